@@ -1,0 +1,5 @@
+//! Traits between what reads a fabric and everything above it.
+
+mod source;
+
+pub use source::{Source, SourceError};

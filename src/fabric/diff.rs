@@ -1,0 +1,142 @@
+//! How one fabric differs from another. Nodes are matched by kind and GUID, ports by number, cables by their ends.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Fabric, Guid, NodeFacts, NodeId, NodeKind, PortFacts, PortNum};
+
+type Identity = (NodeKind, Guid);
+type End = (Guid, PortNum);
+
+/// One difference, from `before` to `after`.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    NodeGone { node: Guid, name: String },
+    NodeCame { node: Guid, name: String },
+    NodeChanged { node: Guid, what: &'static str, before: String, after: String },
+    PortChanged { node: Guid, port: PortNum, what: &'static str, before: String, after: String },
+    LinkGone { a: End, b: End },
+    LinkCame { a: End, b: End },
+}
+
+/// All differences in a fixed order: nodes, then ports, then links.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FabricDiff {
+    pub changes: Vec<Change>,
+}
+
+impl FabricDiff {
+    pub fn between(before: &Fabric, after: &Fabric) -> Self {
+        let mut changes = Vec::new();
+        let (old, new) = (identities(before), identities(after));
+        for (identity, id) in &old {
+            match new.get(identity) {
+                Some(other) => compare_nodes(before, *id, after, *other, &mut changes),
+                None => changes.push(Change::NodeGone { node: identity.1, name: described(before, *id) }),
+            }
+        }
+        for (identity, id) in new.iter().filter(|(identity, _)| !old.contains_key(*identity)) {
+            changes.push(Change::NodeCame { node: identity.1, name: described(after, *id) });
+        }
+        let (old, new) = (cables(before), cables(after));
+        changes.extend(old.difference(&new).map(|(a, b)| Change::LinkGone { a: *a, b: *b }));
+        changes.extend(new.difference(&old).map(|(a, b)| Change::LinkCame { a: *a, b: *b }));
+        changes.sort();
+        Self { changes }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+}
+
+fn identities(fabric: &Fabric) -> BTreeMap<Identity, NodeId> {
+    fabric.nodes().map(|(id, node)| ((node.facts.kind, node.guid()), id)).collect()
+}
+
+fn cables(fabric: &Fabric) -> std::collections::BTreeSet<(End, End)> {
+    let end = |(node, number): (NodeId, PortNum)| (fabric.node(node).guid(), number);
+    let ends = fabric.links().map(|(id, _)| fabric.ends(id).map(end));
+    ends.map(|[a, b]| if a <= b { (a, b) } else { (b, a) }).collect()
+}
+
+fn described(fabric: &Fabric, id: NodeId) -> String {
+    fabric.node(id).facts.description.trim().to_owned()
+}
+
+fn compare_nodes(before: &Fabric, id: NodeId, after: &Fabric, other: NodeId, changes: &mut Vec<Change>) {
+    let node = before.node(id).guid();
+    let (old, new) = (&before.node(id).facts, &after.node(other).facts);
+    for ((what, before), (_, after)) in node_facts(old).into_iter().zip(node_facts(new)) {
+        if before != after {
+            changes.push(Change::NodeChanged { node, what, before, after });
+        }
+    }
+    let mut numbers: Vec<PortNum> = before.ports_of(id).map(|(_, port)| port.number).collect();
+    numbers.extend(after.ports_of(other).map(|(_, port)| port.number));
+    numbers.sort_unstable();
+    numbers.dedup();
+    let unknown = PortFacts::default();
+    for port in numbers {
+        let facts = |fabric: &'_ Fabric, id| fabric.port_of(id, port).map(|id| fabric.port(id).facts.clone());
+        let old = facts(before, id).unwrap_or_else(|| unknown.clone());
+        let new = facts(after, other).unwrap_or_else(|| unknown.clone());
+        if old == new {
+            continue;
+        }
+        for ((what, before), (_, after)) in port_facts(&old).into_iter().zip(port_facts(&new)) {
+            if before != after {
+                changes.push(Change::PortChanged { node, port, what, before, after });
+            }
+        }
+    }
+}
+
+fn shown<T: fmt::Display>(value: Option<T>) -> String {
+    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+}
+
+fn node_facts(facts: &NodeFacts) -> [(&'static str, String); 7] {
+    [
+        ("description", facts.description.clone()),
+        ("ports", facts.port_count.to_string()),
+        ("vendor", shown(facts.vendor_id)),
+        ("device", shown(facts.device_id)),
+        ("system image", shown(facts.system_image_guid)),
+        ("enhanced port 0", shown(facts.enhanced_port0)),
+        ("answered", facts.answered.to_string()),
+    ]
+}
+
+fn port_facts(facts: &PortFacts) -> [(&'static str, String); 11] {
+    [
+        ("GUID", shown(facts.guid)),
+        ("LID", shown(facts.lid)),
+        ("LMC", facts.lmc.to_string()),
+        ("state", shown(facts.state)),
+        ("physical state", shown(facts.physical_state)),
+        ("width", shown(facts.width)),
+        ("speed", shown(facts.speed)),
+        ("width supported", shown(facts.width_supported)),
+        ("speed supported", shown(facts.speed_supported)),
+        ("operational lanes", shown(facts.operational_lanes)),
+        ("lanes supported", shown(facts.lanes_supported)),
+    ]
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NodeGone { node, name } => write!(f, "node {node} '{name}' is gone"),
+            Self::NodeCame { node, name } => write!(f, "node {node} '{name}' came"),
+            Self::NodeChanged { node, what, before, after } => {
+                write!(f, "node {node}: {what} was '{before}', is '{after}'")
+            }
+            Self::PortChanged { node, port, what, before, after } => {
+                write!(f, "port {node}[{port}]: {what} was {before}, is {after}")
+            }
+            Self::LinkGone { a, b } => write!(f, "link {}[{}] - {}[{}] is gone", a.0, a.1, b.0, b.1),
+            Self::LinkCame { a, b } => write!(f, "link {}[{}] - {}[{}] came", a.0, a.1, b.0, b.1),
+        }
+    }
+}

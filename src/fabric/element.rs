@@ -1,0 +1,180 @@
+//! One thing in a fabric as text: `switch:NAME`, `host:NAME`, `link:NAME[PORT]`, `port:NAME[PORT]`; a GUID serves
+//! as a NAME, and `NAME/PORT` is read too because brackets are globs in a shell.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::{Fabric, LinkId, Names, NodeId, NodeKind, PortId, PortNum};
+
+/// An element as written, not yet looked up.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Element {
+    Switch(String),
+    Host(String),
+    Link(String, PortNum),
+    Port(String, PortNum),
+}
+
+/// An element found in a fabric.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Resolved {
+    Node(NodeId),
+    Link(LinkId),
+    Port(PortId),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ElementError {
+    #[error(
+        "FD-1101: '{0}' is not an element; write switch:NAME, host:NAME, link:NAME[PORT] or port:NAME[PORT]"
+    )]
+    Malformed(String),
+    #[error("FD-1102: no {kind} is called '{name}'{}", hint(.like))]
+    Unknown { kind: &'static str, name: String, like: Vec<String> },
+    #[error("FD-1103: '{name}' is borne by {} nodes; name one by its GUID: {}", .guids.len(), list(.guids))]
+    Ambiguous { name: String, guids: Vec<String> },
+    #[error("FD-1104: {node} has no known port {port}")]
+    NoPort { node: String, port: PortNum },
+    #[error("FD-1105: port {port} of {node} has no cable")]
+    NoLink { node: String, port: PortNum },
+}
+
+fn hint(like: &[String]) -> String {
+    if like.is_empty() { String::new() } else { format!("; similar: {}", like.join(", ")) }
+}
+
+fn list(guids: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let more = if guids.len() > SHOWN { ", ..." } else { "" };
+    format!("{}{more}", guids[..guids.len().min(SHOWN)].join(", "))
+}
+
+impl FromStr for Element {
+    type Err = ElementError;
+
+    fn from_str(text: &str) -> Result<Self, ElementError> {
+        let malformed = || ElementError::Malformed(text.to_owned());
+        let (kind, rest) = text.split_once(':').ok_or_else(malformed)?;
+        if rest.is_empty() {
+            return Err(malformed());
+        }
+        let with_port = || split_port(rest).ok_or_else(malformed);
+        match kind {
+            "switch" => Ok(Self::Switch(rest.to_owned())),
+            "host" => Ok(Self::Host(rest.to_owned())),
+            "link" => with_port().map(|(name, port)| Self::Link(name, port)),
+            "port" => with_port().map(|(name, port)| Self::Port(name, port)),
+            _ => Err(malformed()),
+        }
+    }
+}
+
+/// `NAME[7]` or `NAME/7`; the name itself may hold both signs (`MF0;ib5:SX6036/U1/7`).
+fn split_port(text: &str) -> Option<(String, PortNum)> {
+    let (name, digits) = match text.strip_suffix(']') {
+        Some(open) => open.rsplit_once('[')?,
+        None => text.rsplit_once('/')?,
+    };
+    let number = digits.parse::<u32>().ok().and_then(PortNum::new)?;
+    (!name.is_empty()).then(|| (name.to_owned(), number))
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(name) => write!(f, "switch:{name}"),
+            Self::Host(name) => write!(f, "host:{name}"),
+            Self::Link(name, port) => write!(f, "link:{name}[{port}]"),
+            Self::Port(name, port) => write!(f, "port:{name}[{port}]"),
+        }
+    }
+}
+
+impl Element {
+    /// The text form of something found: it means that thing alone, whatever names are borne twice.
+    pub fn of(fabric: &Fabric, names: &Names, what: Resolved) -> Self {
+        let end = |port: PortId| {
+            let port = fabric.port(port);
+            (names.unique(fabric, port.node), port.number)
+        };
+        match what {
+            Resolved::Node(id) if fabric.node(id).is_switch() => Self::Switch(names.unique(fabric, id)),
+            Resolved::Node(id) => Self::Host(names.unique(fabric, id)),
+            Resolved::Port(id) => {
+                let (name, number) = end(id);
+                Self::Port(name, number)
+            }
+            Resolved::Link(id) => {
+                let (name, number) = end(fabric.link(id).a);
+                Self::Link(name, number)
+            }
+        }
+    }
+
+    pub fn resolve(&self, fabric: &Fabric, names: &Names) -> Result<Resolved, ElementError> {
+        match self {
+            Self::Switch(name) => {
+                one(fabric, names, name, "switch", Some(NodeKind::Switch)).map(Resolved::Node)
+            }
+            Self::Host(name) => {
+                let found = one(fabric, names, name, "host", Some(NodeKind::ChannelAdapter));
+                found.or_else(|e| one(fabric, names, name, "router", Some(NodeKind::Router)).map_err(|_| e))
+            }
+            .map(Resolved::Node),
+            Self::Port(name, number) => port(fabric, names, name, *number).map(Resolved::Port),
+            Self::Link(name, number) => {
+                let id = port(fabric, names, name, *number)?;
+                let node = names.unique(fabric, fabric.port(id).node);
+                let no_link = ElementError::NoLink { node, port: *number };
+                fabric.port(id).link.map(Resolved::Link).ok_or(no_link)
+            }
+        }
+    }
+}
+
+fn port(fabric: &Fabric, names: &Names, name: &str, number: PortNum) -> Result<PortId, ElementError> {
+    let node = one(fabric, names, name, "node", None)?;
+    let missing = || ElementError::NoPort { node: names.unique(fabric, node), port: number };
+    fabric.port_of(node, number).ok_or_else(missing)
+}
+
+fn one(
+    fabric: &Fabric,
+    names: &Names,
+    name: &str,
+    word: &'static str,
+    kind: Option<NodeKind>,
+) -> Result<NodeId, ElementError> {
+    match names.find(fabric, name, kind).as_slice() {
+        [id] => Ok(*id),
+        [] => {
+            let like = names.resembling(name).into_iter().map(str::to_owned).collect();
+            Err(ElementError::Unknown { kind: word, name: name.to_owned(), like })
+        }
+        several => {
+            let guids = several.iter().map(|id| fabric.node(*id).guid().to_string()).collect();
+            Err(ElementError::Ambiguous { name: name.to_owned(), guids })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_forms() {
+        let link = |name: &str, port| Element::Link(name.into(), PortNum(port));
+        assert_eq!("link:leaf0[3]".parse(), Ok(link("leaf0", 3)));
+        assert_eq!("link:MF0;ib5:SX6036/U1/3".parse(), Ok(link("MF0;ib5:SX6036/U1", 3)));
+        assert_eq!("switch:a[b]".parse(), Ok(Element::Switch("a[b]".into())));
+        for text in
+            ["leaf0", "link:leaf0", "link:leaf0[300]", "port:[1]", "node:x", "switch:", "link:leaf0[]"]
+        {
+            assert!(matches!(text.parse::<Element>(), Err(ElementError::Malformed(_))), "{text}");
+        }
+        for text in ["switch:x", "host:y HCA-1", "port:z[0]", "link:z[254]"] {
+            assert_eq!(text.parse::<Element>().unwrap().to_string(), text);
+        }
+    }
+}

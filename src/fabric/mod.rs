@@ -1,0 +1,26 @@
+//! The fabric as a value: an immutable snapshot of nodes, ports, links and LIDs, the tables its switches hold,
+//! and what an operator lays over it. No I/O, no clock.
+
+mod build;
+mod diff;
+mod element;
+mod faults;
+mod graph;
+mod ids;
+mod link;
+mod names;
+mod node;
+mod snapshot;
+mod tables;
+
+pub use build::{ConnectError, FabricBuilder, NodeKey};
+pub use diff::{Change, FabricDiff};
+pub use element::{Element, ElementError, Resolved};
+pub use faults::Faults;
+pub use graph::{Channel, ChannelId, SwitchGraph, Terminal};
+pub use ids::{Guid, IdError, Lane, Lid, Lmc, PortNum, ServiceLevel};
+pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
+pub use names::{NameMap, Names};
+pub use node::{NodeFacts, NodeKind, PortFacts};
+pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
+pub use tables::{Arbitration, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight};

@@ -1,0 +1,108 @@
+//! What a node is called: the operator's node-name-map, then its description, then its GUID.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use super::{Fabric, Guid, Node, NodeId, NodeKind};
+
+/// The operator's own names by GUID (a node-name-map file).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NameMap {
+    pub by_guid: BTreeMap<Guid, String>,
+}
+
+/// The names in use for one fabric.
+#[derive(Clone, Debug)]
+pub struct Names {
+    names: Vec<Box<str>>,
+    by_name: FxHashMap<Box<str>, Vec<NodeId>>,
+}
+
+impl Names {
+    pub fn new(fabric: &Fabric, map: &NameMap) -> Self {
+        let names: Vec<Box<str>> = fabric.nodes().map(|(_, node)| name_of(node, map).into()).collect();
+        let mut by_name: FxHashMap<Box<str>, Vec<NodeId>> = FxHashMap::default();
+        for (at, name) in names.iter().enumerate() {
+            by_name.entry(name.clone()).or_default().push(NodeId(at as u32));
+        }
+        Self { names, by_name }
+    }
+
+    pub fn of(&self, id: NodeId) -> &str {
+        &self.names[id.index()]
+    }
+
+    /// A name that means this node alone: its GUID where several bear the name.
+    pub fn unique(&self, fabric: &Fabric, id: NodeId) -> String {
+        match self.bearers(self.of(id)) {
+            [_] => self.of(id).to_owned(),
+            _ => fabric.node(id).guid().to_string(),
+        }
+    }
+
+    /// Every node with exactly this name, in canonical order.
+    pub fn bearers(&self, name: &str) -> &[NodeId] {
+        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// The nodes that an operator may mean by a text: a GUID, a name, or the first word of an adapter's name
+    /// (`node7` for `node7 HCA-1`). Several where it is ambiguous.
+    pub fn find(&self, fabric: &Fabric, text: &str, kind: Option<NodeKind>) -> Vec<NodeId> {
+        let wanted = |id: &NodeId| kind.is_none_or(|kind| fabric.node(*id).facts.kind == kind);
+        let named: Vec<NodeId> = self.bearers(text.trim()).iter().copied().filter(wanted).collect();
+        if !named.is_empty() {
+            return named;
+        }
+        if let Some(id) = guid_of(text).and_then(|guid| owner(fabric, guid)).filter(wanted) {
+            return vec![id];
+        }
+        let by_host = |id: &NodeId| {
+            fabric.node(*id).facts.kind != NodeKind::Switch && host_name(self.of(*id)) == Some(text.trim())
+        };
+        fabric.nodes().map(|(id, _)| id).filter(wanted).filter(by_host).collect()
+    }
+
+    /// Names that resemble a text which named nothing, for an error that helps.
+    pub fn resembling(&self, text: &str) -> Vec<&str> {
+        let wanted = text.trim().to_lowercase();
+        let mut close: Vec<&str> = self
+            .by_name
+            .keys()
+            .map(AsRef::as_ref)
+            .filter(|name: &&str| {
+                let name = name.to_lowercase();
+                !wanted.is_empty() && (name.contains(&wanted) || wanted.contains(&name))
+            })
+            .collect();
+        close.sort_unstable_by_key(|name| (name.len(), *name));
+        close.truncate(3);
+        close
+    }
+}
+
+/// A GUID as an operator types it. Short hexadecimal words are names (`cafe`, `ed01`) unless `0x` says otherwise.
+fn guid_of(text: &str) -> Option<Guid> {
+    let text = text.trim();
+    let marked = text.starts_with("0x") || text.starts_with("0X") || text.len() == 16;
+    marked.then(|| Guid::from_hex(text).ok()).flatten()
+}
+
+fn owner(fabric: &Fabric, guid: Guid) -> Option<NodeId> {
+    fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
+}
+
+/// The host part of an adapter's description: `node7` of `node7 HCA-1`, `MT25408 ConnectX` has none of its own.
+fn host_name(name: &str) -> Option<&str> {
+    name.split_whitespace().next()
+}
+
+fn name_of(node: &Node, map: &NameMap) -> String {
+    if let Some(name) = map.by_guid.get(&node.guid()) {
+        return name.clone();
+    }
+    match node.facts.description.trim() {
+        "" => node.guid().to_string(),
+        description => description.to_owned(),
+    }
+}

@@ -1,0 +1,109 @@
+//! The tables that nodes hold: forwarding, multicast, lanes and arbitration.
+
+use std::collections::BTreeMap;
+
+use super::{Lane, Lid, NodeId, PortNum, ServiceLevel};
+
+/// The entry of a forwarding table that leads nowhere.
+pub const NO_PATH: u8 = 0xFF;
+
+/// A linear forwarding table: the egress port for each LID, 255 where there is none.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Lft {
+    entries: Vec<u8>,
+}
+
+impl Lft {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn get(&self, lid: Lid) -> Option<PortNum> {
+        self.entries.get(lid.index()).copied().filter(|port| *port != NO_PATH).map(PortNum)
+    }
+
+    pub fn set(&mut self, lid: Lid, port: Option<PortNum>) {
+        if lid.index() >= self.entries.len() {
+            if port.is_none() {
+                return;
+            }
+            self.entries.resize(lid.index() + 1, NO_PATH);
+        }
+        self.entries[lid.index()] = port.map_or(NO_PATH, PortNum::value);
+    }
+
+    /// The LIDs with a path, ascending.
+    pub fn routed(&self) -> impl Iterator<Item = (Lid, PortNum)> {
+        let entries = self.entries.iter().enumerate().filter(|(_, port)| **port != NO_PATH);
+        entries.filter_map(|(lid, port)| Some((Lid::new(lid as u32)?, PortNum(*port))))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.routed().next().is_none()
+    }
+}
+
+/// A multicast forwarding table: the egress ports of each multicast LID.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Mft {
+    pub groups: BTreeMap<u16, Vec<PortNum>>,
+}
+
+/// Service level to virtual lane for one (in port, out port): sixteen lanes of four bits, SL 0 lowest.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Sl2Vl(u64);
+
+impl Sl2Vl {
+    pub fn lane(self, sl: ServiceLevel) -> Lane {
+        Lane::new(((self.0 >> (4 * sl.value())) & 0xF) as u32).unwrap_or_default()
+    }
+
+    pub fn set(&mut self, sl: ServiceLevel, lane: Lane) {
+        let shift = 4 * sl.value();
+        self.0 = (self.0 & !(0xF << shift)) | (u64::from(lane.value()) << shift);
+    }
+}
+
+/// One entry of an arbitration table; the weight counts 64 bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct VlWeight {
+    pub lane: Lane,
+    pub weight: u8,
+}
+
+/// Virtual lane arbitration of one port.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Arbitration {
+    pub high_limit: u8,
+    pub high: Vec<VlWeight>,
+    pub low: Vec<VlWeight>,
+}
+
+/// What one node holds. Adapters have lane tables too (in port 0).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NodeTables {
+    pub lft: Option<Lft>,
+    pub mft: Option<Mft>,
+    pub sl2vl: BTreeMap<(PortNum, PortNum), Sl2Vl>,
+    pub arbitration: BTreeMap<PortNum, Arbitration>,
+}
+
+/// The tables of a fabric by node. A node that is absent told nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tables {
+    pub nodes: BTreeMap<NodeId, NodeTables>,
+}
+
+impl Tables {
+    pub fn lft(&self, node: NodeId) -> Option<&Lft> {
+        self.nodes.get(&node)?.lft.as_ref()
+    }
+
+    pub fn entry(&mut self, node: NodeId) -> &mut NodeTables {
+        self.nodes.entry(node).or_default()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}

@@ -1,0 +1,74 @@
+//! What a file can hold, whatever its format.
+
+use std::collections::BTreeMap;
+
+use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeTables};
+use crate::observe::{CounterSample, Notes, Place, SubnetManager};
+
+/// A file, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    Topology(Box<TopologyFile>),
+    Tables(TableFile),
+    Counters(CounterFile),
+    Names(NameFile),
+    Guids(GuidFile),
+    Lids(LidFile),
+}
+
+/// Nodes and cables, and whatever else the format says of them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TopologyFile {
+    pub fabric: Fabric,
+    /// The time of the dump in the file's own words.
+    pub time: Option<String>,
+    pub subnet_manager: Option<SubnetManager>,
+    pub counters: Vec<CounterSample>,
+    pub notes: Notes,
+}
+
+/// Tables of nodes named by GUID; they mean something only together with a fabric.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableFile {
+    pub sections: Vec<TableSection>,
+    /// Which port the file says owns a LID (the first statement counts).
+    pub owners: BTreeMap<Lid, Guid>,
+    pub notes: Notes,
+}
+
+/// The tables that a file gives for one node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableSection {
+    pub node: Guid,
+    pub tables: NodeTables,
+    /// Where the section begins.
+    pub place: Place,
+}
+
+/// Counters of ports.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CounterFile {
+    pub samples: Vec<CounterSample>,
+    pub notes: Notes,
+}
+
+/// Names by GUID.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NameFile {
+    pub names: NameMap,
+    pub notes: Notes,
+}
+
+/// A list of GUIDs in the file's order (roots, compute nodes, I/O nodes, a routing order).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct GuidFile {
+    pub guids: Vec<Guid>,
+    pub notes: Notes,
+}
+
+/// LIDs by port GUID, as OpenSM remembers them (guid2lid).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct LidFile {
+    pub lids: BTreeMap<Guid, (Lid, Lmc)>,
+    pub notes: Notes,
+}

@@ -1,0 +1,31 @@
+//! What is wrong with a file, where, and what to do.
+
+use crate::observe::Place;
+
+/// A file that cannot be read, with the place of the first offence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {code}: {what}; {hint}")]
+pub struct FileError {
+    /// Stable: `FD-2xxx`.
+    pub code: &'static str,
+    pub place: Place,
+    pub what: String,
+    pub hint: String,
+}
+
+impl FileError {
+    pub fn new(
+        code: &'static str,
+        place: Place,
+        what: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Box<Self> {
+        Box::new(Self { code, place, what: what.into(), hint: hint.into() })
+    }
+}
+
+impl From<Box<FileError>> for crate::access::SourceError {
+    fn from(e: Box<FileError>) -> Self {
+        Self::Input { code: e.code, place: e.place, what: e.what, hint: e.hint }
+    }
+}

@@ -1,0 +1,35 @@
+//! Formats on the disks of operators. Every reader takes bytes with a name and gives a value with notes, or an error
+//! that says file, line and reason. Which format a file has is told by its content, never by its name.
+
+pub mod content;
+pub mod text;
+
+// Topology as text.
+pub mod ibnetdiscover;
+pub mod ibsim;
+pub mod port_report;
+
+// What OpenSM leaves behind.
+pub mod fdbs;
+pub mod guid2lid;
+pub mod guids;
+pub mod lfts;
+pub mod name_map;
+pub mod sl2vl;
+pub mod slvl;
+pub mod subnet_lst;
+
+// What an incident leaves behind.
+pub mod ibdiagnet;
+pub mod ibqueryerrors;
+pub mod perfquery;
+
+// Written for others.
+pub mod prometheus;
+pub mod slurm;
+
+mod error;
+mod format;
+
+pub use error::FileError;
+pub use format::{FORMATS, Format, detect};

@@ -1,0 +1,99 @@
+//! Text as it comes from operators: with a byte order mark, CRLF, bytes that are no UTF-8, and no last newline.
+
+use std::borrow::Cow;
+
+use super::FileError;
+use crate::observe::Place;
+
+/// A line longer than this is no line of any format we read.
+pub const LINE_LIMIT: usize = 64 * 1024;
+
+/// A file's name (for messages) and its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    pub name: &'a str,
+    pub bytes: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    pub fn new(name: &'a str, bytes: &'a [u8]) -> Self {
+        Self { name, bytes }
+    }
+
+    /// The lines, each with its number from 1.
+    pub fn lines(&self) -> Lines<'a> {
+        let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.bytes);
+        Lines { name: self.name, rest: bytes, number: 0 }
+    }
+
+    pub fn place(&self, line: u64) -> Place {
+        Place::line(self.name, line)
+    }
+}
+
+/// One line without its end (LF, CRLF or CR CRLF).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    pub number: u64,
+    pub text: Cow<'a, str>,
+    /// The file ends without a newline after this line: it may be cut.
+    pub unended: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    name: &'a str,
+    rest: &'a [u8],
+    number: u64,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = Result<Line<'a>, Box<FileError>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        self.number += 1;
+        let end = self.rest.iter().position(|b| *b == b'\n');
+        let (line, rest) = match end {
+            Some(end) => (&self.rest[..end], &self.rest[end + 1..]),
+            None => (self.rest, &self.rest[self.rest.len()..]),
+        };
+        self.rest = rest;
+        if line.len() > LINE_LIMIT {
+            self.rest = &[];
+            let what = format!("a line of {} bytes", line.len());
+            let hint = format!("no known format has lines over {LINE_LIMIT} bytes; is this a text file?");
+            return Some(Err(FileError::new("FD-2001", Place::line(self.name, self.number), what, hint)));
+        }
+        let mut line = line;
+        while let Some(shorter) = line.strip_suffix(b"\r") {
+            line = shorter;
+        }
+        Some(Ok(Line { number: self.number, text: String::from_utf8_lossy(line), unended: end.is_none() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(bytes: &[u8]) -> Vec<String> {
+        Input::new("t", bytes).lines().map(|l| l.unwrap().text.into_owned()).collect()
+    }
+
+    #[test]
+    fn marks_and_line_ends_vanish() {
+        assert_eq!(lines(b"\xEF\xBB\xBFa\r\nb\r\r\n\nc"), ["a", "b", "", "c"]);
+        assert_eq!(lines(b""), [""; 0]);
+        assert_eq!(lines(b"\xff\n"), ["\u{fffd}"]);
+    }
+
+    #[test]
+    fn an_endless_line_is_refused() {
+        let long = vec![b'x'; LINE_LIMIT + 1];
+        let error = Input::new("t", &long).lines().next().unwrap().unwrap_err();
+        assert_eq!(error.code, "FD-2001");
+    }
+}

@@ -1,0 +1,11 @@
+//! fabdeck: a terminal console for InfiniBand fabric operations. `docs/architecture.md` has the map.
+
+pub mod access;
+pub mod app;
+pub mod fabric;
+pub mod files;
+pub mod generate;
+pub mod observe;
+pub mod script;
+pub mod session;
+pub mod source;

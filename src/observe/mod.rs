@@ -1,0 +1,9 @@
+//! What a source said, raw: the values, the time, what did not answer, and every reading that needed a note.
+
+mod counters;
+mod notes;
+mod observation;
+
+pub use counters::{Counter, CounterSample};
+pub use notes::{Note, Notes, Place};
+pub use observation::{Observation, SubnetManager};

@@ -1,0 +1,125 @@
+//! Notes: what was read with a reading of our own, and where. One note stands for all of its kind.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Where something was said: a file and a line (from 1) or a byte offset.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Place {
+    pub file: String,
+    pub line: Option<u64>,
+    pub offset: Option<u64>,
+}
+
+impl Place {
+    pub fn file(file: impl Into<String>) -> Self {
+        Self { file: file.into(), line: None, offset: None }
+    }
+
+    pub fn line(file: impl Into<String>, line: u64) -> Self {
+        Self { file: file.into(), line: Some(line), offset: None }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        if let Some(offset) = self.offset {
+            write!(f, " at byte {offset}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A kind of note, with the first place it was due and how often.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Note {
+    /// A stable code (`FN-201`), the same for every note of this kind.
+    pub code: &'static str,
+    /// What was read and how it was understood, about the first occurrence.
+    pub text: String,
+    pub first: Place,
+    pub count: u64,
+    /// The answer is not whole: something is missing that should be there.
+    pub partial: bool,
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}: {}", self.first, self.code, self.text)?;
+        if self.count > 1 {
+            write!(f, " (and {} more like it)", self.count - 1)?;
+        }
+        Ok(())
+    }
+}
+
+/// Notes by file and code in a fixed order; a million quirks of one kind take the room of one.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    by_kind: BTreeMap<(String, &'static str), Note>,
+}
+
+impl Notes {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Notes something that was understood. The text is only made for the first of its kind in a file.
+    pub fn add(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+        self.record(code, place, text, false);
+    }
+
+    /// Notes something that is missing: the result is partial.
+    pub fn add_partial(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+        self.record(code, place, text, true);
+    }
+
+    fn record(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String, partial: bool) {
+        match self.by_kind.entry((place.file.clone(), code)) {
+            std::collections::btree_map::Entry::Occupied(mut known) => {
+                let note = known.get_mut();
+                note.count += 1;
+                note.partial |= partial;
+            }
+            std::collections::btree_map::Entry::Vacant(free) => {
+                free.insert(Note { code, text: text(), first: place, count: 1, partial });
+            }
+        }
+    }
+
+    /// Takes over the notes of another reading.
+    pub fn extend(&mut self, other: Notes) {
+        for (kind, note) in other.by_kind {
+            match self.by_kind.get_mut(&kind) {
+                Some(known) => {
+                    known.count += note.count;
+                    known.partial |= note.partial;
+                }
+                None => {
+                    self.by_kind.insert(kind, note);
+                }
+            }
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Note> {
+        self.by_kind.values()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.by_kind.is_empty()
+    }
+
+    pub fn has(&self, code: &str) -> bool {
+        self.by_kind.values().any(|note| note.code == code)
+    }
+
+    /// Whether any note says that something is missing.
+    pub fn partial(&self) -> bool {
+        self.by_kind.values().any(|note| note.partial)
+    }
+}

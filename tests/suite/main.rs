@@ -1,0 +1,9 @@
+//! Everything that needs no other program: files, fabrics, commands.
+
+mod commands;
+mod fabric;
+mod generate;
+mod incident;
+mod sources;
+mod tables;
+mod topology;
