@@ -19,6 +19,9 @@ pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
 
+pub mod bind;
+mod opensm;
+
 // What an incident leaves behind.
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
