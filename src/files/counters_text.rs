@@ -2,7 +2,7 @@
 
 use super::text::Input;
 use crate::fabric::PortNum;
-use crate::observe::{Counter, Notes};
+use crate::observe::{Counter, CounterValues, Notes};
 
 /// A cell of a counter, understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,17 +80,32 @@ impl Reading {
     }
 }
 
-/// Reads a value and notes what was not plain.
+/// No attribute has more counters; a sample takes no more.
+const COUNTER_LIMIT: usize = 512;
+
+/// Reads a value into a sample and notes what was not plain.
 pub(super) fn read_value(
-    counter: &Counter,
+    values: &mut CounterValues,
+    counter: Counter,
     text: &str,
-    input: &Input<'_>,
-    line: u64,
+    (input, line): (&Input<'_>, u64),
     notes: &mut Notes,
-) -> Option<Option<u64>> {
-    let reading = Reading::of(counter, text);
-    reading.note(counter, input, line, notes);
-    reading.value()
+) {
+    if values.has(&counter) {
+        notes.add("FN-409", input.place(line), || {
+            format!("{counter} stands twice for one port; the first counts")
+        });
+    } else if values.len() >= COUNTER_LIMIT {
+        notes.add_partial("FN-417", input.place(line), || {
+            format!("more than {COUNTER_LIMIT} counters of one port; the rest is left out")
+        });
+    } else {
+        let reading = Reading::of(&counter, text);
+        reading.note(&counter, input, line, notes);
+        if let Some(value) = reading.value() {
+            values.insert(counter, value);
+        }
+    }
 }
 
 /// The ways of tools to say that a cell has no value.

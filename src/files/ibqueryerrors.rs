@@ -130,11 +130,7 @@ impl Reader<'_> {
                 break;
             };
             rest = after;
-            if sample.values.has(&counter) {
-                notes.add("FN-409", input.place(line), || format!("{counter} again; the first counts"));
-            } else if let Some(value) = read_value(&counter, value, &input, line, notes) {
-                sample.values.insert(counter, value);
-            }
+            read_value(&mut sample.values, counter, value, (&input, line), notes);
         }
         sample.values.shrink();
         self.file.samples.push(sample);

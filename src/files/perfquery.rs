@@ -136,15 +136,7 @@ impl Reader<'_> {
         if block.wide {
             counter = counter.extended();
         }
-        if block.sample.values.has(&counter) {
-            notes.add("FN-409", input.place(line), || {
-                format!("{counter} again in one block; the first counts")
-            });
-            return;
-        }
-        if let Some(value) = read_value(&counter, value, &input, line, notes) {
-            block.sample.values.insert(counter, value);
-        }
+        read_value(&mut block.sample.values, counter, value, (&input, line), notes);
     }
 
     fn close(&mut self) {
