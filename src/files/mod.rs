@@ -2,7 +2,9 @@
 //! that says file, line and reason. Which format a file has is told by its content, never by its name.
 
 pub mod content;
+pub mod csv;
 pub mod text;
+pub mod written;
 
 // Topology as text.
 pub mod ibnetdiscover;
@@ -23,6 +25,7 @@ pub mod bind;
 mod opensm;
 
 // What an incident leaves behind.
+mod counters_text;
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
 pub mod perfquery;
