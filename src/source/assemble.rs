@@ -1,7 +1,7 @@
 //! Several files of one fabric become one observation: the topology from one, tables, counters and names from others.
 
 use crate::access::SourceError;
-use crate::fabric::{Fabric, FabricDiff, NameMap, Tables};
+use crate::fabric::{FabricDiff, NameMap, Tables};
 use crate::files::Format;
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
 use crate::observe::{Notes, Observation, Place};
@@ -58,8 +58,8 @@ impl Assembly {
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
         for file in std::mem::take(&mut self.lids) {
-            self.notes.extend(file.notes.clone());
-            fabric = self.with_lids(fabric, &file);
+            fabric = file.give_lids(&self.source, &fabric, &mut self.notes);
+            self.notes.extend(file.notes);
         }
         let mut tables = Tables::default();
         for file in std::mem::take(&mut self.tables) {
@@ -80,25 +80,6 @@ impl Assembly {
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
         })
-    }
-
-    /// OpenSM's memory of LIDs serves a topology that tells none; where the topology tells, it is only compared.
-    fn with_lids(&mut self, fabric: Fabric, file: &LidFile) -> Fabric {
-        if fabric.top_lid().is_some() {
-            let at_odds = |(guid, (lid, _)): (&crate::fabric::Guid, &(crate::fabric::Lid, crate::fabric::Lmc))| {
-                let known = fabric.port_by_guid(*guid).and_then(|port| fabric.address_of(port));
-                known.is_some_and(|(known, _)| known != *lid)
-            };
-            let count = file.lids.iter().filter(|entry| at_odds(*entry)).count();
-            if count > 0 {
-                self.note_source("FN-503", || {
-                    format!("guid2lid gives other LIDs than the topology for {count} ports; the topology's are used")
-                });
-            }
-            return fabric;
-        }
-        self.note_source("FN-504", || "the topology tells no LIDs; they are those of guid2lid".to_owned());
-        file.give_to(fabric)
     }
 
     /// The one topology: formats stand in the order of what they tell. Two of one format must agree.
