@@ -8,6 +8,7 @@ pub mod text;
 pub mod ibnetdiscover;
 pub mod ibsim;
 pub mod port_report;
+mod topology_text;
 
 // What OpenSM leaves behind.
 pub mod fdbs;
