@@ -10,6 +10,7 @@ pub mod written;
 pub mod ibnetdiscover;
 pub mod ibsim;
 pub mod port_report;
+mod topology_text;
 
 // What OpenSM leaves behind.
 pub mod fdbs;
