@@ -1,0 +1,70 @@
+//! `sources`.
+
+use std::io::{self, Write};
+
+use super::context::Context;
+use super::open::CatalogueEntry;
+use super::output::plain;
+use super::{Adapter, Exit, Failure, Found};
+
+#[derive(serde::Serialize)]
+struct Simulated<'a> {
+    source: String,
+    keys: &'a str,
+    about: &'a str,
+}
+
+impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
+    fn from(entry: &'a CatalogueEntry) -> Self {
+        let CatalogueEntry { name, keys, about } = entry;
+        Self { source: format!("sim:{name}"), keys, about }
+    }
+}
+
+pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+    context.refuse_filter("sources")?;
+    let (adapters, captures) = (context.outside.adapters(), context.outside.captures());
+    let catalogue = context.outside.catalogue();
+    if !context.output.json {
+        write_text(context.output.out, &adapters, &catalogue, &captures)?;
+        return Ok(Exit::Done);
+    }
+    let mut object = context.plain_object("sources")?;
+    object.list("adapters", adapters.iter())?;
+    object.list("simulators", catalogue.iter().map(Simulated::from))?;
+    object.list("captures", captures.iter())?;
+    object.end()?;
+    Ok(Exit::Done)
+}
+
+fn write_text(
+    out: &mut dyn Write,
+    adapters: &[Adapter],
+    catalogue: &[CatalogueEntry],
+    captures: &[Found],
+) -> io::Result<()> {
+    writeln!(out, "Adapters of this machine (live access comes later)")?;
+    if adapters.is_empty() {
+        writeln!(out, "  none found")?;
+    }
+    for Adapter { name, node_guid, ports } in adapters {
+        let guid = node_guid.as_deref().unwrap_or("GUID not told");
+        writeln!(out, "  {}  {guid}  ports: {ports}", plain(name))?;
+    }
+    writeln!(out, "\nGenerated fabrics")?;
+    let width = catalogue.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    for CatalogueEntry { name, keys, about } in catalogue {
+        writeln!(out, "  sim:{name:width$}  {about}")?;
+        if !keys.is_empty() {
+            writeln!(out, "  {:width$}        keys: {keys}", "")?;
+        }
+    }
+    writeln!(out, "\nFiles in this folder")?;
+    if captures.is_empty() {
+        writeln!(out, "  none of a known format")?;
+    }
+    for Found { path, format, title } in captures {
+        writeln!(out, "  {}  {format}: {title}", plain(path))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! The real outside: sources, files, generated fabrics and this machine. Each file ties one of them to the command
+//! line.
+
+mod files;
+mod generated;
+mod machine;
+mod sources;
+
+pub use machine::Machine;
