@@ -1,7 +1,7 @@
 //! What an incident leaves behind: ibdiagnet's tables, perfquery, ibqueryerrors; and what is written for Slurm and
 //! Prometheus.
 
-// Helpers of tests fail the way tests do; clippy's own exception covers the test functions alone.
+// What the tests share fails the way tests do; the exception of clippy covers the test functions alone.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
