@@ -5,14 +5,12 @@
 //! in two widths the wide one is written, and of two samples of one port the later one. A port that the fabric does
 //! not have is left out.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
 use crate::observe::{Counter, CounterKind, CounterSample};
 
-/// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, its counters (narrow, wide) and the
-/// word in its help text.
+/// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, wide).
 struct Metric {
     name: &'static str,
     counters: [Option<Counter>; 2],
@@ -61,19 +59,20 @@ metrics! {
 }
 
 pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> String {
+    let exposition = Exposition::new(fabric, names, counters);
     let mut out = String::new();
-    let readings = readings(fabric, counters);
     for family in [Family::Switch, Family::Adapter] {
-        for (at, metric) in METRICS.iter().enumerate() {
-            write_counter(&mut out, (fabric, names), family, metric, readings.get(&(family, at)));
+        for metric in METRICS {
+            exposition.write_counter(&mut out, family, metric);
         }
-        write_states(&mut out, fabric, names, family);
+        exposition.write_states(&mut out, family);
+        exposition.write_uplinks(&mut out, family);
     }
     out
 }
 
 /// The exporter has one family for switches and one for adapters; routers go with the adapters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Family {
     Switch,
     Adapter,
@@ -100,34 +99,6 @@ impl Family {
     }
 }
 
-/// The value of one metric for one port, and whether it came from the wide counter.
-type Readings = BTreeMap<(Family, usize), BTreeMap<PortId, (u64, bool)>>;
-
-fn readings(fabric: &Fabric, samples: &[CounterSample]) -> Readings {
-    let mut readings = Readings::new();
-    for sample in samples {
-        let Some(port) = port_of(fabric, sample) else { continue };
-        let family = Family::of(fabric.node(fabric.port(port).node).facts.kind);
-        for (at, metric) in METRICS.iter().enumerate() {
-            let [narrow, wide] = metric.counters.each_ref();
-            let of =
-                |counter: &Option<Counter>| counter.as_ref().and_then(|counter| sample.values.get(counter));
-            // A counter that has one width only is as good as a wide one.
-            let reading = match (of(wide), of(narrow)) {
-                (Some(value), _) => (value, true),
-                (None, Some(value)) => (value, wide.is_none()),
-                (None, None) => continue,
-            };
-            let values = readings.entry((family, at)).or_default();
-            let known = values.entry(port).or_insert(reading);
-            if reading.1 || !known.1 {
-                *known = reading;
-            }
-        }
-    }
-    readings
-}
-
 /// The port of a sample: by the GUID of its node or of itself, or by its LID.
 fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
     let number = sample.port?;
@@ -142,58 +113,94 @@ fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
     fabric.port_of(node, number)
 }
 
-fn write_counter(
-    out: &mut String,
-    (fabric, names): (&Fabric, &Names),
-    family: Family,
-    metric: &Metric,
-    values: Option<&BTreeMap<PortId, (u64, bool)>>,
-) {
-    let (Some(values), [Some(counter), _]) = (values, &metric.counters) else { return };
-    let name = format!("infiniband_{}_port_{}", family.word(), metric.name);
-    head(out, &name, &format!("Infiniband {} port {counter}", family.title()), "counter");
-    let bytes = if counter.kind() == Some(CounterKind::Data) { 4 } else { 1 };
-    for (port, (value, _)) in values {
-        let labels = labels(fabric, names, family, *port);
-        line(out, &name, &labels, u128::from(*value) * bytes);
-    }
+struct Exposition<'a> {
+    fabric: &'a Fabric,
+    names: &'a Names,
+    samples: Vec<(PortId, &'a CounterSample)>,
+    /// By port: every series of a port begins with the same labels.
+    labels: Vec<String>,
 }
 
-fn write_states(out: &mut String, fabric: &Fabric, names: &Names, family: Family) {
-    let ports: Vec<PortId> = fabric
-        .ports()
-        .filter(|(_, port)| Family::of(fabric.node(port.node).facts.kind) == family)
-        .map(|(id, _)| id)
-        .collect();
-    let mut gauge = |name: &str, help: &str, value: &dyn Fn(PortId) -> Option<u64>| {
-        let name = format!("infiniband_{}_port_{name}", family.word());
-        let mut valued = ports.iter().filter_map(|port| Some((*port, value(*port)?))).peekable();
-        if valued.peek().is_some() {
-            head(out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
-        }
-        for (port, value) in valued {
-            line(out, &name, &labels(fabric, names, family, port), u128::from(value));
-        }
-    };
-    let facts = |port| &fabric.port(port).facts;
-    gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
-        facts(port).state.map(|state| u64::from(state.code()))
-    });
-    gauge("physical_state", "physical state (2 polling, 3 disabled, 5 link up)", &|port| {
-        facts(port).physical_state.map(|state| u64::from(state.code()))
-    });
-    gauge("raw_rate_bytes_per_second", "raw rate", &|port| {
-        let (width, speed) = (facts(port).width?, facts(port).speed?);
-        Some(u64::from(width.lanes()) * u64::from(speed.mbps()) * 1_000_000 / 8)
-    });
-    let name = format!("infiniband_{}_uplink_info", family.word());
-    let mut linked = ports.iter().filter_map(|port| Some((*port, fabric.peer(*port)?))).peekable();
-    if linked.peek().is_some() {
-        head(out, &name, &format!("Infiniband {} uplink information", family.title()), "gauge");
+impl<'a> Exposition<'a> {
+    fn new(fabric: &'a Fabric, names: &'a Names, samples: &'a [CounterSample]) -> Self {
+        let samples = samples.iter().filter_map(|sample| Some((port_of(fabric, sample)?, sample))).collect();
+        let labels = fabric.ports().map(|(id, _)| labels(fabric, names, id)).collect();
+        Self { fabric, names, samples, labels }
     }
-    for (port, peer) in linked {
-        let labels = labels(fabric, names, family, port) + &uplink(fabric, names, peer);
-        line(out, &name, &labels, 1);
+
+    fn family(&self, port: PortId) -> Family {
+        Family::of(self.fabric.node(self.fabric.port(port).node).facts.kind)
+    }
+
+    /// The ports of a family that have a value, in canonical order.
+    fn series<T>(&self, family: Family, value: impl Fn(PortId) -> Option<T>) -> Vec<(PortId, T)> {
+        let ports = self.fabric.ports().map(|(id, _)| id).filter(|port| self.family(*port) == family);
+        ports.filter_map(|port| Some((port, value(port)?))).collect()
+    }
+
+    fn write_counter(&self, out: &mut String, family: Family, metric: &Metric) {
+        let [Some(counter), wide] = &metric.counters else { return };
+        // The value of each port, and whether it came from the wide counter.
+        let mut readings: Vec<Option<(u64, bool)>> = vec![None; self.labels.len()];
+        for (port, sample) in self.samples.iter().filter(|(port, _)| self.family(*port) == family) {
+            // A difference that went below zero is no reading of a counter.
+            let of = |counter| sample.values.get(counter).filter(|value| *value <= i64::MAX as u64);
+            // A counter that has one width only is as good as a wide one.
+            let reading = match (wide.as_ref().and_then(of), of(counter)) {
+                (Some(value), _) => (value, true),
+                (None, Some(value)) => (value, wide.is_none()),
+                (None, None) => continue,
+            };
+            let known = &mut readings[port.index()];
+            if reading.1 || known.is_none_or(|(_, wide)| !wide) {
+                *known = Some(reading);
+            }
+        }
+        let series = self.series(family, |port| readings[port.index()]);
+        let name = format!("infiniband_{}_port_{}", family.word(), metric.name);
+        if !series.is_empty() {
+            head(out, &name, &format!("Infiniband {} port {counter}", family.title()), "counter");
+        }
+        let bytes = if counter.kind() == Some(CounterKind::Data) { 4 } else { 1 };
+        for (port, (value, _)) in series {
+            line(out, &name, &self.labels[port.index()], u128::from(value) * bytes);
+        }
+    }
+
+    fn write_states(&self, out: &mut String, family: Family) {
+        let facts = |port| &self.fabric.port(port).facts;
+        let mut gauge = |name: &str, help: &str, value: &dyn Fn(PortId) -> Option<u64>| {
+            let name = format!("infiniband_{}_port_{name}", family.word());
+            let series = self.series(family, value);
+            if !series.is_empty() {
+                head(out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
+            }
+            for (port, value) in series {
+                line(out, &name, &self.labels[port.index()], u128::from(value));
+            }
+        };
+        gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
+            facts(port).state.map(|state| u64::from(state.code()))
+        });
+        gauge("physical_state", "physical state (2 polling, 3 disabled, 5 link up)", &|port| {
+            facts(port).physical_state.map(|state| u64::from(state.code()))
+        });
+        gauge("raw_rate_bytes_per_second", "raw rate", &|port| {
+            let (width, speed) = (facts(port).width?, facts(port).speed?);
+            Some(u64::from(width.lanes()) * u64::from(speed.mbps()) * 1_000_000 / 8)
+        });
+    }
+
+    fn write_uplinks(&self, out: &mut String, family: Family) {
+        let series = self.series(family, |port| self.fabric.peer(port));
+        let name = format!("infiniband_{}_uplink_info", family.word());
+        if !series.is_empty() {
+            head(out, &name, &format!("Infiniband {} uplink information", family.title()), "gauge");
+        }
+        for (port, peer) in series {
+            let labels = format!("{}{}", self.labels[port.index()], uplink(self.fabric, self.names, peer));
+            line(out, &name, &labels, 1);
+        }
     }
 }
 
@@ -206,9 +213,11 @@ fn line(out: &mut String, name: &str, labels: &str, value: u128) {
     let _ = writeln!(out, "{name}{{{labels}}} {value}");
 }
 
-fn labels(fabric: &Fabric, names: &Names, family: Family, port: PortId) -> String {
+fn labels(fabric: &Fabric, names: &Names, port: PortId) -> String {
     let port = fabric.port(port);
-    let mut labels = format!("guid=\"{}\",port=\"{}\",", fabric.node(port.node).guid(), port.number);
+    let node = fabric.node(port.node);
+    let family = Family::of(node.facts.kind);
+    let mut labels = format!("guid=\"{}\",port=\"{}\",", node.guid(), port.number);
     label(&mut labels, family.word(), names.of(port.node));
     labels
 }
