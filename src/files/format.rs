@@ -4,8 +4,8 @@ use super::content::Content;
 use super::error::FileError;
 use super::text::Input;
 use super::{
-    fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map, perfquery, port_report,
-    sl2vl, slvl, subnet_lst,
+    fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map, perfquery,
+    port_report, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.

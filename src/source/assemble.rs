@@ -44,7 +44,9 @@ impl Assembly {
             Content::Guids(file) => {
                 let count = file.guids.len();
                 self.notes.extend(file.notes);
-                self.note_source("FN-502", || format!("a list of {count} GUIDs was read; nothing here uses it"));
+                self.note_source("FN-502", || {
+                    format!("a list of {count} GUIDs was read; nothing here uses it")
+                });
             }
         }
     }
@@ -96,13 +98,20 @@ impl Assembly {
                 return Err(SourceError::Input {
                     code: "FD-5007",
                     place: Place::file(self.source.clone()),
-                    what: format!("two {} files that differ in {} places: {first}", format.title, diff.changes.len()),
+                    what: format!(
+                        "two {} files that differ in {} places: {first}",
+                        format.title,
+                        diff.changes.len()
+                    ),
                     hint: "give the files of one fabric at one time; leave one of the two out".into(),
                 });
             }
             let (title, count) = (other_format.title, diff.changes.len());
             self.note_source("FN-505", || {
-                format!("the topology is that of the {}; the {title} differs in {count} facts: {first}", format.title)
+                format!(
+                    "the topology is that of the {}; the {title} differs in {count} facts: {first}",
+                    format.title
+                )
             });
         }
         Ok(best)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::assemble::Assembly;
 use crate::access::{Source, SourceError};
+use crate::files::content::Content;
 use crate::files::text::Input;
 use crate::files::{Format, detect};
 use crate::observe::{Notes, Observation, Place};
@@ -39,14 +40,24 @@ impl Source for FilesSource {
             if path.is_dir() {
                 read_folder(path, &mut assembly)?;
             } else {
-                let name = shown(path);
-                let bytes = read_file(path)?;
-                let format = detect(&bytes).ok_or_else(|| unknown_format(&name, &bytes))?;
-                assembly.add(format, (format.read)(Input::new(&name, &bytes))?);
+                let (format, content) = read_known(path)?;
+                assembly.add(format, content);
             }
         }
         assembly.finish()
     }
+}
+
+/// One file, whatever it holds.
+pub fn read_content(path: &Path) -> Result<Content, SourceError> {
+    read_known(path).map(|(_, content)| content)
+}
+
+fn read_known(path: &Path) -> Result<(&'static Format, Content), SourceError> {
+    let name = shown(path);
+    let bytes = read_file(path)?;
+    let format = detect(&bytes).ok_or_else(|| unknown_format(&name, &bytes))?;
+    Ok((format, (format.read)(Input::new(&name, &bytes))?))
 }
 
 fn shown(path: &Path) -> String {
@@ -95,7 +106,7 @@ fn left_out(notes: &mut Notes, name: &str, why: &str) {
 }
 
 /// A whole file in memory; `-` is standard input.
-pub fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
+fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
     let name = shown(path);
     let unreadable = |e: std::io::Error| unreachable(&name, &e);
     let mut bytes = Vec::new();
@@ -131,7 +142,9 @@ fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
     let what = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
         None => "the file is empty".to_owned(),
         Some(_) if bytes.starts_with(&[0x1F, 0x8B]) => "the file is compressed with gzip".to_owned(),
-        Some(_) if bytes.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) => "the file is compressed with zstd".to_owned(),
+        Some(_) if bytes.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) => {
+            "the file is compressed with zstd".to_owned()
+        }
         Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
             "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
         }

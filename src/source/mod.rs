@@ -5,6 +5,6 @@ mod disk;
 mod generated;
 mod open;
 
-pub use disk::{FilesSource, read_file};
+pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;
 pub use open::open;

@@ -13,7 +13,9 @@ pub fn open(text: &str) -> Result<Box<dyn Source>, SourceError> {
     if text == "umad" || text.starts_with("umad:") {
         return Err(SourceError::Name {
             code: "FD-5001",
-            what: format!("'{text}' is a live fabric, and this version reads files and generated fabrics only"),
+            what: format!(
+                "'{text}' is a live fabric, and this version reads files and generated fabrics only"
+            ),
             hint: "record it with ibnetdiscover and dump_lfts into a folder, and give the folder".into(),
         });
     }

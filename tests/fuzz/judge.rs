@@ -13,13 +13,18 @@ pub fn judge(format: &Format, input: Input<'_>) {
         Ok(Content::Topology(file)) => sound(&file.fabric),
         Ok(Content::Tables(file)) => {
             for lft in file.sections.iter().filter_map(|section| section.tables.lft.as_ref()) {
-                assert!(lft.routed().all(|(lid, port)| lid.value() <= Lid::MAX && port.value() <= PortNum::MAX));
+                assert!(
+                    lft.routed().all(|(lid, port)| lid.value() <= Lid::MAX && port.value() <= PortNum::MAX)
+                );
             }
         }
         Ok(_) => {}
         Err(error) => {
             assert!(error.code.starts_with("FD-"), "{error}");
-            assert!(!error.what.is_empty() && !error.hint.is_empty() && error.place.file == "fuzz", "{error}");
+            assert!(
+                !error.what.is_empty() && !error.hint.is_empty() && error.place.file == "fuzz",
+                "{error}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use fabdeck::files::text::Input;
 use fabdeck::files::{FORMATS, Format};
-use libfuzzer_sys::{fuzz_target, Corpus};
+use libfuzzer_sys::{Corpus, fuzz_target};
 
 #[path = "judge.rs"]
 mod judge;

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use crate::fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
 use crate::files::FileError;
-use crate::files::topology_text::{Written, clean_name, guid_key, node_id, record_word};
+use crate::files::topology_text::{clean_name, guid_key, node_id, record_word};
+use crate::files::written::Written;
 use crate::observe::{Notes, Place};
 
 /// The text that ibnetdiscover prints for this fabric, nodes in canonical order. A time stands in it only when given,

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use crate::fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 use crate::files::FileError;
-use crate::files::topology_text::{NET_FILE_MARK, Written, clean_name, guid_key, node_id, record_word};
+use crate::files::topology_text::{NET_FILE_MARK, clean_name, guid_key, node_id, record_word};
+use crate::files::written::Written;
 use crate::observe::{Notes, Place};
 
 /// Longer descriptions are cut by ibsim.

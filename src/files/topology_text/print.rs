@@ -3,14 +3,6 @@
 use std::borrow::Cow;
 
 use crate::fabric::{Guid, NodeKind};
-use crate::observe::Notes;
-
-/// A file to write, and what the format could not carry.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Written {
-    pub text: String,
-    pub notes: Notes,
-}
 
 /// `S-0000000000200003`, without quotes.
 pub fn node_id(kind: NodeKind, guid: Guid) -> String {

@@ -14,7 +14,7 @@ pub struct Machine;
 
 impl Outside for Machine {
     fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
-        sources::open(source)
+        crate::source::open(source)
     }
 
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -47,8 +47,9 @@ pub struct CounterRows<'l> {
 impl<'l> CounterRows<'l> {
     pub fn new(look: &'l Look) -> Self {
         let samples = &look.observation.counters;
-        let union: BTreeSet<&Counter> = samples.iter().flat_map(|sample| sample.values.keys()).collect();
-        let counters = union.into_iter().map(|counter| (counter.clone(), column(counter))).collect();
+        let union: BTreeSet<Counter> =
+            samples.iter().flat_map(|sample| sample.values.iter().map(|(counter, _)| counter)).collect();
+        let counters = union.into_iter().map(|counter| (counter.clone(), column(&counter))).collect();
         Self { look, counters }
     }
 }
@@ -74,7 +75,7 @@ impl Listing for CounterRows<'_> {
             Some(field) => (field.value)(self.look, row),
             None => {
                 let counter = &self.counters[column - COUNTER_FIELDS.len()].0;
-                sample(self.look, row).values.get(counter).copied().flatten().into()
+                sample(self.look, row).values.get(counter).into()
             }
         }
     }
@@ -86,11 +87,11 @@ impl Listing for CounterRows<'_> {
 
 fn column(counter: &Counter) -> Column {
     Column {
-        id: counter.0.clone().into(),
-        title: counter.0.clone().into(),
+        id: counter.name().to_owned().into(),
+        title: counter.name().to_owned().into(),
         unit: "",
         kind: Kind::Number,
-        about: format!("counter {}, raw", counter.0).into(),
+        about: format!("counter {}, raw", counter.name()).into(),
         shown: true,
     }
 }
