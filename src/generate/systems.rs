@@ -55,7 +55,7 @@ pub(super) fn switch3456(plan: &mut Plan) {
 }
 
 /// The fat-tree of 56-port switches: 56 pods of 28 and 28, and 784 on top. With its hosts it takes 47,824 of 49,151
-/// unicast LIDs; 57 ports are no even number and 58 would need 53,156.
+/// unicast LIDs; 57 ports are no even number and 58 would need 52,983.
 pub(super) fn full_subnet(plan: &mut Plan) {
     xgft(plan, &[28, 28, 56], &[1, 28, 28]);
 }

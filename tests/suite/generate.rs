@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashSet};
 use fabdeck::fabric::{
     Element, Fabric, Faults, Lid, LinkSpeed, LinkWidth, Lmc, NodeKind, PortNum, Resolved, SwitchGraph,
 };
+use fabdeck::files::{ibnetdiscover, ibsim, text::Input};
 use fabdeck::generate::{GenerateError, Generated, Spec, catalogue, common_keys, generate};
 use proptest::prelude::*;
 
@@ -440,6 +441,31 @@ fn taurus_has_one_slower_island() {
     assert!(
         made("deimos").fabric.ports().all(|(_, port)| port.facts.speed.is_none_or(|s| s == LinkSpeed::Sdr))
     );
+}
+
+#[test]
+fn a_dump_says_all_that_a_generated_fabric_holds() {
+    let broken = "racks648,switch-faults=2,faults=30,aggregation=yes";
+    for text in catalogue().iter().map(|entry| entry.example).chain([broken]) {
+        let fabric = made(text).fabric;
+        let dump = ibnetdiscover::write(&fabric, None).unwrap();
+        assert!(dump.notes.is_empty(), "{text}: {:?}", dump.notes);
+        let read = ibnetdiscover::read(Input::new(text, dump.text.as_bytes())).unwrap();
+        assert!(read.fabric == fabric, "{text}: not read back as written");
+        assert!(read.notes.is_empty(), "{text}: {:?}", read.notes);
+    }
+}
+
+#[test]
+fn a_net_file_keeps_every_cable() {
+    for text in ["demo", "taurus", "torus,dims=4x4x3,faults=5", "deimos"] {
+        let fabric = made(text).fabric;
+        let file = ibsim::write(&fabric).unwrap();
+        let read = ibsim::read(Input::new(text, file.text.as_bytes())).unwrap();
+        assert!(read.fabric.links().eq(fabric.links()), "{text}");
+        let guids = |fabric: &Fabric| fabric.ports().map(|(_, port)| port.facts.guid).collect::<Vec<_>>();
+        assert!(guids(&read.fabric) == guids(&fabric), "{text}");
+    }
 }
 
 fn any_spec() -> impl Strategy<Value = String> {
