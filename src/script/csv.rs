@@ -1,52 +1,19 @@
-//! Every port with its peer as comma-separated values (RFC 4180, lines ended by LF).
+//! Every port with its peer as comma-separated values.
 
-use crate::session::{Browse, Look, Value};
+use crate::files::csv::write_row;
+use crate::session::{Browse, Look};
 
-/// The title line, then a line for each port, with every field of `show ports`.
+/// The title line, then a line for each port, with every field of `show ports`; what nobody said is an empty cell.
 pub fn ports(look: &Look) -> Vec<u8> {
     let mut text = String::new();
-    if let Some(listing) = Browse::Ports.listing(look) {
-        let ids: Vec<&str> = (0..listing.column_count()).map(|at| listing.column(at).id.as_ref()).collect();
-        text.push_str(&ids.join(","));
-        text.push('\n');
-        for row in 0..listing.row_count() {
-            for column in 0..listing.column_count() {
-                if column > 0 {
-                    text.push(',');
-                }
-                push_cell(&mut text, &listing.cell(row, column));
-            }
-            text.push('\n');
-        }
+    let Some(listing) = Browse::Ports.listing(look) else { return Vec::new() };
+    let columns = 0..listing.column_count();
+    write_row(&mut text, columns.clone().map(|at| listing.column(at).id.as_ref()));
+    for row in 0..listing.row_count() {
+        let values: Vec<_> = columns.clone().map(|column| listing.cell(row, column)).collect();
+        let cells: Vec<_> =
+            values.iter().map(|value| if value.is_missing() { "".into() } else { value.shown() }).collect();
+        write_row(&mut text, cells.iter().map(AsRef::as_ref));
     }
     text.into_bytes()
-}
-
-/// What nobody said is an empty cell.
-fn push_cell(text: &mut String, value: &Value<'_>) {
-    if value.is_missing() {
-        return;
-    }
-    let cell = value.shown();
-    if cell.contains(['"', ',', '\n', '\r']) {
-        text.push('"');
-        text.push_str(&cell.replace('"', "\"\""));
-        text.push('"');
-    } else {
-        text.push_str(&cell);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_are_quoted_where_they_must() {
-        let mut text = String::new();
-        push_cell(&mut text, &Value::text("a \"b\", c"));
-        push_cell(&mut text, &Value::Missing);
-        push_cell(&mut text, &Value::text("d"));
-        assert_eq!(text, "\"a \"\"b\"\", c\"d");
-    }
 }

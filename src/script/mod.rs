@@ -34,7 +34,7 @@ pub use docs::{commands_page, exit_codes_page, fields_page};
 pub use exit::Exit;
 pub use failure::Failure;
 pub use found::Found;
-pub use open::{CatalogueEntry, Outside, WriteError, Writer, Written};
+pub use open::{CatalogueEntry, CatalogueKey, Outside, WriteError, Writer, Written};
 pub use output::{Terminal, say_notes};
 pub use run::run;
 pub use schemas::schemas;

@@ -29,6 +29,9 @@ pub trait Outside {
     /// The names that `generate` knows.
     fn catalogue(&self) -> Vec<CatalogueEntry>;
 
+    /// The keys that all these names understand.
+    fn common_keys(&self) -> Vec<CatalogueKey>;
+
     /// The formats that can be written.
     fn writers(&self) -> &[Writer];
 
@@ -49,6 +52,15 @@ pub struct CatalogueEntry {
     /// Its keys as they are typed (`k=10,n=3`); empty where it has none of its own.
     pub keys: String,
     pub about: String,
+}
+
+/// A key that every name understands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct CatalogueKey {
+    pub name: &'static str,
+    /// What stands when it is left out.
+    pub default: &'static str,
+    pub meaning: &'static str,
 }
 
 /// A format that can be written.

@@ -162,7 +162,10 @@ fn fields() -> Value {
 
 fn sources() -> Vec<(&'static str, Value)> {
     let adapter = closed(vec![("name", text()), ("node_guid", nullable(text())), ("ports", number())]);
+    let key = closed(vec![("name", text()), ("default", text()), ("meaning", text())]);
     let simulated = closed(vec![("source", text()), ("keys", text()), ("about", text())]);
     let capture = closed(vec![("path", text()), ("format", text()), ("title", text())]);
-    vec![("adapters", list(adapter)), ("simulators", list(simulated)), ("captures", list(capture))]
+    let lists =
+        [("adapters", adapter), ("simulators", simulated), ("common_keys", key), ("captures", capture)];
+    lists.into_iter().map(|(name, item)| (name, list(item))).collect()
 }

@@ -98,13 +98,13 @@ pub const COMMANDS: &[Command] = &[
         "A row for each cabled port of a channel adapter, and one for an adapter without a cable.",
     )
     .looks()
-    .examples(&["fabdeck --source sim:demo show hosts --filter switch=leaf1"]),
+    .examples(&["fabdeck --source sim:demo show hosts --filter switch=rack1-leaf"]),
     command_of("show links", "The cables", "A row for each cable, those of hosts included.")
         .looks()
-        .examples(&["fabdeck --source sim:demo show links --filter 'speed<EDR,kind=switch-switch'"]),
+        .examples(&["fabdeck --source sim:demo show links --filter 'width<4x,kind=switch-switch'"]),
     command_of("show ports", "The ports and their peers", "A row for each port that the source spoke of.")
         .looks()
-        .examples(&["fabdeck --source sim:demo show ports --filter node=leaf1 --fields number,state,peer"]),
+        .examples(&["fabdeck --source sim:demo show ports --filter node=rack1-leaf --fields number,state,peer"]),
     command_of(
         "show tables",
         "The forwarding tables",
@@ -135,8 +135,8 @@ pub const COMMANDS: &[Command] = &[
     )
     .looks()
     .examples(&[
-        "fabdeck --source sim:demo trace host0 host7 --tables opensm-lfts.dump",
-        "fabdeck --source capture/ trace port:host0/1 13",
+        "fabdeck --source sim:demo trace node01 node24 --tables opensm-lfts.dump",
+        "fabdeck --source capture/ trace port:node01/1 13",
     ]),
     command_of(
         "generate",

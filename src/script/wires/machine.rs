@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{files, generated, sources};
+use super::{common_keys, files, generated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
-use crate::script::{Adapter, CatalogueEntry, Found, Outside, Writer, adapters, found};
+use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Writer, adapters, found};
 
 /// Files, folders and names of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,6 +35,10 @@ impl Outside for Machine {
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {
         generated::catalogue()
+    }
+
+    fn common_keys(&self) -> Vec<CatalogueKey> {
+        common_keys::common_keys()
     }
 
     fn writers(&self) -> &[Writer] {

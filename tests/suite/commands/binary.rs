@@ -26,11 +26,34 @@ const SHOWS: &[&str] = &["fabric", "switches", "hosts", "links", "ports", "table
 fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
     let home = home();
     let shows = SHOWS.iter().map(|what| vec!["--source", "sim:demo", "show", what]);
-    let others = [vec![], vec!["sources"], vec!["completions", "bash"], vec!["man"]];
+    let others = [
+        vec![],
+        vec!["sources"],
+        vec!["generate", "demo"],
+        vec!["generate", "demo", "--json"],
+        vec!["completions", "bash"],
+        vec!["man"],
+    ];
     for args in shows.chain(others) {
         let ended =
             assert_cmd::Command::from_std(fabdeck(&home)).args(&args).assert().code(0).get_output().clone();
         assert!(!ended.stdout.contains(&0x1b) && !ended.stderr.contains(&0x1b), "{args:?}");
+    }
+}
+
+/// The examples of help and docs, but for those that name files.
+#[test]
+fn examples_work_as_they_stand() {
+    let home = home();
+    let names_files =
+        |line: &str| ["capture/", ".topo", ".dump", " -o ", "man "].iter().any(|sign| line.contains(sign));
+    let examples = fabdeck::session::COMMANDS.iter().flat_map(|command| command.examples);
+    for example in examples.filter(|line| !names_files(line)) {
+        let mut shell = Command::new("sh");
+        let line = example.replacen("fabdeck", env!("CARGO_BIN_EXE_fabdeck"), 1);
+        shell.args(["-c", &line]).env("HOME", home.path()).env("XDG_STATE_HOME", home.path());
+        let ended = shell.env("XDG_CONFIG_HOME", home.path()).current_dir(home.path()).output().unwrap();
+        assert!(ended.status.success() && !ended.stdout.is_empty(), "{example}: {ended:?}");
     }
 }
 

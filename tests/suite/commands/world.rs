@@ -7,7 +7,7 @@ use fabdeck::access::{Source, SourceError};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, CatalogueEntry, Exit, Found, Outside, Terminal, WriteError, Writer, Written, run,
+    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Terminal, WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
 
@@ -89,6 +89,10 @@ impl Outside for World {
             about: about.into(),
         };
         vec![entry("demo", "", "a small story"), entry("kary", "k=10,n=3", "k-ary n-tree")]
+    }
+
+    fn common_keys(&self) -> Vec<CatalogueKey> {
+        vec![CatalogueKey { name: "seed", default: "1", meaning: "of everything random" }]
     }
 
     fn writers(&self) -> &[Writer] {
@@ -188,7 +192,7 @@ pub fn small() -> Observation {
         node: Some(Guid(guid)),
         lid: None,
         port: Some(PortNum(port)),
-        values: [(Counter("PortXmitWait".into()), waits), (Counter("PortXmitData".into()), Some(10))].into(),
+        values: [(Counter::PortXmitWait, waits), (Counter::PortXmitData, Some(10))].into_iter().collect(),
     };
     observation.counters = vec![sample(0x21, 1, Some(9)), sample(0x21, 2, Some(400)), sample(0x201, 1, None)];
     observation.notes.add("FN-201", Place::line("small", 3), || "a LID of 0 is not known".into());
