@@ -34,15 +34,15 @@ macro_rules! format {
 /// Asked in this order, so a format with a telling beginning stands before one that accepts much. Topologies stand
 /// in the order of what they tell: a folder's fabric is that of the first.
 pub const FORMATS: &[Format] = &[
+    format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
+    format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
+    format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),
+    format!(slvl, "lanes of ibdiagnet (slvl)", Content::Tables),
     format!(ibdiagnet, "tables of ibdiagnet (db_csv)", |file| Content::Topology(Box::new(file))),
     format!(ibnetdiscover, "topology of ibnetdiscover", |file| Content::Topology(Box::new(file))),
     format!(subnet_lst, "links of OpenSM (opensm-subnet.lst)", |file| Content::Topology(Box::new(file))),
     format!(ibsim, "net file of ibsim", |file| Content::Topology(Box::new(file))),
     format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
-    format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
-    format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
-    format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),
-    format!(slvl, "lanes of ibdiagnet (slvl)", Content::Tables),
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),

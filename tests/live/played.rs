@@ -26,7 +26,8 @@ const SHORT: &[&str] = &[
     "tsubame2",
     "taurus",
 ];
-const LONG: &[&str] = &["juropa", "ranger", "kautz,d=7,k=3", "torus,dims=10x10x10", "switch3456,aggregation=yes"];
+const LONG: &[&str] =
+    &["juropa", "ranger", "kautz,d=7,k=3", "torus,dims=10x10x10", "switch3456,aggregation=yes"];
 
 #[test]
 fn ibsim_loads_what_generate_writes_and_ibnetdiscover_sees_it() {

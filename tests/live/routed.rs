@@ -108,9 +108,8 @@ fn links_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
     let list = stage::topology("opensm-subnet.lst", &bytes);
     let told = ["revision", "LMC", "enhanced port 0", "speed", "state", "device", "vendor", "GUID"];
     let untold = |change: &fabdeck::fabric::Change| match change {
-        fabdeck::fabric::Change::NodeChanged { what, .. } | fabdeck::fabric::Change::PortChanged { what, .. } => {
-            !told.contains(what)
-        }
+        fabdeck::fabric::Change::NodeChanged { what, .. }
+        | fabdeck::fabric::Change::PortChanged { what, .. } => !told.contains(what),
         _ => true,
     };
     let differences: Vec<_> =
@@ -134,7 +133,8 @@ fn lids_are_read(name: &str, stage: &Stage, fabric: &Fabric) {
         assert!(known && span, "{name}: {guid} has LID {lid}, LMC {lmc}");
     };
     file.lids.iter().for_each(owned);
-    let addressed = fabric.nodes().filter(|(id, _)| fabric.ports_of(*id).any(|(_, p)| p.facts.lid.is_some())).count();
+    let addressed =
+        fabric.nodes().filter(|(id, _)| fabric.ports_of(*id).any(|(_, p)| p.facts.lid.is_some())).count();
     assert_eq!(file.lids.len(), addressed, "{name}: guid2lid");
 }
 
@@ -161,15 +161,24 @@ fn ibdmchk_accepts(name: &str, stage: &Stage, fabric: &Fabric, tables: &Tables) 
     fs::write(folder.join("ours.lst"), list).unwrap();
     fs::write(folder.join("ours.fdbs"), routes).unwrap();
     fs::write(folder.join("none"), "").unwrap();
-    let lmc = fabric.ports().map(|(_, port)| port.facts.lmc.value()).max().unwrap().to_string();
     let check = |list: &str, routes: &str| {
-        let report = stage::ibdmchk(folder, &["-s", list, "-f", routes, "-m", "none", "-l", &lmc]);
-        assert!(report.contains("Fabric Qualities Report") || report.contains("CA to CA"), "{name}: {report}");
-        report.lines().filter(|line| !line.contains(list) && !line.contains(routes)).collect::<Vec<_>>().join("\n")
+        // Of several LIDs a port it follows the first (`-l 1` fails on OpenSM's own files: switches have one LID).
+        let report = stage::ibdmchk(folder, &["-s", list, "-f", routes, "-m", "none", "-l", "0"]);
+        assert!(
+            report.contains("Fabric Qualities Report") || report.contains("CA to CA"),
+            "{name}: {report}"
+        );
+        report
+            .lines()
+            .filter(|line| !line.contains(list) && !line.contains(routes))
+            .collect::<Vec<_>>()
+            .join("\n")
     };
     let (ours, theirs) = (check("ours.lst", "ours.fdbs"), check("opensm-subnet.lst", "opensm.fdbs"));
     assert_eq!(ours, theirs, "{name}: ibdmchk sees another fabric in our files");
-    assert!(!ours.contains("-E-"), "{name}: {ours}");
+    // It knows one lane only, so it sees credit loops where an engine needs several.
+    let errors = ours.lines().filter(|line| line.contains("-E-") && !line.contains("credit loop"));
+    assert_eq!(errors.collect::<Vec<_>>(), [""; 0], "{name}: {ours}");
 }
 
 /// Our tables go into OpenSM's `file` engine and come out of the switches as they were.
@@ -183,11 +192,13 @@ fn opensm_loads_tables_that_are_written_here() {
     let mut tables = bound("switch648", &fabric, &stage::tables("opensm-lfts.dump", &bytes));
     // One route of our own, so that the file is not what OpenSM would have made: another way up to the last host.
     let leaf = fabric.switches().next().unwrap().0;
-    let host = fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).last().unwrap().0;
+    let host =
+        fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).last().unwrap().0;
     let lid = fabric.ports_of(host).find_map(|(_, port)| port.facts.lid).unwrap();
     let lft = tables.entry(leaf).lft.as_mut().unwrap();
     let before = lft.get(lid).unwrap();
-    let ups: Vec<_> = fabric.ports_of(leaf).filter(|(_, p)| p.link.is_some_and(|l| fabric.between_switches(l))).collect();
+    let ups: Vec<_> =
+        fabric.ports_of(leaf).filter(|(_, p)| p.link.is_some_and(|l| fabric.between_switches(l))).collect();
     let other = ups.iter().map(|(_, port)| port.number).find(|number| *number != before).unwrap();
     lft.set(lid, Some(other));
     let mut text = Vec::new();

@@ -41,8 +41,12 @@ fn program(name: &str, package: &str) -> PathBuf {
 
 /// The library that puts tools on ibsim instead of a device.
 fn umad2sim() -> PathBuf {
-    let folders = fs::read_dir("/usr/lib").unwrap().flatten().map(|entry| entry.path().join("umad2sim/libumad2sim.so"));
-    folders.into_iter().find(|file| file.is_file()).expect("libumad2sim.so is missing: apt-get install ibsim-utils")
+    let folders =
+        fs::read_dir("/usr/lib").unwrap().flatten().map(|entry| entry.path().join("umad2sim/libumad2sim.so"));
+    folders
+        .into_iter()
+        .find(|file| file.is_file())
+        .expect("libumad2sim.so is missing: apt-get install ibsim-utils")
 }
 
 /// A fabric that ibsim plays.
@@ -66,7 +70,13 @@ impl Stage {
         let ports: usize = fabric.nodes().map(|(_, node)| usize::from(node.facts.port_count) + 2).sum();
         let log = folder.path().join("ibsim.log");
         let child = Command::new(program("ibsim", "ibsim-utils"))
-            .args(["-s", "-N", &fabric.nodes().len().to_string(), "-S", &(fabric.switch_count() + 1).to_string()])
+            .args([
+                "-s",
+                "-N",
+                &fabric.nodes().len().to_string(),
+                "-S",
+                &(fabric.switch_count() + 1).to_string(),
+            ])
             .args(["-P", &ports.to_string()])
             .arg(&net)
             .env("IBSIM_SOCKNAME", &socket)
@@ -113,9 +123,23 @@ impl Stage {
     pub fn opensm(&self, args: &[&str]) {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
         fs::write(path("opensm.conf"), "max_smps_timeout 600000\n").unwrap();
-        let fixed = ["-F", &path("opensm.conf"), "-o", "-s", "0", "-e", "-f", &path("opensm.log"), "-D", "0x43", "-t"];
-        let dumps = ["2000", "--dump_files_dir", &self.folder.path().display().to_string(), "-g", &self.host_port];
-        let all: Vec<String> = fixed.iter().chain(&dumps).chain(args).map(|word| (*word).to_owned()).collect();
+        let fixed = [
+            "-F",
+            &path("opensm.conf"),
+            "-o",
+            "-s",
+            "0",
+            "-e",
+            "-f",
+            &path("opensm.log"),
+            "-D",
+            "0x43",
+            "-t",
+        ];
+        let dumps =
+            ["2000", "--dump_files_dir", &self.folder.path().display().to_string(), "-g", &self.host_port];
+        let all: Vec<String> =
+            fixed.iter().chain(&dumps).chain(args).map(|word| (*word).to_owned()).collect();
         self.run("opensm", "opensm", &all);
     }
 
@@ -136,7 +160,8 @@ impl Drop for Stage {
 
 /// A command's output; a command that hangs is ended by its id and fails the test.
 pub fn finish(mut command: Command) -> Output {
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let read = |from: &mut dyn Read| {
         let mut bytes = Vec::new();
