@@ -1,1 +1,5 @@
-fn main() {}
+//! The binary.
+
+fn main() -> std::process::ExitCode {
+    fabdeck::app::run()
+}

@@ -31,6 +31,8 @@ pub struct NodeFacts {
     pub port_count: u8,
     pub vendor_id: Option<u32>,
     pub device_id: Option<u32>,
+    /// The hardware revision.
+    pub revision: Option<u32>,
     pub system_image_guid: Option<Guid>,
     /// Whether port 0 of a switch is an enhanced one, with a terminal behind it.
     pub enhanced_port0: Option<bool>,
@@ -47,6 +49,7 @@ impl NodeFacts {
             port_count,
             vendor_id: None,
             device_id: None,
+            revision: None,
             system_image_guid: None,
             enhanced_port0: None,
             answered: true,

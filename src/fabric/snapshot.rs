@@ -205,7 +205,7 @@ impl Fabric {
         self.ends(id).iter().all(|(node, _)| node.0 < self.switch_count)
     }
 
-    /// The link drops below what both of its ends can do (None: nobody said what they can do).
+    /// Whether a link runs below what both of its ends can do; `None` when they did not say what that is.
     pub fn degraded(&self, id: LinkId) -> Option<bool> {
         let link = self.link(id);
         let (a, b) = (&self.port(link.a).facts, &self.port(link.b).facts);

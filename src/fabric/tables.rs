@@ -30,6 +30,10 @@ impl Lft {
             self.entries.resize(lid.index() + 1, NO_PATH);
         }
         self.entries[lid.index()] = port.map_or(NO_PATH, PortNum::value);
+        // Equal tables are equal values: nothing but paths at the end.
+        while self.entries.last() == Some(&NO_PATH) {
+            self.entries.pop();
+        }
     }
 
     /// The LIDs with a path, ascending.
@@ -105,5 +109,34 @@ impl Tables {
 
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_taken_back_leaves_no_trace() {
+        let lid = |lid| Lid::new(lid).unwrap();
+        let mut lft = Lft::new();
+        lft.set(lid(3), Some(PortNum(1)));
+        let before = lft.clone();
+        lft.set(lid(900), Some(PortNum(2)));
+        lft.set(lid(900), None);
+        lft.set(lid(901), None);
+        assert_eq!(lft, before);
+        lft.set(lid(3), None);
+        assert_eq!(lft, Lft::new());
+    }
+
+    #[test]
+    fn a_row_of_lanes_holds_sixteen_levels() {
+        let mut row = Sl2Vl::default();
+        for sl in 0..16 {
+            row.set(ServiceLevel::new(sl).unwrap(), Lane::new(15 - sl).unwrap());
+        }
+        let lanes: Vec<u8> = (0..16).map(|sl| row.lane(ServiceLevel::new(sl).unwrap()).value()).collect();
+        assert_eq!(lanes, [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     }
 }

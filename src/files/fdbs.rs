@@ -1,1 +1,231 @@
-//! (being written)
+//! The routes as OpenSM prints them for people and for ibdm (`opensm.fdbs`, `osm.fdbs`, `ibdiagnet.fdbs`), and the
+//! multicast tables of `opensm.mcfdbs`. Nothing in these files says where a table ends.
+
+mod hops;
+mod write;
+
+use crate::fabric::{Guid, Lft, Lid, Mft, NodeTables, PortNum};
+
+use super::FileError;
+use super::content::{TableFile, TableSection};
+use super::opensm::{
+    BAD_LID, CONTRADICTION, CUT_SECTION, SparseGuard, bad_lid, bad_line, bad_port, decimal, leading_hex,
+    marked_hex, no_section, note_half_line, note_stray, nothing, shown, table_lid, word,
+};
+use super::text::{Input, Line};
+
+pub use write::write;
+
+pub const ID: &str = "fdbs";
+
+/// OpenSM's own heading; ibdiagnet and older versions write `osm_ucast_mgr_dump_ucast_routes`.
+const UNICAST_HEADING: &str = "dump_ucast_routes: Switch 0x";
+const MULTICAST_HEADING: &str = "Switch 0x";
+
+pub fn looks_like(head: &str) -> bool {
+    let columns = |line: &str| line.starts_with("LID    : ") || line.starts_with("LID : ");
+    head.lines().any(|line| line.contains(UNICAST_HEADING))
+        || head.lines().any(columns) && head.lines().any(|line| line.starts_with(MULTICAST_HEADING))
+}
+
+pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
+    let mut reader = Reader {
+        input,
+        file: TableFile::default(),
+        open: None,
+        longest: 0,
+        guard: SparseGuard::new(input.bytes.len()),
+    };
+    for line in input.lines() {
+        reader.line(&line?)?;
+    }
+    reader.finish()
+}
+
+enum Rows {
+    Unicast(Lft),
+    Multicast(Mft),
+    /// `Switch 0x...` alone says neither.
+    Unknown,
+}
+
+struct Open {
+    node: Guid,
+    line: u64,
+    rows: Rows,
+    last: Option<Lid>,
+    reach: usize,
+}
+
+struct Reader<'a> {
+    input: Input<'a>,
+    file: TableFile,
+    open: Option<Open>,
+    /// The highest LID that a table before this one ends with: OpenSM ends all of them alike.
+    longest: u16,
+    guard: SparseGuard,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+        let text = line.text.trim_start();
+        if text.starts_with("0x") {
+            return self.row(line, text);
+        }
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(());
+        }
+        if let Some((_, after)) = text.split_once(UNICAST_HEADING) {
+            return self.heading(line, after, Rows::Unicast(Lft::new()));
+        }
+        if let Some(after) = text.strip_prefix(MULTICAST_HEADING) {
+            return self.heading(line, after, Rows::Unknown);
+        }
+        let columns = text.strip_prefix("LID").is_some_and(|rest| rest.trim_start().starts_with(':'));
+        if line.unended {
+            note_half_line(&mut self.file.notes, self.input.place(line.number), text);
+        } else if columns {
+            if let Some(open) = &mut self.open
+                && text.contains("Out Port(s)")
+            {
+                open.rows = Rows::Multicast(Mft::default());
+            }
+        } else if text.starts_with(':') || text.starts_with('-') {
+            return Err(bad_lid(word(text).0, self.input.place(line.number)));
+        } else {
+            note_stray(&mut self.file.notes, self.input.place(line.number), text);
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, line: &Line<'_>, after: &str, rows: Rows) -> Result<(), Box<FileError>> {
+        self.close();
+        let guid = leading_hex(after).filter(|(_, rest)| rest.trim().is_empty());
+        match guid {
+            Some((node, _)) if !line.unended => {
+                let node = Guid(node);
+                self.open = Some(Open { node, line: line.number, rows, last: None, reach: 0 });
+            }
+            _ if line.unended => {
+                note_half_line(&mut self.file.notes, self.input.place(line.number), &line.text);
+            }
+            _ => {
+                let wanted = "a heading with the GUID of a switch";
+                return Err(bad_line(self.input.place(line.number), &line.text, wanted));
+            }
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, line: &Line<'_>, text: &str) -> Result<(), Box<FileError>> {
+        let place = || self.input.place(line.number);
+        let Some(open) = &mut self.open else {
+            if line.unended {
+                note_half_line(&mut self.file.notes, place(), text);
+                return Ok(());
+            }
+            return Err(no_section(place(), text));
+        };
+        let (lid_word, rest) = text.split_once(':').map_or((text, ""), |(lid, rest)| (lid.trim_end(), rest));
+        if let Rows::Multicast(mft) = &mut open.rows {
+            if line.unended {
+                note_half_line(&mut self.file.notes, place(), text);
+                return Ok(());
+            }
+            return multicast_row(mft, lid_word, rest, self.input, line.number);
+        }
+        if let Rows::Unknown = open.rows {
+            open.rows = Rows::Unicast(Lft::new());
+        }
+        let Rows::Unicast(lft) = &mut open.rows else { return Ok(()) };
+        let (port_word, behind) = word(rest);
+        if line.unended {
+            note_half_line(&mut self.file.notes, place(), text);
+            if behind.is_empty() {
+                return Ok(());
+            }
+        }
+        let lid = table_lid(lid_word).ok_or_else(|| bad_lid(lid_word, place()))?;
+        let port = match port_word {
+            "UNREACHABLE" => None,
+            digits => match decimal(digits) {
+                Some(255) => None,
+                Some(port @ 0..=254) => Some(PortNum(port as u8)),
+                _ => return Err(bad_port(digits, place())),
+            },
+        };
+        if lft.get(lid).is_some_and(|known| port != Some(known)) {
+            let node = open.node;
+            self.file.notes.add(CONTRADICTION, place(), || {
+                format!("switch {node} has two entries for LID {lid}; the last one counts")
+            });
+        }
+        if port.is_some() {
+            self.guard.entry(&mut open.reach, lid, place)?;
+        }
+        lft.set(lid, port);
+        open.last = Some(lid);
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let mut tables = NodeTables::default();
+        match open.rows {
+            Rows::Unicast(lft) => tables.lft = Some(lft),
+            Rows::Multicast(mft) => tables.mft = Some(mft),
+            Rows::Unknown => {}
+        }
+        self.longest = self.longest.max(open.last.map_or(0, Lid::value));
+        let place = self.input.place(open.line);
+        self.file.sections.push(TableSection { node: open.node, tables, place });
+    }
+
+    fn finish(mut self) -> Result<TableFile, Box<FileError>> {
+        if let Some(open) = &self.open
+            && !matches!(open.rows, Rows::Multicast(_))
+        {
+            let last = open.last.map_or(0, Lid::value);
+            if last < self.longest || last == 0 {
+                let (node, longest) = (open.node, self.longest);
+                self.file.notes.add_partial(CUT_SECTION, self.input.place(open.line), || {
+                    format!("the last table, of {node}, ends at LID {last}, others at {longest}")
+                });
+            } else if self.file.sections.is_empty() {
+                let node = open.node;
+                self.file.notes.add(CUT_SECTION, self.input.place(open.line), || {
+                    format!("{node} is alone in the file: nothing says whether its table, up to LID {last}, is whole")
+                });
+            }
+        }
+        self.close();
+        if self.file.sections.is_empty() {
+            return Err(nothing(self.input.name, "table of a switch"));
+        }
+        Ok(self.file)
+    }
+}
+
+/// `0xC000 : 0x001  0x003 `
+fn multicast_row(
+    table: &mut Mft,
+    lid_word: &str,
+    rest: &str,
+    input: Input<'_>,
+    line: u64,
+) -> Result<(), Box<FileError>> {
+    let Some(group @ 0xC000..=0xFFFE) = marked_hex(lid_word) else {
+        let what = format!("a multicast entry for the LID '{}'", shown(lid_word));
+        return Err(FileError::new(BAD_LID, input.place(line), what, "multicast LIDs are 0xc000 to 0xfffe"));
+    };
+    let mut ports = Vec::new();
+    for port in rest.split_whitespace() {
+        let number = marked_hex(port).and_then(|port| u32::try_from(port).ok()).and_then(PortNum::new);
+        ports.push(number.ok_or_else(|| bad_port(port, input.place(line)))?);
+    }
+    table.groups.insert(group as u16, ports);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,10 @@
 use super::content::Content;
 use super::error::FileError;
 use super::text::Input;
+use super::{
+    fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map, perfquery,
+    port_report, sl2vl, slvl, subnet_lst,
+};
 
 /// One format that can be read.
 #[derive(Debug, Clone, Copy)]
@@ -15,8 +19,36 @@ pub struct Format {
     pub read: fn(Input<'_>) -> Result<Content, Box<FileError>>,
 }
 
-/// Asked in this order: the more telling a format's beginning, the earlier it stands.
-pub const FORMATS: &[Format] = &[];
+/// A format whose module has the usual three: `ID`, `looks_like` and `read`.
+macro_rules! format {
+    ($module:ident, $title:literal, $content:expr) => {
+        Format {
+            id: $module::ID,
+            title: $title,
+            looks_like: $module::looks_like,
+            read: |input| $module::read(input).map($content),
+        }
+    };
+}
+
+/// Asked in this order, so a format with a telling beginning stands before one that accepts much. Topologies stand
+/// in the order of what they tell: a folder's fabric is that of the first.
+pub const FORMATS: &[Format] = &[
+    format!(ibdiagnet, "tables of ibdiagnet (db_csv)", |file| Content::Topology(Box::new(file))),
+    format!(ibnetdiscover, "topology of ibnetdiscover", |file| Content::Topology(Box::new(file))),
+    format!(subnet_lst, "links of OpenSM (opensm-subnet.lst)", |file| Content::Topology(Box::new(file))),
+    format!(ibsim, "net file of ibsim", |file| Content::Topology(Box::new(file))),
+    format!(port_report, "port report of ibnetdiscover -p", |file| Content::Topology(Box::new(file))),
+    format!(fdbs, "routes of OpenSM (opensm.fdbs)", Content::Tables),
+    format!(lfts, "forwarding tables (opensm-lfts.dump, dump_lfts, ibroute)", Content::Tables),
+    format!(sl2vl, "lanes of OpenSM (opensm-sl2vl.dump)", Content::Tables),
+    format!(slvl, "lanes of ibdiagnet (slvl)", Content::Tables),
+    format!(perfquery, "counters of perfquery", Content::Counters),
+    format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
+    format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
+    format!(name_map, "names by GUID (node-name-map)", Content::Names),
+    format!(guids, "list of GUIDs", Content::Guids),
+];
 
 /// The format of a file by its content.
 pub fn detect(bytes: &[u8]) -> Option<&'static Format> {

@@ -1,1 +1,109 @@
-//! (being written)
+//! Lists of GUIDs, one a line, as OpenSM takes them for roots, compute nodes, I/O nodes and routing orders. What
+//! follows the GUID on its line is for people.
+
+use std::io::{self, Write};
+
+use rustc_hash::FxHashSet;
+
+use crate::fabric::Guid;
+
+use super::FileError;
+use super::content::GuidFile;
+use super::opensm::{bad_line, decimal, hex, marked_hex, note_half_line, nothing};
+use super::text::Input;
+
+pub const ID: &str = "guids";
+
+/// A GUID that stands in the list twice.
+const TWICE: &str = "FN-331";
+/// A GUID without `0x`, which OpenSM would read as another number.
+const UNMARKED: &str = "FN-332";
+
+const DIGITS: usize = 16;
+
+/// Every line must be a GUID, and what follows no number and no quoted name: those are other formats.
+pub fn looks_like(head: &str) -> bool {
+    let mut any = false;
+    // The last line of the beginning may be cut.
+    for line in head.split_inclusive('\n').filter(|line| line.ends_with('\n') || head.len() < 8 * 1024) {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (guid, rest) = entry(line);
+        let rest = rest.trim_start();
+        let number = rest.split_whitespace().next().is_some_and(|next| {
+            decimal(next).is_some() || marked_hex(next).is_some() || marked_hex(guid).is_none()
+        });
+        // A short number may be anything; the GUIDs of real nodes begin with a vendor.
+        let fine =
+            guid_of(guid).is_some_and(|(guid, _)| guid.0 > u64::from(u32::MAX) || guid_is_padded(line));
+        if !fine || number || rest.starts_with(['"', '\'', ':', '{', '=']) {
+            return false;
+        }
+        any = true;
+    }
+    any
+}
+
+fn guid_is_padded(line: &str) -> bool {
+    entry(line).0.len() == "0x".len() + DIGITS
+}
+
+/// The GUID ends at a blank or at a comment.
+fn entry(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c.is_whitespace() || c == '#').unwrap_or(line.len());
+    line.split_at(end)
+}
+
+fn guid_of(word: &str) -> Option<(Guid, bool)> {
+    if let Some(value) = marked_hex(word) {
+        return Some((Guid(value), true));
+    }
+    (word.len() == DIGITS).then(|| hex(word)).flatten().map(|value| (Guid(value), false))
+}
+
+pub fn read(input: Input<'_>) -> Result<GuidFile, Box<FileError>> {
+    let mut file = GuidFile::default();
+    let mut known = FxHashSet::default();
+    let mut any = false;
+    for line in input.lines() {
+        let line = line?;
+        let text = line.text.trim();
+        any |= !text.is_empty();
+        if text.is_empty() || text.starts_with('#') {
+            continue;
+        }
+        let place = || input.place(line.number);
+        let (word, rest) = entry(text);
+        if line.unended && rest.is_empty() && word.len() < "0x".len() + DIGITS {
+            note_half_line(&mut file.notes, place(), text);
+            continue;
+        }
+        let found = guid_of(word).filter(|(guid, _)| *guid != Guid(0));
+        let Some((guid, marked)) = found else {
+            return Err(bad_line(place(), text, "a GUID (0x and up to 16 hexadecimal digits)"));
+        };
+        if !marked {
+            file.notes
+                .add(UNMARKED, place(), || format!("'{word}' lacks 0x; read as hexadecimal, unlike OpenSM"));
+        }
+        if known.insert(guid) {
+            file.guids.push(guid);
+        } else {
+            file.notes.add(TWICE, place(), || format!("{guid} is in the list already"));
+        }
+    }
+    // An empty list is a list; an empty file is not.
+    if !any {
+        return Err(nothing(input.name, "GUID"));
+    }
+    Ok(file)
+}
+
+pub fn write(guids: &[Guid], out: &mut dyn Write) -> io::Result<()> {
+    guids.iter().try_for_each(|guid| writeln!(out, "{guid}"))
+}
+
+#[cfg(test)]
+mod tests;

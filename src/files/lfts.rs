@@ -1,1 +1,387 @@
-//! (being written)
+//! Forwarding tables as OpenSM dumps them (`opensm-lfts.dump`), and as `dump_lfts`, `dump_fts` and `ibroute` print
+//! them: a heading for each switch, a line for each LID, a line that counts them. `dump_fts -M` and `ibroute -M`
+//! print multicast tables in the same manner.
+
+mod multicast;
+mod write;
+
+use crate::fabric::{Guid, Lft, Lid, NodeTables, PortNum};
+use crate::observe::{Notes, Place};
+
+use super::FileError;
+use super::content::{TableFile, TableSection};
+use super::opensm::{
+    CONTRADICTION, CUT_SECTION, SparseGuard, TWO_OWNERS, UNKNOWN_LID, UNREAD_BLOCK, bad_lid, bad_line,
+    bad_port, decimal, leading_decimal, leading_hex, marked_hex, no_section, note_half_line, note_stray,
+    nothing, table_lid, word,
+};
+use super::text::{Input, Line};
+use multicast::Multicast;
+
+pub use write::write;
+
+pub const ID: &str = "lfts";
+
+/// How many LIDs one MAD carries.
+const LIDS_PER_BLOCK: usize = 64;
+
+pub fn looks_like(head: &str) -> bool {
+    head.lines().any(|line| {
+        let line = line.trim_start();
+        (line.starts_with("Unicast lids") || line.starts_with("Multicast mlids")) && line.contains(" guid 0x")
+    })
+}
+
+pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
+    let mut reader = Reader::new(input);
+    for line in input.lines() {
+        reader.line(&line?)?;
+    }
+    reader.finish()
+}
+
+/// What the rows of the section in hand say.
+enum Rows {
+    Unicast(Lft),
+    Multicast(Multicast),
+}
+
+struct Open {
+    node: Guid,
+    line: u64,
+    rows: Rows,
+    count: u64,
+    /// One past the highest LID with an entry.
+    reach: usize,
+    /// The highest LID of the heading, where OpenSM wrote it: it counts LIDs up to the highest, routed or not.
+    top: Option<u32>,
+    /// A LID that the tools do not print although their heading promises it.
+    promised: Option<Lid>,
+    ended: Option<u32>,
+}
+
+/// A block that the tool could not read; it prints the block before it instead.
+struct Unread {
+    node: Guid,
+    block: u32,
+    multicast: bool,
+    line: u64,
+}
+
+struct Reader<'a> {
+    input: Input<'a>,
+    file: TableFile,
+    open: Option<Open>,
+    /// By LID, 0 where nobody said; a file of a full subnet states each owner thousands of times.
+    owners: Vec<u64>,
+    heading_owners: Vec<(Lid, Guid)>,
+    unread: Vec<Unread>,
+    guard: SparseGuard,
+}
+
+impl<'a> Reader<'a> {
+    fn new(input: Input<'a>) -> Self {
+        Self {
+            input,
+            file: TableFile::default(),
+            open: None,
+            owners: Vec::new(),
+            heading_owners: Vec::new(),
+            unread: Vec::new(),
+            guard: SparseGuard::new(input.bytes.len()),
+        }
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+        let text = line.text.trim_start();
+        if text.starts_with("0x") {
+            return self.row(line, text);
+        }
+        if text.is_empty() || text.starts_with('#') {
+            return Ok(());
+        }
+        if text.starts_with("Unicast lids") || text.starts_with("Multicast mlids") {
+            return self.heading(line, text);
+        }
+        if let Some(count) = count_of(text) {
+            if let Some(open) = &mut self.open {
+                open.ended = Some(count);
+            }
+            return Ok(());
+        }
+        if let Some(open) = &mut self.open {
+            match &mut open.rows {
+                Rows::Multicast(multicast) if multicast::is_heading(text) => {
+                    multicast.see_heading(text);
+                    return Ok(());
+                }
+                Rows::Unicast(_) if is_row_without_lid(text) && !line.unended => {
+                    return Err(bad_lid(word(text).0, self.input.place(line.number)));
+                }
+                _ => {}
+            }
+        }
+        if let Some(unread) = unread_block(text, line.number) {
+            self.unread.push(unread);
+        } else if line.unended {
+            note_half_line(&mut self.file.notes, self.input.place(line.number), text);
+        } else if !is_known_heading(text) {
+            note_stray(&mut self.file.notes, self.input.place(line.number), text);
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, line: &Line<'_>, text: &str) -> Result<(), Box<FileError>> {
+        self.close();
+        let Some(heading) = heading_of(text, line.unended) else {
+            if line.unended {
+                note_half_line(&mut self.file.notes, self.input.place(line.number), text);
+                return Ok(());
+            }
+            return Err(bad_line(self.input.place(line.number), text, "a heading with the GUID of a switch"));
+        };
+        if let Some(lid) = heading.lid {
+            match Lid::new(lid) {
+                Some(lid) => self.heading_owners.push((lid, heading.node)),
+                None => self.file.notes.add(UNKNOWN_LID, self.input.place(line.number), || {
+                    format!("the switch {} stands under LID {lid}: its LID is unknown", heading.node)
+                }),
+            }
+        }
+        let rows = if text.starts_with('U') {
+            Rows::Unicast(Lft::new())
+        } else {
+            Rows::Multicast(Multicast::default())
+        };
+        let Heading { node, top, promised, .. } = heading;
+        self.open =
+            Some(Open { node, line: line.number, rows, count: 0, reach: 0, top, promised, ended: None });
+        Ok(())
+    }
+
+    fn row(&mut self, line: &Line<'_>, text: &str) -> Result<(), Box<FileError>> {
+        let Some(open) = &mut self.open else {
+            return Err(no_section(self.input.place(line.number), text));
+        };
+        match &mut open.rows {
+            Rows::Unicast(_) => self.unicast_row(line, text),
+            Rows::Multicast(multicast) => {
+                if line.unended {
+                    note_half_line(&mut self.file.notes, self.input.place(line.number), text);
+                    return Ok(());
+                }
+                open.count += 1;
+                multicast.row(text, || self.input.place(line.number))
+            }
+        }
+    }
+
+    fn unicast_row(&mut self, line: &Line<'_>, text: &str) -> Result<(), Box<FileError>> {
+        let place = || self.input.place(line.number);
+        let (lid_word, rest) = word(text);
+        let (port_word, rest) = word(rest);
+        if line.unended {
+            note_half_line(&mut self.file.notes, place(), text);
+            if rest.is_empty() {
+                return Ok(());
+            }
+        }
+        let port = match decimal(port_word) {
+            Some(255) => None,
+            Some(port @ 0..=254) => Some(PortNum(port as u8)),
+            _ => return Err(bad_port(port_word, place())),
+        };
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let Rows::Unicast(lft) = &mut open.rows else { return Ok(()) };
+        open.count += 1;
+        let Some(lid) = table_lid(lid_word) else {
+            // With -a the tools print the unused entry of LID 0 too.
+            let unused = port.is_none() && marked_hex(lid_word) == Some(0);
+            return if unused { Ok(()) } else { Err(bad_lid(lid_word, place())) };
+        };
+        match lft.get(lid) {
+            Some(known) if port != Some(known) => self.file.notes.add(CONTRADICTION, place(), || {
+                let node = open.node;
+                format!("switch {node} has two entries for LID {lid}; the last one counts, as for OpenSM")
+            }),
+            _ => {}
+        }
+        if port.is_some() {
+            self.guard.entry(&mut open.reach, lid, place)?;
+        }
+        lft.set(lid, port);
+        open.promised = open.promised.filter(|promised| *promised != lid);
+        if let Some(guid) = owner_of(rest, line.unended) {
+            self.owner(line.number, lid, guid);
+        }
+        Ok(())
+    }
+
+    fn owner(&mut self, line: u64, lid: Lid, guid: u64) {
+        if lid.index() >= self.owners.len() {
+            self.owners.resize(lid.index() + 1, 0);
+        }
+        let known = &mut self.owners[lid.index()];
+        if *known == 0 {
+            *known = guid;
+        } else if *known != guid {
+            let known = Guid(*known);
+            self.file.notes.add(TWO_OWNERS, self.input.place(line), || {
+                format!("LID {lid} belongs to {} here and to {known} before; the first counts", Guid(guid))
+            });
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let place = self.input.place(open.line);
+        match open.ended {
+            None => self.file.notes.add_partial(CUT_SECTION, place.clone(), || {
+                format!("the table of {} ends without the line that counts its LIDs", open.node)
+            }),
+            Some(said) => {
+                let (counted, what) = match open.top {
+                    Some(top) => (u64::from(top), "stands for LIDs up to"),
+                    None => (open.count, "has lines:"),
+                };
+                if u64::from(said) != counted {
+                    self.file.notes.add_partial(CUT_SECTION, place.clone(), || {
+                        format!("the table of {} says {said} LIDs and {what} {counted}", open.node)
+                    });
+                }
+            }
+        }
+        if let Some(lid) = open.promised {
+            self.file.notes.add_partial(UNREAD_BLOCK, place.clone(), || {
+                let node = open.node;
+                format!("the tool leaves out the last LID, {lid}, of {node}: it does so at multiples of {LIDS_PER_BLOCK}")
+            });
+        }
+        let mut tables = NodeTables::default();
+        match open.rows {
+            Rows::Unicast(lft) => tables.lft = Some(lft),
+            Rows::Multicast(multicast) => tables.mft = Some(multicast.into_table()),
+        }
+        self.file.sections.push(TableSection { node: open.node, tables, place });
+    }
+
+    fn finish(mut self) -> Result<TableFile, Box<FileError>> {
+        self.close();
+        if self.file.sections.is_empty() {
+            return Err(nothing(self.input.name, "table of a switch"));
+        }
+        let unread = std::mem::take(&mut self.unread);
+        for block in &unread {
+            let place = self.input.place(block.line);
+            forget_block(&mut self.file.sections, block, &mut self.file.notes, place);
+        }
+        for (lid, guid) in self.owners.iter().enumerate().filter(|(_, guid)| **guid != 0) {
+            if let Some(lid) = Lid::new(lid as u32) {
+                self.file.owners.insert(lid, Guid(*guid));
+            }
+        }
+        for (lid, guid) in self.heading_owners {
+            self.file.owners.entry(lid).or_insert(guid);
+        }
+        Ok(self.file)
+    }
+}
+
+fn forget_block(sections: &mut [TableSection], unread: &Unread, notes: &mut Notes, place: Place) {
+    let what = if unread.multicast { "multicast table" } else { "table" };
+    notes.add_partial(UNREAD_BLOCK, place, || {
+        format!(
+            "the tool could not read block {} of the {what} of {}; it is left out",
+            unread.block, unread.node
+        )
+    });
+    for section in sections.iter_mut().filter(|section| section.node == unread.node) {
+        if let (Some(mft), true) = (&mut section.tables.mft, unread.multicast) {
+            multicast::forget_block(mft, unread.block);
+        }
+        if let (Some(lft), false) = (&mut section.tables.lft, unread.multicast) {
+            let mut read = Lft::new();
+            for (lid, port) in
+                lft.routed().filter(|(lid, _)| lid.index() / LIDS_PER_BLOCK != unread.block as usize)
+            {
+                read.set(lid, Some(port));
+            }
+            *lft = read;
+        }
+    }
+}
+
+struct Heading {
+    node: Guid,
+    lid: Option<u32>,
+    top: Option<u32>,
+    promised: Option<Lid>,
+}
+
+/// `Unicast lids [0-14] of switch Lid 2 guid 0x0002c90100000000 ('leaf0'):`
+fn heading_of(text: &str, unended: bool) -> Option<Heading> {
+    let (before, after) = text.split_once(" guid 0x")?;
+    let (guid, rest) = leading_hex(after)?;
+    if !(rest.starts_with([' ', '\t']) || rest.is_empty() && !unended) {
+        return None;
+    }
+    let lid =
+        before.split_once(" switch Lid ").and_then(|(_, rest)| leading_decimal(rest)).map(|(lid, _)| lid);
+    // The other tools write their range in hexadecimal and count lines; they read blocks of 64 up to the last LID
+    // and miss that one where a block begins with it.
+    let range = before.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map(|(range, _)| range);
+    let last = range.and_then(|range| range.split_once('-')).map_or("", |(_, last)| last);
+    let promised = table_lid(last).filter(|lid| lid.index().is_multiple_of(LIDS_PER_BLOCK));
+    let promised = promised.filter(|_| text.starts_with('U'));
+    Some(Heading { node: Guid(guid), lid, top: decimal(last), promised })
+}
+
+/// `702 valid lids dumped`
+fn count_of(text: &str) -> Option<u32> {
+    let (count, rest) = leading_decimal(text)?;
+    let rest = rest.trim();
+    let rest = rest.strip_prefix("valid ").unwrap_or(rest);
+    matches!(rest, "lids dumped" | "mlids dumped").then_some(count)
+}
+
+/// The owner in the words behind an entry. Names come after it, so the first mention is the one.
+fn owner_of(rest: &str, unended: bool) -> Option<u64> {
+    let (_, after) = rest.split_once(" portguid 0x")?;
+    let (guid, rest) = leading_hex(after)?;
+    let whole = match rest.as_bytes().first() {
+        Some(next) => matches!(next, b':' | b')' | b' ' | b'\t'),
+        None => !unended,
+    };
+    (whole && guid != 0).then_some(guid)
+}
+
+/// A line that has a port and no LID, or a LID that is no number of the trade (`-1 003`).
+fn is_row_without_lid(text: &str) -> bool {
+    let (first, rest) = word(text);
+    let number = first.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'x' | b'X' | b'-' | b'+'));
+    let begins = first.as_bytes().first().is_some_and(|b| b.is_ascii_digit() || *b == b'-');
+    let goes_on = rest.trim_start().bytes().next();
+    number && begins && goes_on.is_none_or(|b| b.is_ascii_digit() || matches!(b, b'#' | b':' | b'(' | b'-'))
+}
+
+fn is_known_heading(text: &str) -> bool {
+    let text = text.trim();
+    let table = text.starts_with("Lid ") && text.ends_with("Destination") || text.starts_with("Port ");
+    table || text.contains("replaced by dump_fts") || text.starts_with("Switch multicast mlid capability")
+}
+
+/// `SubnGet(LFT) failed on switch 'name' DR path ... Node GUID 0x2c9 SMA LID 2; MAD status 0x110 AM 0x3`
+fn unread_block(text: &str, line: u64) -> Option<Unread> {
+    let multicast = text.starts_with("SubnGet(MFT) failed");
+    if !multicast && !text.starts_with("SubnGet(LFT) failed") {
+        return None;
+    }
+    let (_, after) = text.rsplit_once(" Node GUID 0x")?;
+    let (node, rest) = leading_hex(after)?;
+    let (_, block) = rest.rsplit_once(" AM 0x")?;
+    let (block, _) = leading_hex(block)?;
+    Some(Unread { node: Guid(node), block: u32::try_from(block).ok()?, multicast, line })
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,12 +2,15 @@
 //! that says file, line and reason. Which format a file has is told by its content, never by its name.
 
 pub mod content;
+pub mod csv;
 pub mod text;
+pub mod written;
 
 // Topology as text.
 pub mod ibnetdiscover;
 pub mod ibsim;
 pub mod port_report;
+mod topology_text;
 
 // What OpenSM leaves behind.
 pub mod fdbs;
@@ -19,7 +22,11 @@ pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;
 
+pub mod bind;
+mod opensm;
+
 // What an incident leaves behind.
+mod counters_text;
 pub mod ibdiagnet;
 pub mod ibqueryerrors;
 pub mod perfquery;

@@ -1,1 +1,217 @@
-//! (being written)
+//! What perfquery prints: blocks of one port and one attribute each, a counter a line. Any number of outputs may
+//! follow each other in one file; each block is a sample of its own.
+//!
+//! ```text
+//! # Port extended counters: Lid 2052 port 1 (CapMask: 0x5300 CapMask2: 0x0000002)
+//! PortSelect:......................1
+//! PortXmitData:....................178791657177235
+//! ```
+
+use super::FileError;
+use super::content::CounterFile;
+use super::counters_text::{note_stray, note_unended, number, port, read_value};
+use super::text::{Input, Line};
+use crate::fabric::{Lid, PortNum};
+use crate::observe::{Counter, CounterSample, Notes};
+
+pub const ID: &str = "perfquery";
+
+/// A heading of a block, or the first line below one.
+pub fn looks_like(head: &str) -> bool {
+    head.lines().any(|line| heading(line).is_some() || line.trim_start().starts_with("PortSelect:."))
+}
+
+pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
+    let mut reader = Reader { input, file: CounterFile::default(), open: None };
+    let mut last = 1;
+    for line in input.lines() {
+        let line = line?;
+        last = line.number;
+        reader.line(&line);
+    }
+    reader.close();
+    if reader.file.samples.is_empty() {
+        let hint = "perfquery prints blocks that begin with '# Port counters: Lid 2 port 1'";
+        return Err(FileError::new("FD-2411", input.place(last), "no counters of any port", hint));
+    }
+    Ok(reader.file)
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Heading<'a> {
+    title: &'a str,
+    lid: Option<&'a str>,
+    port: &'a str,
+}
+
+/// `# TITLE: Lid 2 port 1 (CapMask: 0x5A00)`; a directed route may stand in place of the LID.
+fn heading(line: &str) -> Option<Heading<'_>> {
+    let (title, rest) = line.trim().strip_prefix('#')?.split_once(':')?;
+    let title = title.trim();
+    if !title.starts_with("Port") && !title.ends_with("counters") {
+        return None;
+    }
+    let rest = rest.split_once('(').map_or(rest, |(rest, _)| rest).trim();
+    let (address, port) = rest.rsplit_once("port ")?;
+    let lid = address.trim().strip_prefix("Lid ").and_then(|lid| lid.split_whitespace().next());
+    Some(Heading { title, lid, port: port.trim() })
+}
+
+/// The block that is being read.
+struct Block {
+    sample: CounterSample,
+    line: u64,
+    /// The same names mean the 64-bit counters here.
+    wide: bool,
+    /// PortCounters or PortCountersExtended, which always have PortRcvPkts.
+    whole_attribute: bool,
+    /// False for attributes that hold no counters (PortSamplesControl).
+    counters: bool,
+}
+
+struct Reader<'a> {
+    input: Input<'a>,
+    file: CounterFile,
+    open: Option<Block>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &Line<'_>) {
+        let text = line.text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if line.unended {
+            note_unended(&self.input, line.number, &mut self.file.notes);
+            return;
+        }
+        if let Some(heading) = heading(text) {
+            self.close();
+            self.open(&heading, line.number);
+        } else if let Some((name, value)) = field(text) {
+            self.field(name, value, line.number);
+        } else {
+            note_stray(text, &self.input, line.number, &mut self.file.notes);
+        }
+    }
+
+    fn open(&mut self, heading: &Heading<'_>, line: u64) {
+        let Some(port) = port(heading.port) else {
+            self.file.notes.add_partial("FN-412", self.input.place(line), || {
+                format!("'{}' is no port; the block is left out", clipped(heading.port))
+            });
+            return;
+        };
+        let lid = heading.lid.and_then(|lid| lid.parse::<u32>().ok()).and_then(Lid::new);
+        if lid.is_none() {
+            self.file.notes.add("FN-411", self.input.place(line), || {
+                "the heading has no unicast LID: nobody can tell whose counters these are".to_owned()
+            });
+        }
+        self.open = Some(Block {
+            sample: CounterSample { lid: lid.map(Lid::value), port, ..CounterSample::default() },
+            line,
+            wide: heading.title.to_ascii_lowercase().contains("extended counters"),
+            whole_attribute: ["Port counters", "Port extended counters"].contains(&heading.title),
+            counters: heading.title.ends_with("counters"),
+        });
+    }
+
+    fn field(&mut self, name: &str, value: &str, line: u64) {
+        let (input, notes) = (self.input, &mut self.file.notes);
+        let Some(block) = &mut self.open else {
+            notes.add_partial("FN-412", input.place(line), || {
+                "counters without a heading: nobody can tell whose they are; left out".to_owned()
+            });
+            return;
+        };
+        if name == "PortSelect" {
+            check_select(block.sample.port, value, &input, line, notes);
+            return;
+        }
+        if !block.counters || name.starts_with("CounterSelect") {
+            return;
+        }
+        let mut counter = Counter::from_name(name);
+        if block.wide {
+            counter = counter.extended();
+        }
+        read_value(&mut block.sample.values, counter, value, (&input, line), notes);
+    }
+
+    fn close(&mut self) {
+        let Some(mut block) = self.open.take() else { return };
+        let values = &mut block.sample.values;
+        let last = if block.wide { Counter::PortRcvPktsExtended } else { Counter::PortRcvPkts };
+        if block.whole_attribute && !values.has(&last) {
+            self.file.notes.add_partial("FN-410", self.input.place(block.line), || {
+                "the block of this heading ends before its last counters".to_owned()
+            });
+        }
+        if !values.is_empty() {
+            values.shrink();
+            self.file.samples.push(block.sample);
+        }
+    }
+}
+
+/// The port repeated in the block must be that of the heading.
+fn check_select(port: Option<PortNum>, value: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
+    let select = number(value);
+    if select != Some(port.map_or(255, |port| u64::from(port.value()))) {
+        notes.add("FN-414", input.place(line), || {
+            format!("PortSelect is {}, not the port of the heading, which counts", clipped(value))
+        });
+    }
+}
+
+/// `NAME:......VALUE`, also with the dots lost.
+fn field(text: &str) -> Option<(&str, &str)> {
+    let (name, rest) = text.split_once(':')?;
+    let named = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_[]".contains(&b));
+    let value = rest.trim_start_matches(['.', ' ', '\t']);
+    let valued = value.is_empty() || value.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == 'N');
+    (named && valued && (rest.starts_with('.') || !value.is_empty())).then_some((name, value))
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings() {
+        let of = |line| heading(line).map(|h| (h.title, h.lid, h.port));
+        assert_eq!(
+            of("# Port counters: Lid 2 port 1 (CapMask: 0x5A00)"),
+            Some(("Port counters", Some("2"), "1"))
+        );
+        assert_eq!(
+            of("# PortRcvErrorDetails counters: Lid 7 port 255"),
+            Some(("PortRcvErrorDetails counters", Some("7"), "255"))
+        );
+        assert_eq!(
+            of("# Port counters: DR path slid 0; dlid 0; 0,1 port 3"),
+            Some(("Port counters", None, "3"))
+        );
+        assert_eq!(of("# PortSamplesControl: Lid 3 port 1"), Some(("PortSamplesControl", Some("3"), "1")));
+        for line in
+            ["# Topology file: generated port 1", "Port counters: Lid 1 port 1", "#", "# Port counters"]
+        {
+            assert_eq!(of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn fields() {
+        assert_eq!(field("VL15Dropped:.....................0"), Some(("VL15Dropped", "0")));
+        assert_eq!(field("PortXmitWait: 12"), Some(("PortXmitWait", "12")));
+        assert_eq!(field("PortXmitWait:....N/A"), Some(("PortXmitWait", "N/A")));
+        for line in ["Usage: perfquery [options]", "root@host:~# perfquery", "ibwarn: [3] x", "a b:...1"] {
+            assert_eq!(field(line), None, "{line}");
+        }
+    }
+}

@@ -1,1 +1,306 @@
-//! (being written)
+//! The port report of `ibnetdiscover -p`: every port on a line, with its peer where it has one.
+//!
+//! ```text
+//! SW     5  4 0x0000000000200003 4x SDR - SW     8  4 0x0000000000200005 ( 'leaf3' - 'spine1' )
+//! SW     5  6 0x0000000000200003 4x SDR                                    'leaf3'
+//! ```
+//!
+//! The GUIDs are those of ports. All ports of a switch have the GUID of the switch; of an adapter the report does
+//! not tell the node's GUID.
+
+use std::collections::BTreeMap;
+
+use crate::fabric::{FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKey, NodeKind, PortNum};
+use crate::observe::{Notes, Place};
+
+use super::FileError;
+use super::content::TopologyFile;
+use super::text::Input;
+use super::topology_text::{
+    Claim, Fault, LineKind, classify, count, join, note_duplicates, note_noise, note_truncated,
+    note_unknown_lid, sample,
+};
+
+pub const ID: &str = "port-report";
+
+/// Whether the beginning of a file has a whole line of the report.
+pub fn looks_like(head: &str) -> bool {
+    head.lines().any(|line| starts_row(line) && parse(line).is_ok())
+}
+
+pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
+    let mut notes = Notes::new();
+    let mut rows = Vec::new();
+    // The text of names lives in the lines, so these are kept.
+    let lines = input.lines().collect::<Result<Vec<_>, _>>()?;
+    for line in &lines {
+        let place = input.place(line.number);
+        let row = if starts_row(&line.text) { parse(&line.text).map(Some) } else { Ok(None) };
+        if line.unended {
+            note_truncated(&mut notes, place.clone(), !matches!(row, Ok(Some(_))));
+            rows.extend(row.ok().flatten().map(|row| (line.number, row)));
+            continue;
+        }
+        match row.map_err(|fault| fault.at(place.clone()))? {
+            Some(row) => rows.push((line.number, row)),
+            None => note_other(&mut notes, place, &line.text),
+        }
+    }
+    if rows.is_empty() {
+        let hint = "its lines begin with SW, CA or RT and a LID";
+        return Err(FileError::new("FD-2101", Place::file(input.name), "no port in the file", hint));
+    }
+    build(input.name, &rows, notes)
+}
+
+fn note_other(notes: &mut Notes, place: Place, text: &str) {
+    match classify(text) {
+        LineKind::Blank | LineKind::Comment(_) => {}
+        LineKind::ToolError => notes.add_partial("FN-202", place, || {
+            format!("'{}' is an error line of the tool: something did not answer", sample(text.trim()))
+        }),
+        _ => note_noise(notes, place, text),
+    }
+}
+
+/// One end of a row.
+#[derive(Clone, Copy, Debug)]
+struct Side<'a> {
+    kind: NodeKind,
+    lid: Option<Lid>,
+    port: PortNum,
+    guid: Guid,
+    name: &'a str,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row<'a> {
+    near: Side<'a>,
+    far: Option<Side<'a>>,
+    width: Option<LinkWidth>,
+    speed: Option<LinkSpeed>,
+    /// The names could be told apart in several ways (`'a' - 'b' - 'c'`).
+    ambiguous: bool,
+}
+
+fn starts_row(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    words.next().is_some_and(|word| kind_of(word).is_some())
+        && words.next().is_some_and(|word| word.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit()))
+}
+
+fn kind_of(word: &str) -> Option<NodeKind> {
+    match word {
+        "SW" => Some(NodeKind::Switch),
+        "CA" => Some(NodeKind::ChannelAdapter),
+        "RT" => Some(NodeKind::Router),
+        _ => None,
+    }
+}
+
+/// The next word, and the rest behind it.
+fn word<'a>(rest: &mut &'a str) -> &'a str {
+    let text = rest.trim_start();
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (word, behind) = text.split_at(end);
+    *rest = behind;
+    word
+}
+
+fn fault(what: impl Into<String>) -> Fault {
+    let hint = "a port is printed as: SW 5 4 0x0123456789abcdef 4x EDR 'name'";
+    Fault::new("FD-2110", what, hint)
+}
+
+fn parse(line: &str) -> Result<Row<'_>, Fault> {
+    let mut rest = line;
+    let mut near = side(&mut rest)?;
+    let (width, speed) = (word(&mut rest), word(&mut rest));
+    let mut row = Row {
+        near,
+        far: None,
+        width: LinkWidth::from_word(width),
+        speed: LinkSpeed::from_word(speed),
+        ambiguous: false,
+    };
+    let names = rest.trim();
+    let Some(peer) = names.strip_prefix('-') else {
+        let name = names.strip_prefix('\'').and_then(|name| name.strip_suffix('\''));
+        near.name = name.ok_or_else(|| fault("a port without the name of its node in quotes"))?;
+        row.near = near;
+        return Ok(row);
+    };
+    let mut rest = peer;
+    let mut far = side(&mut rest)?;
+    let names = rest.trim().strip_prefix('(').and_then(|names| names.strip_suffix(')')).map(str::trim);
+    let inner = names.and_then(|names| names.strip_prefix('\'')).and_then(|names| names.strip_suffix('\''));
+    let both = inner.and_then(|names| names.split_once("' - '"));
+    (near.name, far.name) = both.ok_or_else(|| fault("a cable without the names of its two nodes"))?;
+    row.ambiguous = far.name.contains("' - '");
+    (row.near, row.far) = (near, Some(far));
+    Ok(row)
+}
+
+fn side<'a>(rest: &mut &'a str) -> Result<Side<'a>, Fault> {
+    let kind = kind_of(word(rest)).ok_or_else(|| fault("a peer that is neither SW, CA nor RT"))?;
+    let lid = word(rest);
+    let digits = lid.strip_prefix('-').unwrap_or(lid);
+    let value = count(digits).ok_or_else(|| fault(format!("'{}' is no LID", sample(lid))))?;
+    let lid = if digits.len() == lid.len() { Lid::new(value) } else { None };
+    let port = word(rest);
+    let port =
+        count(port).and_then(PortNum::new).filter(|port| *port != PortNum::MANAGEMENT).ok_or_else(|| {
+            Fault::new(
+                "FD-2104",
+                format!("'{}' is no port", sample(port)),
+                "ports are numbered from 1 to 254",
+            )
+        })?;
+    let guid = word(rest);
+    let guid = Guid::from_hex(guid).map_err(|e| fault(e.to_string()))?;
+    Ok(Side { kind, lid, port, guid, name: "" })
+}
+
+/// Which GUID an adapter's node gets: the least that its ports can share.
+///
+/// - Ports 1 and 2 with GUIDs g+1 and g+2 and one name are one adapter with the GUID g (older ones).
+/// - All others are adapters of one port, with the GUID of that port (newer ones).
+struct Adapters<'a> {
+    shared: BTreeMap<(u64, &'a str), Vec<PortNum>>,
+}
+
+impl<'a> Adapters<'a> {
+    fn of(rows: &[(u64, Row<'a>)]) -> Self {
+        let mut shared: BTreeMap<(u64, &str), Vec<PortNum>> = BTreeMap::new();
+        for side in rows.iter().flat_map(|(_, row)| [Some(row.near), row.far]).flatten() {
+            if side.kind != NodeKind::Switch {
+                let ports = shared.entry((base(&side), side.name)).or_default();
+                if !ports.contains(&side.port) {
+                    ports.push(side.port);
+                }
+            }
+        }
+        shared.retain(|_, ports| ports.len() > 1);
+        Self { shared }
+    }
+
+    fn node_guid(&self, side: &Side<'a>) -> Guid {
+        let joined = side.kind != NodeKind::Switch && self.shared.contains_key(&(base(side), side.name));
+        if joined { Guid(base(side)) } else { side.guid }
+    }
+}
+
+fn base(side: &Side<'_>) -> u64 {
+    side.guid.0.wrapping_sub(u64::from(side.port.value()))
+}
+
+fn build(file: &str, rows: &[(u64, Row<'_>)], mut notes: Notes) -> Result<TopologyFile, Box<FileError>> {
+    let adapters = Adapters::of(rows);
+    let mut builder = FabricBuilder::new();
+    let mut claims = Vec::new();
+    for (number, row) in rows {
+        let place = || Place::line(file, *number);
+        let key = add(&mut builder, &adapters, &row.near, true);
+        note_row(&mut notes, &place, row);
+        let facts = builder.node_mut(key);
+        facts.port_count = facts.port_count.max(row.near.port.value());
+        state_port(&mut builder, key, &row.near);
+        let Some(far) = &row.far else { continue };
+        let port = builder.port(key, row.near.port);
+        (port.width, port.speed) = (port.width.or(row.width), port.speed.or(row.speed));
+        let peer = add(&mut builder, &adapters, far, false);
+        let far_guid = Some(far.guid).filter(|_| far.kind != NodeKind::Switch);
+        let (near, far_end) = ((key, row.near.port), (peer, far.port));
+        claims.push(Claim { near, far: far_end, line: *number, far_lid: far.lid, far_guid });
+    }
+    join(&mut builder, &claims, &mut notes, file)?;
+    let fabric = builder.finish();
+    note_duplicates(&mut notes, file, &fabric);
+    Ok(TopologyFile { fabric, notes, ..TopologyFile::default() })
+}
+
+fn add(builder: &mut FabricBuilder, adapters: &Adapters<'_>, side: &Side<'_>, answered: bool) -> NodeKey {
+    let guid = adapters.node_guid(side);
+    let key = match builder.find(side.kind, guid) {
+        Some(key) => key,
+        None => {
+            let facts = NodeFacts::unheard(side.kind, guid, side.name);
+            builder.add_node(facts).unwrap_or_else(|known| known)
+        }
+    };
+    builder.node_mut(key).answered |= answered;
+    key
+}
+
+/// What a row says of its own port.
+fn state_port(builder: &mut FabricBuilder, key: NodeKey, side: &Side<'_>) {
+    let is_switch = side.kind == NodeKind::Switch;
+    let addressed = if is_switch { PortNum::MANAGEMENT } else { side.port };
+    let facts = builder.port(key, addressed);
+    facts.lid = facts.lid.or(side.lid);
+    facts.guid = facts.guid.or(Some(side.guid));
+    builder.port(key, side.port);
+}
+
+fn note_row(notes: &mut Notes, place: &impl Fn() -> Place, row: &Row<'_>) {
+    if row.near.lid.is_none() {
+        note_unknown_lid(notes, place());
+    }
+    if row.ambiguous {
+        notes.add("FN-242", place(), || {
+            let (near, far) = (row.near.name, row.far.map_or("", |far| far.name));
+            format!("names with ' - ' in them: read as '{}' and '{}'", sample(near), sample(far))
+        });
+    }
+    if row.near.kind != NodeKind::Switch {
+        notes.add("FN-241", place(), || {
+            "the report names the GUIDs of ports: adapters are known by these here".to_owned()
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = "\
+CA    11  2 0x0000000000100009 4x QDR - SW     5  2 0x0000000000200003 ( 'host 1 HCA-1' - ' leaf ' )
+CA    10  1 0x0000000000100008 4x QDR - SW     5  1 0x0000000000200003 ( 'host 1 HCA-1' - ' leaf ' )
+SW     5  8 0x0000000000200003 4x SDR                                    ' leaf '
+SW     5  4 0x0000000000200003 12x FDR10 - CA  12  1 0x0000000000300001 ( ' leaf ' - 'it's (a) - name' )
+SW     5  2 0x0000000000200003 4x QDR - CA    11  2 0x0000000000100009 ( ' leaf ' - 'host 1 HCA-1' )
+SW     5  1 0x0000000000200003 4x QDR - CA    10  1 0x0000000000100008 ( ' leaf ' - 'host 1 HCA-1' )
+";
+
+    #[test]
+    fn nodes_ports_and_cables() {
+        assert!(looks_like(REPORT));
+        let file = read(Input::new("r", REPORT.as_bytes())).unwrap();
+        let fabric = &file.fabric;
+        let switch = fabric.node(fabric.node_by_guid(Guid(0x20_0003)).unwrap());
+        assert_eq!((switch.facts.port_count, switch.facts.description.as_str()), (8, " leaf "));
+        let host = fabric.node(fabric.node_by_guid(Guid(0x10_0007)).unwrap());
+        assert_eq!((host.facts.port_count, host.facts.answered), (2, true));
+        let alone = fabric.node(fabric.node_by_guid(Guid(0x30_0001)).unwrap());
+        assert_eq!((alone.facts.description.as_str(), alone.facts.answered), ("it's (a) - name", false));
+        assert_eq!(fabric.links().len(), 3);
+        assert!(fabric.port_by_lid(Lid::new(5).unwrap()).is_some());
+        assert!(file.notes.has("FN-206") && file.notes.has("FN-241") && !file.notes.has("FN-242"));
+    }
+
+    #[test]
+    fn damage_has_its_line() {
+        for (text, code) in [
+            ("SW 5 4 0x20 4x SDR - ", "FD-2110"),
+            ("SW 5 4 0x20 4x SDR leaf", "FD-2110"),
+            ("SW 5 255 0x20 4x SDR 'leaf'", "FD-2104"),
+            ("SW 5 4 0xzz 4x SDR 'leaf'", "FD-2110"),
+        ] {
+            let text = format!("SW 5 1 0x20 4x SDR 'leaf'\n{text}\n");
+            let error = read(Input::new("r", text.as_bytes())).unwrap_err();
+            assert_eq!((error.code, error.place.line), (code, Some(2)), "{text}");
+        }
+        assert_eq!(read(Input::new("r", b"nothing\n")).unwrap_err().code, "FD-2101");
+        assert!(!looks_like("SWAP 1 2\nCA certificate\n"));
+    }
+}

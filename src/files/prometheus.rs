@@ -1,1 +1,280 @@
-//! (being written)
+//! Prometheus' text exposition: counters and link states, under the names of the trade's exporter
+//! (`infiniband_switch_port_transmit_wait_total`), so that its dashboards and alarms read them.
+//!
+//! Sums over all ports of a node (`ALL`) are left out: they would be counted twice. Where the samples hold a counter
+//! in two widths the wide one is written, and of two samples of one port the later one. A port that the fabric does
+//! not have is left out.
+
+use std::fmt::Write;
+
+use crate::fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
+use crate::observe::{Counter, CounterKind, CounterSample};
+
+/// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, wide).
+struct Metric {
+    name: &'static str,
+    counters: [Option<Counter>; 2],
+}
+
+macro_rules! metrics {
+    ($($name:literal, $narrow:ident $(, $wide:ident)?;)+) => {
+        const METRICS: &[Metric] = &[
+            $(Metric { name: $name, counters: [Some(Counter::$narrow), metrics!(@wide $($wide)?)] },)+
+        ];
+    };
+    (@wide) => { None };
+    (@wide $wide:ident) => { Some(Counter::$wide) };
+}
+
+metrics! {
+    "transmit_data_bytes_total", PortXmitData, PortXmitDataExtended;
+    "receive_data_bytes_total", PortRcvData, PortRcvDataExtended;
+    "transmit_packets_total", PortXmitPkts, PortXmitPktsExtended;
+    "receive_packets_total", PortRcvPkts, PortRcvPktsExtended;
+    "unicast_transmit_packets_total", PortUnicastXmitPkts;
+    "unicast_receive_packets_total", PortUnicastRcvPkts;
+    "multicast_transmit_packets_total", PortMulticastXmitPkts;
+    "multicast_receive_packets_total", PortMulticastRcvPkts;
+    "symbol_error_total", SymbolErrorCounter, SymbolErrorCounterExt;
+    "link_error_recovery_total", LinkErrorRecoveryCounter, LinkErrorRecoveryCounterExt;
+    "link_downed_total", LinkDownedCounter, LinkDownedCounterExt;
+    "receive_errors_total", PortRcvErrors, PortRcvErrorsExt;
+    "receive_remote_physical_errors_total", PortRcvRemotePhysicalErrors, PortRcvRemotePhysicalErrorsExt;
+    "receive_switch_relay_errors_total", PortRcvSwitchRelayErrors, PortRcvSwitchRelayErrorsExt;
+    "transmit_discards_total", PortXmitDiscards, PortXmitDiscardsExt;
+    "transmit_constraint_errors_total", PortXmitConstraintErrors, PortXmitConstraintErrorsExt;
+    "receive_constraint_errors_total", PortRcvConstraintErrors, PortRcvConstraintErrorsExt;
+    "local_link_integrity_errors_total", LocalLinkIntegrityErrors, LocalLinkIntegrityErrorsExt;
+    "excessive_buffer_overrun_errors_total", ExcessiveBufferOverrunErrors, ExcessiveBufferOverrunErrorsExt;
+    "vl15_dropped_total", VL15Dropped, VL15DroppedExt;
+    "transmit_wait_total", PortXmitWait, PortXmitWaitExt;
+    "qp1_dropped_total", QP1Dropped, QP1DroppedExt;
+    "local_physical_errors_total", PortLocalPhysicalErrors;
+    "malformed_packet_errors_total", PortMalformedPktErrors;
+    "buffer_overrun_errors_total", PortBufferOverrunErrors;
+    // The exporter's spelling.
+    "dli_mapping_errors_total", PortDLIDMappingErrors;
+    "vl_mapping_errors_total", PortVLMappingErrors;
+    "looping_errors_total", PortLoopingErrors;
+}
+
+pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> String {
+    let exposition = Exposition::new(fabric, names, counters);
+    let mut out = String::new();
+    for family in [Family::Switch, Family::Adapter] {
+        for metric in METRICS {
+            exposition.write_counter(&mut out, family, metric);
+        }
+        exposition.write_states(&mut out, family);
+        exposition.write_uplinks(&mut out, family);
+    }
+    out
+}
+
+/// The exporter has one family for switches and one for adapters; routers go with the adapters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    Switch,
+    Adapter,
+}
+
+impl Family {
+    fn of(kind: NodeKind) -> Self {
+        if kind == NodeKind::Switch { Self::Switch } else { Self::Adapter }
+    }
+
+    /// The word in a metric's name, which is the label of the node's name too.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Adapter => "hca",
+        }
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Switch => "switch",
+            Self::Adapter => "HCA",
+        }
+    }
+}
+
+/// The port of a sample: by the GUID of its node or of itself, or by its LID.
+fn port_of(fabric: &Fabric, sample: &CounterSample) -> Option<PortId> {
+    let number = sample.port?;
+    let node: NodeId = match (sample.node, sample.lid) {
+        (Some(guid), _) => {
+            let by_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
+            fabric.node_by_guid(guid).or_else(by_port)?
+        }
+        (None, Some(lid)) => fabric.port(fabric.port_by_lid(Lid::new(u32::from(lid))?)?).node,
+        (None, None) => return None,
+    };
+    fabric.port_of(node, number)
+}
+
+struct Exposition<'a> {
+    fabric: &'a Fabric,
+    names: &'a Names,
+    samples: Vec<(PortId, &'a CounterSample)>,
+    /// By port: every series of a port begins with the same labels.
+    labels: Vec<String>,
+}
+
+impl<'a> Exposition<'a> {
+    fn new(fabric: &'a Fabric, names: &'a Names, samples: &'a [CounterSample]) -> Self {
+        let samples = samples.iter().filter_map(|sample| Some((port_of(fabric, sample)?, sample))).collect();
+        let labels = fabric.ports().map(|(id, _)| labels(fabric, names, id)).collect();
+        Self { fabric, names, samples, labels }
+    }
+
+    fn family(&self, port: PortId) -> Family {
+        Family::of(self.fabric.node(self.fabric.port(port).node).facts.kind)
+    }
+
+    /// The ports of a family that have a value, in canonical order.
+    fn series<T>(&self, family: Family, value: impl Fn(PortId) -> Option<T>) -> Vec<(PortId, T)> {
+        let ports = self.fabric.ports().map(|(id, _)| id).filter(|port| self.family(*port) == family);
+        ports.filter_map(|port| Some((port, value(port)?))).collect()
+    }
+
+    fn write_counter(&self, out: &mut String, family: Family, metric: &Metric) {
+        let [Some(counter), wide] = &metric.counters else { return };
+        // The value of each port, and whether it came from the wide counter.
+        let mut readings: Vec<Option<(u64, bool)>> = vec![None; self.labels.len()];
+        for (port, sample) in self.samples.iter().filter(|(port, _)| self.family(*port) == family) {
+            // A difference that went below zero is no reading of a counter.
+            let of = |counter| sample.values.get(counter).filter(|value| *value <= i64::MAX as u64);
+            // A counter that has one width only is as good as a wide one.
+            let reading = match (wide.as_ref().and_then(of), of(counter)) {
+                (Some(value), _) => (value, true),
+                (None, Some(value)) => (value, wide.is_none()),
+                (None, None) => continue,
+            };
+            let known = &mut readings[port.index()];
+            if reading.1 || known.is_none_or(|(_, wide)| !wide) {
+                *known = Some(reading);
+            }
+        }
+        let series = self.series(family, |port| readings[port.index()]);
+        let name = format!("infiniband_{}_port_{}", family.word(), metric.name);
+        if !series.is_empty() {
+            head(out, &name, &format!("Infiniband {} port {counter}", family.title()), "counter");
+        }
+        let bytes = if counter.kind() == Some(CounterKind::Data) { 4 } else { 1 };
+        for (port, (value, _)) in series {
+            line(out, &name, &self.labels[port.index()], u128::from(value) * bytes);
+        }
+    }
+
+    fn write_states(&self, out: &mut String, family: Family) {
+        let facts = |port| &self.fabric.port(port).facts;
+        let mut gauge = |name: &str, help: &str, value: &dyn Fn(PortId) -> Option<u64>| {
+            let name = format!("infiniband_{}_port_{name}", family.word());
+            let series = self.series(family, value);
+            if !series.is_empty() {
+                head(out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
+            }
+            for (port, value) in series {
+                line(out, &name, &self.labels[port.index()], u128::from(value));
+            }
+        };
+        gauge("state", "state (1 down, 2 init, 3 armed, 4 active)", &|port| {
+            facts(port).state.map(|state| u64::from(state.code()))
+        });
+        gauge("physical_state", "physical state (2 polling, 3 disabled, 5 link up)", &|port| {
+            facts(port).physical_state.map(|state| u64::from(state.code()))
+        });
+        gauge("raw_rate_bytes_per_second", "raw rate", &|port| {
+            let (width, speed) = (facts(port).width?, facts(port).speed?);
+            Some(u64::from(width.lanes()) * u64::from(speed.mbps()) * 1_000_000 / 8)
+        });
+    }
+
+    fn write_uplinks(&self, out: &mut String, family: Family) {
+        let series = self.series(family, |port| self.fabric.peer(port));
+        let name = format!("infiniband_{}_uplink_info", family.word());
+        if !series.is_empty() {
+            head(out, &name, &format!("Infiniband {} uplink information", family.title()), "gauge");
+        }
+        for (port, peer) in series {
+            let labels = format!("{}{}", self.labels[port.index()], uplink(self.fabric, self.names, peer));
+            line(out, &name, &labels, 1);
+        }
+    }
+}
+
+fn head(out: &mut String, name: &str, help: &str, kind: &str) {
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
+}
+
+fn line(out: &mut String, name: &str, labels: &str, value: u128) {
+    let _ = writeln!(out, "{name}{{{labels}}} {value}");
+}
+
+fn labels(fabric: &Fabric, names: &Names, port: PortId) -> String {
+    let port = fabric.port(port);
+    let node = fabric.node(port.node);
+    let family = Family::of(node.facts.kind);
+    let mut labels = format!("guid=\"{}\",port=\"{}\",", node.guid(), port.number);
+    label(&mut labels, family.word(), names.of(port.node));
+    labels
+}
+
+/// What lies at the other end of the cable.
+fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
+    let port = fabric.port(peer);
+    let node = fabric.node(port.node);
+    let kind = match node.facts.kind {
+        NodeKind::Switch => "SW",
+        NodeKind::ChannelAdapter => "CA",
+        NodeKind::Router => "RT",
+    };
+    let lid = fabric.address_of(peer).map_or(String::new(), |(lid, _)| lid.to_string());
+    let mut labels = String::from(",");
+    label(&mut labels, "uplink", names.of(port.node));
+    let _ = write!(
+        labels,
+        ",uplink_guid=\"{}\",uplink_type=\"{kind}\",uplink_port=\"{}\",uplink_lid=\"{lid}\"",
+        node.guid(),
+        port.number
+    );
+    labels
+}
+
+/// A label with its value escaped as the format asks.
+fn label(out: &mut String, name: &str, value: &str) {
+    let _ = write!(out, "{name}=\"");
+    for c in value.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '\n' => out.push_str("\\n"),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_escaped() {
+        let mut out = String::new();
+        label(&mut out, "switch", "a\\b\"c\nd");
+        assert_eq!(out, "switch=\"a\\\\b\\\"c\\nd\"");
+    }
+
+    #[test]
+    fn every_counter_has_at_most_one_metric() {
+        let mut counters: Vec<&Counter> =
+            METRICS.iter().flat_map(|metric| metric.counters.iter().flatten()).collect();
+        let count = counters.len();
+        counters.sort();
+        counters.dedup();
+        assert_eq!(counters.len(), count);
+    }
+}

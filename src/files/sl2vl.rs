@@ -1,1 +1,218 @@
-//! (being written)
+//! Service levels to lanes as OpenSM dumps them (`opensm-sl2vl.dump`): a section for each port with a LID, named by
+//! its port GUID; a row for each in and out port of a switch.
+
+use std::io::{self, Write};
+
+use crate::fabric::{
+    Fabric, Guid, Lane, Lid, NodeId, NodeKind, NodeTables, PortNum, ServiceLevel, Sl2Vl, Tables,
+};
+
+use super::FileError;
+use super::content::{TableFile, TableSection};
+use super::opensm::{
+    BAD_LANE, CONTRADICTION, CUT_SECTION, TWO_OWNERS, UNKNOWN_LID, bad_line, bad_port, decimal, dump_key,
+    kind_words, leading_hex, no_section, note_half_line, note_stray, nothing, port_guid, printable, word,
+};
+use super::text::{Input, Line};
+
+pub const ID: &str = "sl2vl";
+
+const COLUMNS: &str = "#in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15";
+const RULE: &str = "#--------------------------------------------------------";
+
+const KINDS: [NodeKind; 3] = [NodeKind::Switch, NodeKind::ChannelAdapter, NodeKind::Router];
+
+pub fn looks_like(head: &str) -> bool {
+    head.lines().any(|line| line.starts_with("#in out :"))
+        || head.lines().any(|line| section_guid(line).is_some())
+}
+
+/// `Switch 0x0002c90100000000, base LID 2, "leaf0"`
+fn section_guid(line: &str) -> Option<(Guid, &str)> {
+    let after = KINDS.iter().find_map(|kind| line.trim_start().strip_prefix(kind_words(*kind)))?;
+    let (guid, rest) = leading_hex(after.strip_prefix(" 0x")?)?;
+    let rest = rest.strip_prefix(", base LID ")?;
+    Some((Guid(guid), rest))
+}
+
+pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
+    let mut reader = Reader { input, file: TableFile::default(), open: None };
+    for line in input.lines() {
+        reader.line(&line?)?;
+    }
+    reader.close();
+    if reader.file.sections.is_empty() {
+        return Err(nothing(input.name, "table of lanes"));
+    }
+    Ok(reader.file)
+}
+
+struct Open {
+    section: TableSection,
+    /// The rule below the heading and the one at the end.
+    rules: u32,
+}
+
+struct Reader<'a> {
+    input: Input<'a>,
+    file: TableFile,
+    open: Option<Open>,
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+        let text = line.text.trim();
+        let place = || self.input.place(line.number);
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.starts_with('#') {
+            let rule = text.starts_with("#---") && (!line.unended || text.len() >= RULE.len());
+            if let (Some(open), true) = (&mut self.open, rule) {
+                open.rules += 1;
+            }
+            return Ok(());
+        }
+        if let Some((guid, rest)) = section_guid(text) {
+            return self.heading(line, guid, rest);
+        }
+        if line.unended {
+            note_half_line(&mut self.file.notes, place(), text);
+            return Ok(());
+        }
+        if !text.starts_with(|c: char| c.is_ascii_digit()) || !text.contains(':') {
+            note_stray(&mut self.file.notes, place(), text);
+            return Ok(());
+        }
+        let (ports, lanes) = text.split_once(':').unwrap_or((text, ""));
+        let Some(open) = &mut self.open else { return Err(no_section(place(), text)) };
+        let (in_port, rest) = word(ports);
+        let (out_port, rest) = word(rest);
+        if !rest.trim().is_empty() {
+            return Err(bad_line(place(), text, "a row of lanes for an in port and an out port"));
+        }
+        let number = |digits: &str| {
+            decimal(digits)
+                .and_then(PortNum::new)
+                .ok_or_else(|| bad_port(digits, self.input.place(line.number)))
+        };
+        let key = (number(in_port)?, number(out_port)?);
+        let lanes = lanes_of(lanes).ok_or_else(|| {
+            let hint = "a row has sixteen lanes of 0 to 15";
+            FileError::new(
+                BAD_LANE,
+                self.input.place(line.number),
+                format!("the lanes '{}'", lanes.trim()),
+                hint,
+            )
+        })?;
+        if open.section.tables.sl2vl.insert(key, lanes).is_some_and(|known| known != lanes) {
+            let node = open.section.node;
+            self.file.notes.add(CONTRADICTION, self.input.place(line.number), || {
+                format!(
+                    "{node} has two rows for in port {} and out port {}; the last one counts",
+                    key.0, key.1
+                )
+            });
+        }
+        Ok(())
+    }
+
+    fn heading(&mut self, line: &Line<'_>, node: Guid, rest: &str) -> Result<(), Box<FileError>> {
+        self.close();
+        let place = self.input.place(line.number);
+        let digits = rest.split(',').next().unwrap_or_default();
+        if line.unended && !rest.contains(',') {
+            note_half_line(&mut self.file.notes, place, &line.text);
+            return Ok(());
+        }
+        match decimal(digits).and_then(Lid::new) {
+            Some(lid) => {
+                let known = *self.file.owners.entry(lid).or_insert(node);
+                if known != node {
+                    self.file.notes.add(TWO_OWNERS, place.clone(), || {
+                        format!("LID {lid} belongs to {node} here and to {known} before; the first counts")
+                    });
+                }
+            }
+            None => self.file.notes.add(UNKNOWN_LID, place.clone(), || {
+                format!("{node} stands under the LID '{digits}': its LID is unknown")
+            }),
+        }
+        let section = TableSection { node, tables: NodeTables::default(), place };
+        self.open = Some(Open { section, rules: 0 });
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if open.rules < 2 {
+            let node = open.section.node;
+            self.file.notes.add_partial(CUT_SECTION, open.section.place.clone(), || {
+                format!("the lanes of {node} end without a closing rule")
+            });
+        }
+        self.file.sections.push(open.section);
+    }
+}
+
+fn lanes_of(text: &str) -> Option<Sl2Vl> {
+    let mut table = Sl2Vl::default();
+    let mut words = text.split_whitespace();
+    for sl in 0..=u32::from(ServiceLevel::MAX) {
+        let lane = Lane::new(decimal(words.next()?)?)?;
+        table.set(ServiceLevel::new(sl)?, lane);
+    }
+    words.next().is_none().then_some(table)
+}
+
+/// Writes the lanes of every node that has some: switches by out port, then in port; each port of an adapter as a
+/// section of its own (its rows lie under in port 0 and its own number).
+pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<()> {
+    for (_, id, port) in sections(fabric, tables) {
+        let Some(held) = tables.nodes.get(&id) else { continue };
+        let facts = &fabric.node(id).facts;
+        let guid = port_guid(fabric, id, port).unwrap_or(facts.guid);
+        let lid = fabric.port_of(id, port).and_then(|port| fabric.address_of(port));
+        let lid = lid.map_or(0, |(lid, _)| lid.value());
+        let (kind, name) = (kind_words(facts.kind), printable(&facts.description));
+        writeln!(out, "{kind} {guid}, base LID {lid}, \"{name}\"\n{COLUMNS}\n{RULE}")?;
+        let mut rows: Vec<(u8, u8, Sl2Vl)> =
+            held.sl2vl.iter().map(|((from, to), lanes)| (to.value(), from.value(), *lanes)).collect();
+        if facts.kind == NodeKind::Switch {
+            rows.sort_unstable_by_key(|(to, from, _)| (*to, *from));
+        } else {
+            rows.retain(|(to, _, _)| *to == port.value());
+            rows.iter_mut().for_each(|row| (row.0, row.1) = (0, 0));
+        }
+        for (to, from, lanes) in rows {
+            write!(out, "{from:<3} {to:<3} :")?;
+            for sl in (0..=u32::from(ServiceLevel::MAX)).filter_map(ServiceLevel::new) {
+                write!(out, " {:<2}", lanes.lane(sl).value())?;
+            }
+            writeln!(out)?;
+        }
+        writeln!(out, "{RULE}\n")?;
+    }
+    Ok(())
+}
+
+/// The ports that have a section, in the order of OpenSM's dumps: by port GUID.
+fn sections(fabric: &Fabric, tables: &Tables) -> Vec<(u64, NodeId, PortNum)> {
+    let mut sections = Vec::new();
+    for (id, held) in tables.nodes.iter().filter(|(_, held)| !held.sl2vl.is_empty()) {
+        let facts = &fabric.node(*id).facts;
+        let mut ports: Vec<PortNum> = match facts.kind {
+            NodeKind::Switch => vec![PortNum::MANAGEMENT],
+            _ => held.sl2vl.keys().map(|(_, out)| *out).collect(),
+        };
+        ports.dedup();
+        let key = |port: PortNum| dump_key(port_guid(fabric, *id, port).unwrap_or(facts.guid));
+        sections.extend(ports.into_iter().map(|port| (key(port), *id, port)));
+    }
+    sections.sort_unstable();
+    sections
+}
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,6 @@ mod counters;
 mod notes;
 mod observation;
 
-pub use counters::{Counter, CounterSample};
+pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Observation, SubnetManager};

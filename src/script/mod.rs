@@ -1,1 +1,41 @@
-//! (being written)
+//! The command line: arguments in, text or JSON and an exit code out. What is answered is decided in `session`; here
+//! it is only asked for and written.
+
+mod adapters;
+mod args;
+mod config;
+mod context;
+mod convert;
+mod csv;
+mod docs;
+mod exit;
+mod failure;
+mod found;
+mod generate;
+mod json;
+mod open;
+mod output;
+mod overview;
+mod paint;
+mod rows;
+mod run;
+mod schemas;
+mod shell;
+mod show;
+mod sources;
+mod table;
+mod target;
+mod trace;
+mod wires;
+
+pub use adapters::Adapter;
+pub use args::command_line;
+pub use docs::{commands_page, exit_codes_page, fields_page};
+pub use exit::Exit;
+pub use failure::Failure;
+pub use found::Found;
+pub use open::{CatalogueEntry, CatalogueKey, Outside, WriteError, Writer, Written};
+pub use output::{Terminal, say_notes};
+pub use run::run;
+pub use schemas::schemas;
+pub use wires::Machine;

@@ -1,1 +1,24 @@
-//! (being written)
+//! What a session knows of a fabric and answers about it: the field table, filters and rows, traces, the command
+//! table. Both faces, console and script, read the same answers here; nothing here draws or prints.
+
+mod browse;
+mod commands;
+mod field;
+mod filter;
+mod look;
+mod query;
+mod summary;
+mod trace;
+mod value;
+mod views;
+
+pub use browse::Browse;
+pub use commands::{COMMANDS, Command, Danger, Needs, command};
+pub use field::{Column, Field, Listing, Rows};
+pub use filter::{Filter, FilterError};
+pub use look::Look;
+pub use query::{Columns, Query, QueryError, Selection};
+pub use summary::Summary;
+pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
+pub use value::{Kind, Value, natural_order};
+pub use views::entries;

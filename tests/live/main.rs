@@ -1,1 +1,8 @@
+//! fabdeck beside the real tools: ibsim plays the fabrics, ibnetdiscover and OpenSM run over it, ibdmchk judges.
+//! A missing tool fails the test and names its Debian package.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod played;
+mod routed;
+mod stage;

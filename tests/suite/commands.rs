@@ -1,1 +1,13 @@
+//! Commands: the command line in this process over a fabric made here, and the binary itself.
 
+// Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod binary;
+mod docs;
+mod golden;
+mod json;
+mod outputs;
+mod rows;
+mod tracing;
+mod world;

@@ -1,0 +1,34 @@
+//! What a bug says before the process ends with 101.
+
+use std::io::Write;
+use std::panic::PanicHookInfo;
+
+/// The panic hook: where, what, and what to report.
+pub fn report(info: &PanicHookInfo<'_>) {
+    let place = info.location().map_or_else(|| "a place not known".to_owned(), ToString::to_string);
+    let what = info.payload_as_str().unwrap_or("no message");
+    tracing::error!(place, what, "bug");
+    // Whoever closed stderr cannot be told.
+    let _ = std::io::stderr().write_all(message(&place, what).as_bytes());
+}
+
+fn message(place: &str, what: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "fabdeck: bug: {what} ({place})\n\
+         fabdeck: this is a mistake in fabdeck {version}, not in your fabric. Please report it with the line above, \
+         the command line, and the input if you can share it.\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bug_says_where_it_is_and_what_to_report() {
+        let said = message("src/x.rs:7:1", "index out of bounds");
+        assert!(said.starts_with("fabdeck: bug: index out of bounds (src/x.rs:7:1)\n"), "{said}");
+        assert!(said.contains("Please report it"));
+    }
+}

@@ -1,0 +1,199 @@
+//! What the texts about counters share: how a value is read, and lines that are no counters.
+
+use super::text::Input;
+use crate::fabric::PortNum;
+use crate::observe::{Counter, CounterValues, Notes};
+
+/// A cell of a counter, understood.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reading {
+    Plain(u64),
+    /// The counter stands at its maximum: more happened than it says.
+    Saturated(u64),
+    /// A tool computed a difference that went below zero; the value is what it printed.
+    Wrapped(u64),
+    /// More than the counter's field can hold.
+    TooWide(u64),
+    /// All ones, or all ones but the last: the tool's way to say that there is no value.
+    Sentinel,
+    /// `N/A` or nothing.
+    Absent,
+    Unreadable,
+}
+
+impl Reading {
+    pub(super) fn of(counter: &Counter, text: &str) -> Self {
+        let text = text.trim();
+        if is_absent(text) {
+            return Self::Absent;
+        }
+        let Some(value) = number(text) else { return Self::Unreadable };
+        match value {
+            0xFFFF_FFFF_FFFF_FFFE | u64::MAX => Self::Sentinel,
+            value if value > i64::MAX as u64 => Self::Wrapped(value),
+            value if counter.saturated(value) => Self::Saturated(value),
+            value if counter.bits().is_some_and(|bits| bits < 64 && value >> bits != 0) => {
+                Self::TooWide(value)
+            }
+            value => Self::Plain(value),
+        }
+    }
+
+    /// The value to keep: `Some(None)` is a counter without a value, `None` one that could not be read.
+    pub(super) fn value(self) -> Option<Option<u64>> {
+        match self {
+            Self::Plain(value) | Self::Saturated(value) | Self::Wrapped(value) | Self::TooWide(value) => {
+                Some(Some(value))
+            }
+            Self::Sentinel | Self::Absent => Some(None),
+            Self::Unreadable => None,
+        }
+    }
+
+    /// Notes what was not plain.
+    pub(super) fn note(self, counter: &Counter, input: &Input<'_>, line: u64, notes: &mut Notes) {
+        let place = || input.place(line);
+        match self {
+            Self::Plain(_) => {}
+            Self::Saturated(value) => notes.add("FN-401", place(), || {
+                format!("{counter} stands at its maximum ({value}): it is saturated and counts no further")
+            }),
+            Self::Wrapped(value) => notes.add("FN-402", place(), || {
+                format!("{counter} is {value}, a difference that went below zero; kept as it stands")
+            }),
+            Self::Sentinel => notes.add("FN-403", place(), || {
+                format!("{counter} holds a mark for 'no value' (all ones): read as unknown")
+            }),
+            Self::Absent => {
+                notes.add("FN-404", place(), || format!("{counter} has no value (N/A): read as unknown"))
+            }
+            Self::TooWide(value) => notes.add("FN-405", place(), || {
+                format!("{counter} is {value}, more than its field holds; kept as it stands")
+            }),
+            // A vendor's counter may be a fraction or a text: nothing that we read is missing then.
+            Self::Unreadable if counter.bits().is_none() => notes
+                .add("FN-406", place(), || format!("the value of {counter} is no whole number; left out")),
+            Self::Unreadable => notes.add_partial("FN-406", place(), || {
+                format!("the value of {counter} is no whole number; left out")
+            }),
+        }
+    }
+}
+
+/// No attribute has more counters; a sample takes no more.
+const COUNTER_LIMIT: usize = 512;
+
+/// Reads a value into a sample and notes what was not plain.
+pub(super) fn read_value(
+    values: &mut CounterValues,
+    counter: Counter,
+    text: &str,
+    (input, line): (&Input<'_>, u64),
+    notes: &mut Notes,
+) {
+    if values.has(&counter) {
+        notes.add("FN-409", input.place(line), || {
+            format!("{counter} stands twice for one port; the first counts")
+        });
+    } else if values.len() >= COUNTER_LIMIT {
+        notes.add_partial("FN-417", input.place(line), || {
+            format!("more than {COUNTER_LIMIT} counters of one port; the rest is left out")
+        });
+    } else {
+        let reading = Reading::of(&counter, text);
+        reading.note(&counter, input, line, notes);
+        if let Some(value) = reading.value() {
+            values.insert(counter, value);
+        }
+    }
+}
+
+/// The ways of tools to say that a cell has no value.
+pub(super) fn is_absent(text: &str) -> bool {
+    ["", "N/A", "NA", "-", "ERR", "null"].iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Decimal, hexadecimal after `0x`, or a negative number as its two's complement.
+pub(super) fn number(text: &str) -> Option<u64> {
+    let digits = |text: &str, radix| {
+        let plain = text.bytes().all(|b| b.is_ascii_hexdigit());
+        plain.then(|| u64::from_str_radix(text, radix).ok()).flatten()
+    };
+    if let Some(hex) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        return digits(hex, 16);
+    }
+    match text.strip_prefix('-') {
+        Some(below) => digits(below, 10).filter(|n| *n <= 1 << 63).map(u64::wrapping_neg),
+        None => digits(text, 10),
+    }
+}
+
+/// A port in a heading: a number, or `ALL` (255) for all ports of the node together.
+pub(super) fn port(text: &str) -> Option<Option<PortNum>> {
+    if text.eq_ignore_ascii_case("ALL") || text == "255" {
+        return Some(None);
+    }
+    text.parse::<u32>().ok().and_then(PortNum::new).map(Some)
+}
+
+/// A line that is neither heading nor counter: a tool's complaint makes the reading partial, noise does not.
+pub(super) fn note_stray(text: &str, input: &Input<'_>, line: u64, notes: &mut Notes) {
+    const COMPLAINTS: &[&str] = &["ibwarn", "ibpanic", "iberror", "ibdebug", "query failed", "failed:"];
+    let shown = || text.trim().chars().take(80).collect::<String>();
+    if COMPLAINTS.iter().any(|word| text.contains(word)) {
+        notes.add_partial("FN-413", input.place(line), || format!("the tool complained: '{}'", shown()));
+    } else {
+        notes.add("FN-407", input.place(line), || format!("'{}' is no counter; passed over", shown()));
+    }
+}
+
+/// The last line has no line end: nobody can tell a whole number from the beginning of one.
+pub(super) fn note_unended(input: &Input<'_>, line: u64, notes: &mut Notes) {
+    notes.add_partial("FN-408", input.place(line), || {
+        "the file ends within this line, so the line is not used; the file may be cut".to_owned()
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_the_wild() {
+        let wait = Counter::PortXmitWait;
+        for (text, expected) in [
+            ("2544", Reading::Plain(2544)),
+            (" 0x10 ", Reading::Plain(16)),
+            ("4294967295", Reading::Saturated(4_294_967_295)),
+            ("4294967296", Reading::TooWide(4_294_967_296)),
+            ("18446744073709551576", Reading::Wrapped(18_446_744_073_709_551_576)),
+            ("-40", Reading::Wrapped(18_446_744_073_709_551_576)),
+            ("0xfffffffffffffffe", Reading::Sentinel),
+            ("18446744073709551615", Reading::Sentinel),
+            ("-1", Reading::Sentinel),
+            ("N/A", Reading::Absent),
+            ("", Reading::Absent),
+            ("12x", Reading::Unreadable),
+            ("+12", Reading::Unreadable),
+            ("0x", Reading::Unreadable),
+            ("1e3", Reading::Unreadable),
+            ("99999999999999999999", Reading::Unreadable),
+            ("-99999999999999999999", Reading::Unreadable),
+        ] {
+            assert_eq!(Reading::of(&wait, text), expected, "{text}");
+        }
+        assert_eq!(Reading::of(&Counter::SymbolErrorCounter, "65535"), Reading::Saturated(65_535));
+        assert_eq!(Reading::of(&Counter::PortXmitDataExtended, "65535"), Reading::Plain(65_535));
+    }
+
+    #[test]
+    fn ports() {
+        assert_eq!(port("ALL"), Some(None));
+        assert_eq!(port("255"), Some(None));
+        assert_eq!(port("0"), Some(Some(PortNum(0))));
+        assert_eq!(port("254"), Some(Some(PortNum(254))));
+        for text in ["256", "", "x", "-1"] {
+            assert_eq!(port(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Hop counts as OpenSM's min-hop matrix has them: the distance from a switch through one of its ports.
+
+use std::collections::VecDeque;
+
+use crate::fabric::{Fabric, Faults, SwitchGraph};
+
+/// No switch is that far away.
+const FAR: u8 = u8::MAX;
+
+/// A matrix of one byte for each pair of switches; beyond this count, which no subnet reaches, hops are unknown.
+const MOST_SWITCHES: usize = 16_384;
+
+pub(super) struct Hops {
+    graph: SwitchGraph,
+    /// Row by row: `distances[from * switches + to]`.
+    distances: Vec<u8>,
+}
+
+impl Hops {
+    pub(super) fn new(fabric: &Fabric) -> Self {
+        let graph = SwitchGraph::new(fabric, &Faults::default());
+        let switches = graph.switch_count();
+        let mut distances = Vec::new();
+        if switches <= MOST_SWITCHES {
+            let neighbours = neighbours(&graph);
+            distances = vec![FAR; switches * switches];
+            let mut queue = VecDeque::new();
+            for (from, row) in distances.chunks_mut(switches.max(1)).enumerate() {
+                fill(from, row, &neighbours, &mut queue);
+            }
+        }
+        Self { graph, distances }
+    }
+
+    /// Switch to switch.
+    pub(super) fn between(&self, from: u32, to: u32) -> Option<u8> {
+        let at = from as usize * self.graph.switch_count() + to as usize;
+        self.distances.get(at).copied().filter(|hops| *hops != FAR)
+    }
+
+    /// Switch to switch through the given port: 0 to the switch itself, else by its neighbour.
+    pub(super) fn through(&self, from: u32, port: u8, to: u32) -> Option<u8> {
+        if port == 0 {
+            return (from == to).then_some(0);
+        }
+        let leaving = self.graph.channels().get(self.graph.leaving(from))?;
+        let at = leaving.binary_search_by_key(&port, |channel| channel.from_port.value()).ok()?;
+        let hops = self.between(leaving.get(at)?.to, to)?;
+        hops.checked_add(1).filter(|hops| *hops != FAR)
+    }
+
+    /// The lowest port on a shortest way.
+    pub(super) fn best_port(&self, from: u32, to: u32) -> Option<u8> {
+        let best = self.between(from, to)?;
+        let leaving = self.graph.channels().get(self.graph.leaving(from))?;
+        let shortest = |hops: Option<u8>| hops.is_some_and(|hops| hops.checked_add(1) == Some(best));
+        let channel = leaving.iter().find(|channel| shortest(self.between(channel.to, to)));
+        channel.map(|channel| channel.from_port.value())
+    }
+}
+
+/// Each neighbour once, however many cables lead there.
+fn neighbours(graph: &SwitchGraph) -> Vec<Vec<u32>> {
+    let of = |switch: usize| {
+        let channels = graph.channels().get(graph.leaving(switch as u32)).unwrap_or_default();
+        let mut near: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
+        near.sort_unstable();
+        near.dedup();
+        near
+    };
+    (0..graph.switch_count()).map(of).collect()
+}
+
+fn fill(from: usize, row: &mut [u8], neighbours: &[Vec<u32>], queue: &mut VecDeque<u32>) {
+    row[from] = 0;
+    queue.push_back(from as u32);
+    while let Some(here) = queue.pop_front() {
+        let next = row[here as usize].saturating_add(1);
+        if next == FAR {
+            continue;
+        }
+        for near in &neighbours[here as usize] {
+            let known = &mut row[*near as usize];
+            if *known == FAR {
+                *known = next;
+                queue.push_back(*near);
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! PM_INFO: a row of counters for each port.
+
+use super::section::{Columns, Section};
+use crate::fabric::Guid;
+use crate::files::FileError;
+use crate::files::counters_text::{Reading, is_absent, port};
+use crate::observe::{Counter, CounterSample, CounterValues, Notes};
+
+struct Picked {
+    node: Option<usize>,
+    port: Option<usize>,
+    counters: Vec<(usize, Counter)>,
+}
+
+pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<CounterSample>, Box<FileError>> {
+    let mut samples = Vec::new();
+    section.rows(notes, None, pick, |picked, row, notes| {
+        let Ok(node) = Guid::from_hex(row.cell(picked.node)) else {
+            return row.unreadable("NodeGUID", notes);
+        };
+        let Some(port) = port(row.cell(picked.port)) else { return row.unreadable("PortNumber", notes) };
+        let mut values = CounterValues::new();
+        let mut absent = 0;
+        for (column, counter) in &picked.counters {
+            let cell = row.cell(Some(*column));
+            if is_absent(cell) {
+                absent += 1;
+                // Nobody misses a vendor's counter on another vendor's port.
+                if counter.bits().is_some() {
+                    values.insert(counter.clone(), None);
+                }
+                continue;
+            }
+            let reading = Reading::of(counter, cell);
+            reading.note(counter, row.input(), row.line, notes);
+            if let Some(value) = reading.value() {
+                values.insert(counter.clone(), value);
+            }
+        }
+        if absent > 0 {
+            // One note a row: whole columns are N/A in every row of a large file.
+            notes.add("FN-404", row.place(), || {
+                format!("{absent} counters have no value (N/A): read as unknown")
+            });
+        }
+        values.shrink();
+        samples.push(CounterSample { node: Some(node), lid: None, port, values });
+    })?;
+    Ok(samples)
+}
+
+/// Every column that is no address and no key is a counter.
+fn pick(columns: &Columns) -> Picked {
+    let node = columns.find(&["NodeGUID"]);
+    let port = columns.find(&["PortNumber", "PortNum"]);
+    let mut counters: Vec<(usize, Counter)> = Vec::new();
+    for (at, name) in columns.names.iter().enumerate() {
+        let plain = name.to_ascii_lowercase();
+        let address =
+            plain.ends_with("guid") || ["lid", "capmask"].iter().any(|word| plain.starts_with(word));
+        let key = plain.ends_with("key") || plain.contains("m_key") || plain.contains("mkey");
+        if name.is_empty() || Some(at) == node || Some(at) == port || address || key {
+            continue;
+        }
+        let counter = Counter::from_name(name);
+        counters.push((at, counter));
+    }
+    // In the order in which a sample keeps them; of two spellings of one counter the first column counts.
+    counters.sort_by(|a, b| a.1.cmp(&b.1));
+    counters.dedup_by(|later, first| later.1 == first.1);
+    Picked { node, port, counters }
+}

@@ -1,0 +1,243 @@
+//! The fabric that the tables NODES, SWITCHES, PORTS and LINKS tell of.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+use super::ports::PortColumns;
+use super::section::{Columns, Row, Section};
+use crate::fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
+use crate::files::FileError;
+use crate::files::counters_text::number;
+use crate::observe::{Notes, Place};
+
+#[derive(Default)]
+pub(super) struct Draft {
+    builder: FabricBuilder,
+    by_guid: FxHashMap<Guid, NodeKey>,
+    /// Ports of nodes that NODES does not have; what the nodes are is known once all of PORTS is read.
+    strangers: BTreeMap<Guid, Vec<(PortNum, PortFacts, Place)>>,
+    /// Nodes that SWITCHES lists.
+    switches: FxHashSet<Guid>,
+    ports_seen: FxHashSet<(NodeKey, PortNum)>,
+}
+
+struct NodeColumns {
+    kind: Option<usize>,
+    guid: Option<usize>,
+    description: Option<usize>,
+    port_count: Option<usize>,
+    vendor: Option<usize>,
+    device: Option<usize>,
+    system: Option<usize>,
+    port_guid: Option<usize>,
+}
+
+impl NodeColumns {
+    fn pick(columns: &Columns) -> Self {
+        Self {
+            kind: columns.find(&["NodeType"]),
+            guid: columns.find(&["NodeGUID"]),
+            description: columns.find(&["NodeDesc", "NodeDescription"]),
+            port_count: columns.find(&["NumPorts", "NumOfPorts"]),
+            vendor: columns.find(&["VendorID"]),
+            device: columns.find(&["DeviceID"]),
+            system: columns.find(&["SystemImageGUID"]),
+            port_guid: columns.find(&["PortGUID"]),
+        }
+    }
+}
+
+impl Draft {
+    pub(super) fn finish(self) -> Fabric {
+        self.builder.finish()
+    }
+
+    pub(super) fn read_nodes(
+        &mut self,
+        section: &Section<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), Box<FileError>> {
+        let mut lacking = None;
+        let pick = |columns: &Columns| {
+            let picked = NodeColumns::pick(columns);
+            lacking = match (picked.guid, picked.kind) {
+                (None, _) => Some("NodeGUID"),
+                (_, None) => Some("NodeType"),
+                _ => None,
+            };
+            picked
+        };
+        section.rows(notes, Some("NodeDesc"), pick, |columns, row, notes| self.node(columns, row, notes))?;
+        if let Some(column) = lacking {
+            let what = format!("the table NODES has no column {column}");
+            let hint = "the first line after START_NODES must name the columns";
+            return Err(FileError::new("FD-2402", section.place(), what, hint));
+        }
+        if self.builder.is_empty() {
+            let hint = "each row of NODES needs a hexadecimal NodeGUID and a NodeType of 1, 2 or 3";
+            return Err(FileError::new("FD-2403", section.place(), "no node can be read", hint));
+        }
+        Ok(())
+    }
+
+    fn node(&mut self, columns: &NodeColumns, row: &Row<'_>, notes: &mut Notes) {
+        let Some(guid) = guid(row, columns.guid) else { return row.unreadable("NodeGUID", notes) };
+        let kind = match row.cell(columns.kind).to_ascii_uppercase().as_str() {
+            "1" | "0X1" | "CA" | "HCA" => NodeKind::ChannelAdapter,
+            "2" | "0X2" | "SW" | "SWITCH" => NodeKind::Switch,
+            "3" | "0X3" | "RT" | "ROUTER" => NodeKind::Router,
+            _ => return row.unreadable("NodeType", notes),
+        };
+        if self.by_guid.contains_key(&guid) {
+            notes.add("FN-431", row.place(), || format!("node {guid} is listed again; the first row counts"));
+            return;
+        }
+        let port_count = number(row.cell(columns.port_count)).and_then(|count| u8::try_from(count).ok());
+        if port_count.is_none() && columns.port_count.is_some() {
+            notes.add("FN-433", row.place(), || "NumPorts is no count of ports: read as unknown".to_owned());
+        }
+        let small = |column| number(row.cell(column)).and_then(|id| u32::try_from(id).ok());
+        let mut facts =
+            NodeFacts::new(kind, guid, port_count.unwrap_or(0), row.raw_cell(columns.description));
+        facts.vendor_id = small(columns.vendor);
+        facts.device_id = small(columns.device);
+        facts.system_image_guid = self::guid(row, columns.system);
+        if let Ok(key) = self.builder.add_node(facts) {
+            self.by_guid.insert(guid, key);
+            if let (NodeKind::Switch, Some(guid)) = (kind, self::guid(row, columns.port_guid)) {
+                self.builder.port(key, PortNum::MANAGEMENT).guid = Some(guid);
+            }
+        }
+    }
+
+    pub(super) fn read_switches(
+        &mut self,
+        section: &Section<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), Box<FileError>> {
+        let pick =
+            |columns: &Columns| (columns.find(&["NodeGUID"]), columns.find(&["ENP0", "EnhancedPort0"]));
+        section.rows(notes, None, pick, |(node, enhanced), row, notes| {
+            let Some(guid) = guid(row, *node) else { return row.unreadable("NodeGUID", notes) };
+            self.switches.insert(guid);
+            let Some(key) = self.by_guid.get(&guid) else { return };
+            let facts = self.builder.node_mut(*key);
+            if facts.kind == NodeKind::Switch {
+                facts.enhanced_port0 = match number(row.cell(*enhanced)) {
+                    Some(0) => Some(false),
+                    Some(1) => Some(true),
+                    _ => None,
+                };
+            }
+        })
+    }
+
+    pub(super) fn read_ports(
+        &mut self,
+        section: &Section<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), Box<FileError>> {
+        section.rows(notes, None, PortColumns::pick, |columns, row, notes| {
+            let Some(node) = guid(row, columns.node) else { return row.unreadable("NodeGUID", notes) };
+            let Some(number) = port_number(row.cell(columns.number)) else {
+                return row.unreadable("PortNum", notes);
+            };
+            let Some(key) = self.by_guid.get(&node).copied() else {
+                // As if on an adapter: what a switch's port must not have is taken away once it is known.
+                let facts = columns.facts(row, false, number, notes);
+                self.strangers.entry(node).or_default().push((number, facts, row.place()));
+                return;
+            };
+            if !self.ports_seen.insert((key, number)) {
+                notes.add("FN-431", row.place(), || {
+                    format!("port {number} of {node} is listed again; the first row counts")
+                });
+                return;
+            }
+            let on_switch = self.builder.node(key).kind == NodeKind::Switch;
+            let facts = columns.facts(row, on_switch, number, notes);
+            self.builder.port(key, number).clone_from(&facts);
+        })
+    }
+
+    /// Makes nodes of those that only PORTS knows. A switch has a port 0 or stands in SWITCHES; every other node
+    /// is taken for an adapter.
+    pub(super) fn place_strangers(&mut self, notes: &mut Notes) {
+        for (guid, ports) in std::mem::take(&mut self.strangers) {
+            let management = ports.iter().any(|(number, ..)| *number == PortNum::MANAGEMENT);
+            let on_switch = management || self.switches.contains(&guid);
+            let kind = if on_switch { NodeKind::Switch } else { NodeKind::ChannelAdapter };
+            let Ok(key) = self.builder.add_node(NodeFacts::unheard(kind, guid, "")) else { continue };
+            self.by_guid.insert(guid, key);
+            if let Some((.., place)) = ports.first() {
+                notes.add_partial("FN-428", place.clone(), || {
+                    format!("{guid} has ports but no row in NODES; taken for a {}", kind.word())
+                });
+            }
+            for (number, mut facts, _) in ports {
+                if on_switch && number != PortNum::MANAGEMENT {
+                    (facts.guid, facts.lid, facts.lmc) = (None, None, Default::default());
+                }
+                if self.ports_seen.insert((key, number)) {
+                    self.builder.port(key, number).clone_from(&facts);
+                }
+            }
+        }
+    }
+
+    pub(super) fn read_links(
+        &mut self,
+        section: &Section<'_>,
+        notes: &mut Notes,
+    ) -> Result<(), Box<FileError>> {
+        let pick = |columns: &Columns| {
+            let end = |guid: &str, port: &str| (columns.find(&[guid]), columns.find(&[port]));
+            [end("NodeGuid1", "PortNum1"), end("NodeGuid2", "PortNum2")]
+        };
+        section.rows(notes, None, pick, |ends, row, notes| {
+            let [Some(a), Some(b)] = ends.map(|(node, port)| {
+                let node = guid(row, node)?;
+                Some((node, port_number(row.cell(port)).filter(|port| port.value() > 0)?))
+            }) else {
+                return row.unreadable("end of a link", notes);
+            };
+            let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid)?, port))) else {
+                // Nothing says what the missing node is, so there is nothing to cable to.
+                notes.add_partial("FN-429", row.place(), || {
+                    format!(
+                        "the link {}[{}] - {}[{}] leads to a node that no table has; left out",
+                        a.0, a.1, b.0, b.1
+                    )
+                });
+                return;
+            };
+            if let Err(error) = self.builder.connect(one, two) {
+                notes.add_partial("FN-430", row.place(), || {
+                    format!("the link {}[{}] - {}[{}] is left out: {error}", a.0, a.1, b.0, b.1)
+                });
+            }
+        })
+    }
+
+    /// The node at an end of a link: also one that SWITCHES alone lists.
+    fn link_end(&mut self, guid: Guid) -> Option<NodeKey> {
+        if let Some(key) = self.by_guid.get(&guid) {
+            return Some(*key);
+        }
+        if !self.switches.contains(&guid) {
+            return None;
+        }
+        let key = self.builder.add_node(NodeFacts::unheard(NodeKind::Switch, guid, "")).ok()?;
+        self.by_guid.insert(guid, key);
+        Some(key)
+    }
+}
+
+/// A GUID that is one: not absent, not zero.
+fn guid(row: &Row<'_>, column: Option<usize>) -> Option<Guid> {
+    Guid::from_hex(row.cell(column)).ok().filter(|guid| guid.0 != 0)
+}
+
+fn port_number(text: &str) -> Option<PortNum> {
+    number(text).and_then(|port| u32::try_from(port).ok()).and_then(PortNum::new)
+}

@@ -1,0 +1,132 @@
+//! ibdiagnet2.db_csv: one file of many tables, each between `START_X` and `END_X` with a row of column names.
+//! Columns are found by name, for every version has others. OpenSM's opensm-smdb.dump has the same shape.
+//!
+//! Management keys (M_Key, SM_Key) stand in these files. No column of a key is ever read, and no cell of a row that
+//! does not fit its columns is ever shown.
+
+mod counters;
+mod draft;
+mod ports;
+mod section;
+mod speeds;
+
+use super::FileError;
+use super::content::TopologyFile;
+use super::text::Input;
+use crate::fabric::Guid;
+use crate::observe::{Notes, SubnetManager};
+
+use draft::Draft;
+use section::{Columns, Marker, Section, Tables};
+
+pub const ID: &str = "ibdiagnet";
+
+pub fn looks_like(head: &str) -> bool {
+    head.lines().any(|line| matches!(Marker::of(line), Some(Marker::Start(_))))
+}
+
+pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
+    let mut notes = Notes::new();
+    let tables = Tables::scan(input, &mut notes)?;
+    let Some(nodes) = tables.get("NODES") else {
+        let hint = "ibdiagnet writes the nodes between START_NODES and END_NODES";
+        return Err(FileError::new("FD-2401", input.place(1), "no table of nodes", hint));
+    };
+    let mut draft = Draft::default();
+    draft.read_nodes(nodes, &mut notes)?;
+    if let Some(switches) = tables.get("SWITCHES") {
+        draft.read_switches(switches, &mut notes)?;
+    }
+    if let Some(ports) = tables.wanted("PORTS", &mut notes) {
+        draft.read_ports(ports, &mut notes)?;
+    }
+    draft.place_strangers(&mut notes);
+    if let Some(links) = tables.wanted("LINKS", &mut notes) {
+        draft.read_links(links, &mut notes)?;
+    }
+    let subnet_manager = match tables.get("SM_INFO").or_else(|| tables.get("SMS")) {
+        Some(section) => subnet_manager(section, &mut notes)?,
+        None => None,
+    };
+    let counters = match tables.get("PM_INFO") {
+        Some(section) => counters::read(section, &mut notes)?,
+        None => Vec::new(),
+    };
+    adaptive_routing(&tables, &mut notes)?;
+    tables.check_index(&mut notes)?;
+    Ok(TopologyFile { fabric: draft.finish(), time: tables.time.clone(), subnet_manager, counters, notes })
+}
+
+/// The master among the subnet managers, else the first.
+fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<SubnetManager>, Box<FileError>> {
+    let mut first: Option<SubnetManager> = None;
+    let mut master: Option<SubnetManager> = None;
+    let pick = |columns: &Columns| {
+        (columns.find(&["PortGUID", "GUID", "NodeGUID"]), columns.find(&["SmState", "State"]))
+    };
+    section.rows(notes, None, pick, |(guid, state), row, notes| {
+        let Ok(guid) = Guid::from_hex(row.cell(*guid)) else {
+            row.unreadable("GUID", notes);
+            return;
+        };
+        let state = match row.cell(*state) {
+            "0" => Some("NOTACTIVE".to_owned()),
+            "1" => Some("DISCOVERING".to_owned()),
+            "2" => Some("STANDBY".to_owned()),
+            "3" => Some("MASTER".to_owned()),
+            word if word.eq_ignore_ascii_case("master") => Some("MASTER".to_owned()),
+            _ => None,
+        };
+        let manager = SubnetManager { guid, state };
+        if manager.state.as_deref() != Some("MASTER") {
+            first.get_or_insert(manager);
+        } else if let Some(known) = &master {
+            notes.add("FN-434", row.place(), || {
+                format!("{guid} is a second master subnet manager beside {}; the first is shown", known.guid)
+            });
+        } else {
+            master = Some(manager);
+        }
+    })?;
+    Ok(master.or(first))
+}
+
+/// With adaptive routing a packet has many paths, and linear tables do not tell which: a later verdict on the
+/// tables has to know of it.
+fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<(), Box<FileError>> {
+    const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
+    let (mut switches, mut enabled, mut told) = (0u64, 0u64, false);
+    if let Some(section) = tables.get("AR_INFO") {
+        let pick = |columns: &Columns| columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]);
+        section.rows(notes, None, pick, |column, row, _| {
+            told |= column.is_some();
+            switches += 1;
+            enabled += u64::from(matches!(row.cell(*column), "1" | "0x1"));
+        })?;
+        let place = section.place();
+        if enabled > 0 {
+            let text =
+                || format!("adaptive routing is enabled on {enabled} of {switches} switches (AR_INFO)");
+            notes.add("FN-432", place, text);
+        } else if told {
+            let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
+            notes.add("FN-437", place, text);
+        } else if switches > 0 {
+            let text =
+                || "adaptive routing is seen (AR_INFO); the file does not say where it is on".to_owned();
+            notes.add("FN-432", place, text);
+        }
+    }
+    if enabled > 0 || told {
+        return Ok(());
+    }
+    for section in tables.iter().filter(|section| TABLES.iter().any(|name| section.name.starts_with(name))) {
+        let mut rows = 0u64;
+        section.rows(notes, None, |_| (), |(), _, _| rows += 1)?;
+        if rows > 0 {
+            let name = section.name.clone();
+            notes.add("FN-432", section.place(), || format!("adaptive routing is seen ({name})"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! The tables of a file: where they begin, whether they are whole, and their rows by column name.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
+use crate::files::FileError;
+use crate::files::csv::read_row;
+use crate::files::text::{Input, Line, Lines};
+use crate::observe::{Notes, Place};
+
+/// Real tables have up to some two hundred columns.
+const COLUMN_LIMIT: usize = 1024;
+
+/// A line that opens or closes a table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Marker<'a> {
+    Start(&'a str),
+    End(&'a str),
+}
+
+impl<'a> Marker<'a> {
+    pub(super) fn of(line: &'a str) -> Option<Self> {
+        let line = line.trim();
+        // The name of a table may hold brackets and digits, never a comma or a blank as rows and prose do.
+        let name = |text: &'a str| {
+            let fits = |b: u8| b.is_ascii_uppercase() || b.is_ascii_digit() || b"_()-".contains(&b);
+            (!text.is_empty() && text.bytes().all(fits)).then_some(text)
+        };
+        match line.strip_prefix("START_") {
+            Some(rest) => name(rest).map(Self::Start),
+            None => line.strip_prefix("END_").and_then(name).map(Self::End),
+        }
+    }
+}
+
+/// One table.
+#[derive(Clone, Debug)]
+pub(super) struct Section<'a> {
+    pub(super) name: String,
+    input: Input<'a>,
+    line: u64,
+    /// The lines after the opening one.
+    lines: Lines<'a>,
+}
+
+/// All tables of a file, in its order.
+pub(super) struct Tables<'a> {
+    input: Input<'a>,
+    sections: Vec<Section<'a>>,
+    /// The time of the dump in its own words, where a comment has it.
+    pub(super) time: Option<String>,
+}
+
+impl<'a> Tables<'a> {
+    /// Finds the tables. One that does not end as it began is noted: what follows may be missing.
+    pub(super) fn scan(input: Input<'a>, notes: &mut Notes) -> Result<Self, Box<FileError>> {
+        let mut tables = Self { input, sections: Vec::new(), time: None };
+        // The open table; its name and line for a note.
+        let mut open: Option<(String, u64)> = None;
+        let mut lines = input.lines();
+        while let Some(line) = lines.next() {
+            let line = line?;
+            match Marker::of(&line.text) {
+                Some(Marker::Start(name)) => {
+                    if let Some((cut, at)) = open.replace((name.to_owned(), line.number)) {
+                        note_cut(&input, &cut, at, notes);
+                    }
+                    tables.add(
+                        Section { name: name.to_owned(), input, line: line.number, lines: lines.clone() },
+                        notes,
+                    );
+                }
+                Some(Marker::End(name)) => match open.take() {
+                    Some((opened, at)) if opened != name => note_cut(&input, &opened, at, notes),
+                    _ => {}
+                },
+                None if open.is_none() && tables.time.is_none() => tables.time = timestamp(&line),
+                None => {}
+            }
+        }
+        if let Some((cut, at)) = open {
+            note_cut(&input, &cut, at, notes);
+        }
+        Ok(tables)
+    }
+
+    fn add(&mut self, section: Section<'a>, notes: &mut Notes) {
+        // Look-ups take the first of a name. Files have some hundred tables; a hostile one is not searched.
+        let known = self.sections.len() < 1024 && self.get(&section.name).is_some();
+        if known {
+            let name = &section.name;
+            notes.add("FN-423", section.place(), || format!("a second table {name}; the first counts"));
+        } else {
+            self.sections.push(section);
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Section<'a>> {
+        self.sections.iter()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Section<'a>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// A table that every whole file has: its absence makes the reading partial.
+    pub(super) fn wanted(&self, name: &str, notes: &mut Notes) -> Option<&Section<'a>> {
+        let found = self.get(name);
+        if found.is_none() {
+            notes.add_partial("FN-422", Place::file(self.input.name), || {
+                format!("there is no table {name}; the file may be cut")
+            });
+        }
+        found
+    }
+
+    /// A file may list its tables; one that is listed and absent was cut off.
+    pub(super) fn check_index(&self, notes: &mut Notes) -> Result<(), Box<FileError>> {
+        let Some(index) = self.get("INDEX_TABLE") else { return Ok(()) };
+        let known: FxHashSet<&str> = self.sections.iter().map(|section| section.name.as_str()).collect();
+        let mut absent = Vec::new();
+        index.rows(
+            notes,
+            None,
+            |columns| columns.find(&["Name", "Section"]),
+            |name, row, _| {
+                let name = row.cell(name.or(Some(0)));
+                if !known.contains(name) {
+                    absent.push((row.place(), name.to_owned()));
+                }
+            },
+        )?;
+        for (place, name) in absent {
+            notes.add_partial("FN-422", place, || {
+                let name: String = name.chars().take(40).collect();
+                format!("the table {name} is listed but absent; the file may be cut")
+            });
+        }
+        Ok(())
+    }
+}
+
+fn note_cut(input: &Input<'_>, name: &str, line: u64, notes: &mut Notes) {
+    notes.add_partial("FN-421", input.place(line), || {
+        format!("the table {name} has no END_{name}; the file may be cut")
+    });
+}
+
+/// `# Timestamp : 2026-11-21 02:27:15 UTC +0000`
+fn timestamp(line: &Line<'_>) -> Option<String> {
+    let (name, time) = line.text.trim().strip_prefix('#')?.split_once(':')?;
+    let named = ["timestamp", "date", "time"].iter().any(|word| name.trim().eq_ignore_ascii_case(word));
+    (named && !line.unended && !time.trim().is_empty()).then(|| time.trim().to_owned())
+}
+
+/// The column names of a table.
+pub(super) struct Columns {
+    pub(super) names: Vec<String>,
+}
+
+impl Columns {
+    /// The first column that bears one of the names, in the order of the names; case and underscores vary between
+    /// versions (`NodeGuid`, `NodeGUID`, `node_guid`).
+    pub(super) fn find(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|name| self.names.iter().position(|column| same_column(column, name)))
+    }
+}
+
+fn same_column(column: &str, name: &str) -> bool {
+    let plain = |text: &'_ str| {
+        text.bytes().filter(|b| *b != b'_').map(|b| b.to_ascii_lowercase()).collect::<Vec<_>>()
+    };
+    plain(column) == plain(name)
+}
+
+/// One row that fits its table's columns.
+pub(super) struct Row<'r> {
+    cells: &'r [Cow<'r, str>],
+    input: Input<'r>,
+    pub(super) line: u64,
+}
+
+impl Row<'_> {
+    /// A cell without the blanks around it; empty where the table has no such column.
+    pub(super) fn cell(&self, column: Option<usize>) -> &str {
+        column.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.trim())
+    }
+
+    /// A cell exactly as it stands.
+    pub(super) fn raw_cell(&self, column: Option<usize>) -> &str {
+        column.and_then(|at| self.cells.get(at)).map_or("", |cell| cell.as_ref())
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.input.place(self.line)
+    }
+
+    pub(super) fn input(&self) -> &Input<'_> {
+        &self.input
+    }
+
+    /// Notes that a row is left out because of one cell. The cell is not shown: keys may stand nearby.
+    pub(super) fn unreadable(&self, what: &str, notes: &mut Notes) {
+        notes.add_partial("FN-426", self.place(), || {
+            format!("the {what} of this row cannot be read; row left out")
+        });
+    }
+}
+
+impl<'a> Section<'a> {
+    pub(super) fn place(&self) -> Place {
+        self.input.place(self.line)
+    }
+
+    /// Goes through the rows. `pick` finds columns once; `free_text` names a column that may hold commas without
+    /// quotes around them.
+    pub(super) fn rows<C>(
+        &self,
+        notes: &mut Notes,
+        free_text: Option<&str>,
+        pick: impl FnOnce(&Columns) -> C,
+        mut each: impl FnMut(&C, &Row<'_>, &mut Notes),
+    ) -> Result<(), Box<FileError>> {
+        let mut lines = self.lines.clone();
+        let Some(columns) = self.header(&mut lines, notes)? else { return Ok(()) };
+        let free_text = free_text.and_then(|name| columns.find(&[name]));
+        let width = columns.names.len();
+        let picked = pick(&columns);
+        for line in lines {
+            let line = line?;
+            if Marker::of(&line.text).is_some() {
+                break;
+            }
+            if line.unended {
+                // The end of the table is missing and noted; a cell of this row may be cut too.
+                break;
+            }
+            if line.text.trim().is_empty() {
+                continue;
+            }
+            let mut cells = Vec::with_capacity(width);
+            let fits = read_row(&line.text, &mut cells).is_ok()
+                && fit(&mut cells, width, free_text, || self.input.place(line.number), notes);
+            if fits {
+                each(&picked, &Row { cells: &cells, input: self.input, line: line.number }, notes);
+            } else if !line.text.starts_with('#') {
+                // A comment fits no table; a node may well be called '#7'.
+                notes.add_partial("FN-424", self.input.place(line.number), || {
+                    format!("a row of {} does not fit its {width} columns; left out", self.name)
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The column names: the first line of the table.
+    fn header(&self, lines: &mut Lines<'a>, notes: &mut Notes) -> Result<Option<Columns>, Box<FileError>> {
+        for line in lines {
+            let line = line?;
+            if Marker::of(&line.text).is_some() || line.unended {
+                break;
+            }
+            if line.text.trim().is_empty() || line.text.starts_with('#') {
+                continue;
+            }
+            let mut cells = Vec::new();
+            if read_row(&line.text, &mut cells).is_err() {
+                break;
+            }
+            // A comma after the last name is no column.
+            while cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+                cells.pop();
+            }
+            if cells.len() > COLUMN_LIMIT {
+                let what = format!("{} columns in the table {}", cells.len(), self.name);
+                let hint = format!("no known version has over {COLUMN_LIMIT}");
+                return Err(FileError::new("FD-2404", self.input.place(line.number), what, hint));
+            }
+            let names = cells.iter().map(|cell| cell.trim().to_owned()).collect();
+            return Ok(Some(Columns { names }));
+        }
+        notes.add_partial("FN-424", self.place(), || format!("the table {} has no column names", self.name));
+        Ok(None)
+    }
+}
+
+/// Whether a row has one cell for each column, after the repairs that leave no doubt.
+fn fit(
+    cells: &mut Vec<Cow<'_, str>>,
+    width: usize,
+    free_text: Option<usize>,
+    place: impl Fn() -> Place,
+    notes: &mut Notes,
+) -> bool {
+    while cells.len() > width && cells.last().is_some_and(|cell| cell.trim().is_empty()) {
+        cells.pop();
+    }
+    if let Some(at) = free_text
+        && cells.len() > width
+    {
+        let end = at + 1 + cells.len() - width;
+        let joined = cells[at..end].join(",");
+        cells.splice(at..end, [Cow::Owned(joined)]);
+        notes.add("FN-425", place(), || {
+            "commas without quotes in a node description; read as part of it".to_owned()
+        });
+    }
+    cells.len() == width
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markers() {
+        assert_eq!(Marker::of(" START_NODES\r"), Some(Marker::Start("NODES")));
+        assert_eq!(Marker::of("END_PM_INFO"), Some(Marker::End("PM_INFO")));
+        for line in ["START_", "START_nodes", "START_A,B", "# START_NODES", "0x1,END_X"] {
+            assert_eq!(Marker::of(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn columns_by_any_spelling() {
+        let columns = Columns { names: ["NodeGuid", "Port_Num", "lid"].map(str::to_owned).to_vec() };
+        assert_eq!(columns.find(&["NodeGUID"]), Some(0));
+        assert_eq!(columns.find(&["PortNumber", "PortNum"]), Some(1));
+        assert_eq!(columns.find(&["LMC"]), None);
+    }
+}

@@ -1,0 +1,345 @@
+//! Reads what ibnetdiscover prints, in every dress that captures wear.
+
+use crate::fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
+use crate::files::FileError;
+use crate::files::content::TopologyFile;
+use crate::files::text::{Input, Line};
+use crate::files::topology_text::{
+    Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, join,
+    note_duplicates, note_noise, note_tail, note_truncated, parse_port, parse_record, read_guid, sample,
+    trusted,
+};
+use crate::observe::{Notes, Place};
+
+pub const ID: &str = "ibnetdiscover";
+
+/// Whether the beginning of a file has records whose ids are made of GUIDs, and nothing of ibsim.
+pub fn looks_like(head: &str) -> bool {
+    dialect(head) == Some(Dialect::Dump)
+}
+
+pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
+    let mut reader = Reader::new(input.name);
+    for line in input.lines() {
+        reader.line(&line?)?;
+    }
+    reader.finish()
+}
+
+/// The lines before a record: `vendid=`, `devid=`, `sysimgguid=`, `switchguid=`.
+#[derive(Default)]
+struct Head {
+    /// Where it begins; `None`: there is none.
+    line: Option<u64>,
+    vendor: Option<u32>,
+    device: Option<u32>,
+    system: Option<GuidText>,
+    node: Option<GuidText>,
+    port: Option<GuidText>,
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    builder: FabricBuilder,
+    claims: Vec<Claim>,
+    notes: Notes,
+    head: Head,
+    owner: Option<NodeKey>,
+    time: Option<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(file: &'a str) -> Self {
+        Self {
+            file,
+            builder: FabricBuilder::new(),
+            claims: Vec::new(),
+            notes: Notes::new(),
+            head: Head::default(),
+            owner: None,
+            time: None,
+        }
+    }
+
+    fn place(&self, line: u64) -> Place {
+        Place::line(self.file, line)
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+        if !line.unended {
+            return self
+                .content(&line.text, line.number, false)
+                .map_err(|fault| fault.at(self.place(line.number)));
+        }
+        let outcome = self.content(trusted(&line.text), line.number, true);
+        let place = self.place(line.number);
+        note_truncated(&mut self.notes, place, outcome.is_err());
+        Ok(())
+    }
+
+    fn content(&mut self, text: &str, number: u64, cut: bool) -> Result<(), Fault> {
+        match classify(text) {
+            LineKind::Blank | LineKind::Heading => {}
+            LineKind::Comment(text) => self.comment(text, cut),
+            LineKind::Key { key, value, .. } if !key.of_ibsim_alone() => {
+                if !cut {
+                    self.key(key, value, number)?;
+                }
+            }
+            LineKind::Record(keyword, rest) => {
+                let record = parse_record(keyword, rest, cut)?;
+                self.record(&record, number)?;
+            }
+            LineKind::Port(rest) => self.port(rest, number, cut)?,
+            LineKind::ToolError => {
+                let place = self.place(number);
+                self.notes.add_partial("FN-202", place, || {
+                    format!(
+                        "'{}' is an error line of the tool: something did not answer",
+                        sample(text.trim())
+                    )
+                });
+            }
+            _ if cut => {}
+            _ => note_noise(&mut self.notes, Place::line(self.file, number), text),
+        }
+        Ok(())
+    }
+
+    fn comment(&mut self, text: &str, cut: bool) {
+        if let Some(time) = text.trim().strip_prefix("Topology file: generated on ")
+            && self.time.is_none()
+            && !cut
+        {
+            self.time = Some(time.trim().to_owned());
+        }
+    }
+
+    fn key(&mut self, key: Key, value: &str, number: u64) -> Result<(), Fault> {
+        if self.head.line.is_none() {
+            self.head.line = Some(number);
+        }
+        let end = value.find(|c: char| c.is_whitespace() || c == '(' || c == '#').unwrap_or(value.len());
+        let (plain, rest) = value.split_at(end);
+        match key {
+            Key::Vendor => self.head.vendor = number_of(plain)?,
+            Key::Device => self.head.device = number_of(plain)?,
+            Key::SystemImage => self.head.system = self.guid(plain, number),
+            Key::Guid(_) => {
+                // A second GUID without a record between: the first node's record is lost.
+                if self.head.node.is_some() {
+                    return Err(self.lost_record());
+                }
+                self.head.node = self.guid(plain, number);
+                let inner = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+                self.head.port = inner.and_then(|(inner, _)| self.guid(inner, number));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn lost_record(&self) -> Fault {
+        let line = self.head.line.unwrap_or(0);
+        let what = format!("the node whose vendid, devid and GUID begin at line {line} has no record");
+        Fault::new("FD-2106", what, "its Switch, Ca or Rt line is missing; take the dump again")
+    }
+
+    /// A GUID, with a note where the text is not hexadecimal.
+    fn guid(&mut self, text: &str, number: u64) -> Option<GuidText> {
+        let guid = read_guid(text)?;
+        if guid.derived {
+            let place = self.place(number);
+            self.notes.add("FN-205", place, || {
+                let text = sample(text);
+                format!("'{text}' is not hexadecimal: {} stands for it wherever it is named", guid.guid)
+            });
+        }
+        Some(guid)
+    }
+
+    /// The kind and GUID that a node's id consists of.
+    fn identity(&mut self, id: &str, number: u64) -> Result<(NodeKind, GuidText), Fault> {
+        let kind = match id.as_bytes() {
+            [b'S' | b's', b'-', ..] => NodeKind::Switch,
+            [b'H' | b'h', b'-', ..] => NodeKind::ChannelAdapter,
+            [b'R' | b'r', b'-', ..] => NodeKind::Router,
+            _ => return Err(bad_id(id)),
+        };
+        let guid = self.guid(&id[2..], number).ok_or_else(|| bad_id(id))?;
+        Ok((kind, guid))
+    }
+
+    fn record(&mut self, record: &RecordLine<'_>, number: u64) -> Result<(), Fault> {
+        let (kind, guid) = self.identity(record.id, number)?;
+        if kind != record.kind {
+            let what = format!("a {} record with the id \"{}\"", record.kind.word(), sample(record.id));
+            return Err(Fault::new("FD-2102", what, "S- names switches, H- adapters, R- routers"));
+        }
+        let head = std::mem::take(&mut self.head);
+        let file = self.file;
+        note_tail(&mut self.notes, || Place::line(file, number), &record.tail, None);
+        if let Some(other) = head.node.filter(|node| node.guid != guid.guid) {
+            let place = self.place(number);
+            self.notes.add("FN-210", place, || {
+                format!("the head of node {} names {}: the id in the record counts", guid.guid, other.guid)
+            });
+        }
+        let facts = NodeFacts {
+            vendor_id: head.vendor,
+            device_id: head.device,
+            system_image_guid: head.system.map(|system| system.guid),
+            enhanced_port0: record.tail.enhanced_port0,
+            ..NodeFacts::new(kind, guid.guid, record.port_count, record.name.unwrap_or(""))
+        };
+        let key = self.add(facts, number);
+        self.owner = Some(key);
+        if kind == NodeKind::Switch {
+            let port: &mut PortFacts = self.builder.port(key, PortNum::MANAGEMENT);
+            port.guid = port.guid.or(head.port.map(|port| port.guid));
+            port.lid = port.lid.or(record.tail.lid.and_then(|lid| lid.known()));
+            port.lmc = record.tail.lmc.unwrap_or(port.lmc);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, facts: NodeFacts, number: u64) -> NodeKey {
+        let known = match self.builder.add_node(facts.clone()) {
+            Ok(key) => return key,
+            Err(known) => known,
+        };
+        let node = self.builder.node_mut(known);
+        if !node.answered {
+            // A peer named it before its record came.
+            *node = facts;
+            return known;
+        }
+        node.port_count = node.port_count.max(facts.port_count);
+        node.vendor_id = node.vendor_id.or(facts.vendor_id);
+        node.device_id = node.device_id.or(facts.device_id);
+        node.system_image_guid = node.system_image_guid.or(facts.system_image_guid);
+        node.enhanced_port0 = node.enhanced_port0.or(facts.enhanced_port0);
+        let (guid, first, second) = (node.guid, node.description.clone(), facts.description);
+        self.notes.add("FN-209", Place::line(self.file, number), || {
+            format!("a second record of {guid} ('{first}', here '{second}'): both are taken together")
+        });
+        known
+    }
+
+    fn port(&mut self, rest: &str, number: u64, cut: bool) -> Result<(), Fault> {
+        if self.head.line.is_some() {
+            return Err(self.lost_record());
+        }
+        let Some(owner) = self.owner else {
+            let place = self.place(number);
+            self.notes.add_partial("FN-215", place, || {
+                "ports before the first record: the beginning of the dump is missing".to_owned()
+            });
+            return Ok(());
+        };
+        let (kind, port_count) = {
+            let node = self.builder.node(owner);
+            (node.kind, node.port_count)
+        };
+        let line = parse_port(kind, rest, cut)?;
+        if line.port.value() > port_count {
+            let what = format!("port {} of a node with {port_count} ports", line.port);
+            return Err(Fault::new(
+                "FD-2104",
+                what,
+                "the number of ports in the record or this port is wrong",
+            ));
+        }
+        let Some(peer_port) = line.peer_port else {
+            let what = "a port line without the number of the peer's port";
+            return Err(Fault::new("FD-2103", what, "write a cable as: [1] \"S-0123456789abcdef\"[2]"));
+        };
+        let file = self.file;
+        note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
+        let own_guid = line.label.and_then(|label| self.port_guid(label, kind, line.port, number));
+        let far = self.peer(&line, number)?;
+        let far_kind = self.builder.node(far).kind;
+        let far_guid = line.peer_label.and_then(|label| self.port_guid(label, far_kind, peer_port, number));
+        let facts = self.builder.port(owner, line.port);
+        facts.guid = facts.guid.or(own_guid);
+        facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known()));
+        facts.lmc = line.own_lmc.unwrap_or(facts.lmc);
+        facts.width = facts.width.or(line.tail.width_in_use());
+        facts.speed = facts.speed.or(line.tail.speed_in_use());
+        facts.lanes_supported = facts.lanes_supported.or(line.tail.lanes_supported());
+        let far_lid = line.tail.lid.and_then(|lid| lid.known());
+        let (near, far) = ((owner, line.port), (far, peer_port));
+        self.claims.push(Claim { near, far, line: number, far_lid, far_guid });
+        Ok(())
+    }
+
+    /// The node at the other end; until its record comes it counts as unheard.
+    fn peer(&mut self, line: &PortLine<'_>, number: u64) -> Result<NodeKey, Fault> {
+        let (kind, guid) = self.identity(line.peer, number)?;
+        if let Some(key) = self.builder.find(kind, guid.guid) {
+            return Ok(key);
+        }
+        let facts = NodeFacts::unheard(kind, guid.guid, line.name.unwrap_or(""));
+        Ok(self.builder.add_node(facts).unwrap_or_else(|known| known))
+    }
+
+    /// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`).
+    fn port_guid(
+        &mut self,
+        label: &str,
+        kind: NodeKind,
+        port: PortNum,
+        number: u64,
+    ) -> Option<crate::fabric::Guid> {
+        let is_label = label.contains('/') || label.trim() == port.to_string() || kind == NodeKind::Switch;
+        if is_label {
+            let place = self.place(number);
+            self.notes.add("FN-211", place, || {
+                format!("'({})' is a label of the port, no GUID: left out", sample(label))
+            });
+            return None;
+        }
+        self.guid(label, number).map(|guid| guid.guid)
+    }
+
+    fn finish(mut self) -> Result<TopologyFile, Box<FileError>> {
+        if let Some(line) = self.head.line {
+            let place = self.place(line);
+            self.notes.add_partial("FN-203", place, || {
+                format!("truncated at line {line}: the record of the last node is missing")
+            });
+        }
+        if self.builder.is_empty() {
+            let what = "no node in the file";
+            let hint = "a topology has records that begin with Switch, Ca, Hca or Rt";
+            return Err(FileError::new("FD-2101", Place::file(self.file), what, hint));
+        }
+        join(&mut self.builder, &self.claims, &mut self.notes, self.file)?;
+        drop(self.claims);
+        let fabric = self.builder.finish();
+        note_duplicates(&mut self.notes, self.file, &fabric);
+        Ok(TopologyFile { fabric, time: self.time, notes: self.notes, ..TopologyFile::default() })
+    }
+}
+
+fn number_of(text: &str) -> Result<Option<u32>, Fault> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).unwrap_or(text);
+    if digits.is_empty() {
+        return Ok(None);
+    }
+    let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
+    let number = if is_hex { u32::from_str_radix(digits, 16).ok() } else { None };
+    number.map(Some).ok_or_else(|| {
+        let what = format!("'{}' is no vendor or device number", sample(text));
+        Fault::new("FD-2105", what, "write it in hexadecimal, as vendid=0x2c9")
+    })
+}
+
+fn bad_id(id: &str) -> Fault {
+    let what = format!("\"{}\" is no node of a dump", sample(id));
+    Fault::new(
+        "FD-2103",
+        what,
+        "nodes are S-, H- or R- and a GUID; other names stand in ibsim net files only",
+    )
+}

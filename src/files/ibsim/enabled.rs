@@ -1,0 +1,167 @@
+//! How ibsim derives the width and speed of a link: each end has sets of what is enabled, the best common one wins.
+
+use crate::fabric::{LinkSpeed, LinkWidth};
+use crate::files::topology_text::{Fault, Tail};
+
+/// What a port has enabled, in the bits of PortInfo.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Enabled {
+    pub widths: u32,
+    pub speeds: u32,
+    pub extended: u32,
+    pub fdr10: bool,
+}
+
+/// What a port has when the file says nothing: 4x SDR.
+impl Default for Enabled {
+    fn default() -> Self {
+        Self { widths: 2, speeds: 1, extended: 0, fdr10: false }
+    }
+}
+
+const QDR_AND_BELOW: u32 = 7;
+
+impl Enabled {
+    /// `width=`, or `w=` on a port.
+    pub fn set_widths(&mut self, value: u32) -> Result<(), Fault> {
+        self.widths = checked(value, 1, 31, "a set of widths")?;
+        Ok(())
+    }
+
+    /// `speed=`, or `s=` on a port, where 0 stands for QDR (a dump of a faster link says so).
+    pub fn set_speeds(&mut self, value: u32) -> Result<(), Fault> {
+        self.speeds = checked(value, 1, 7, "a set of speeds")?;
+        Ok(())
+    }
+
+    /// `extspeed=`, or `e=` on a port.
+    pub fn set_extended(&mut self, value: u32) -> Result<(), Fault> {
+        self.extended = checked(value, 0, 63, "a set of extended speeds")?;
+        Ok(())
+    }
+
+    /// The words of a port line. Suffixes first; a rate behind a LID (`lid 3 4xQDR`) outweighs them.
+    pub fn read(&mut self, tail: &Tail<'_>) -> Result<(), Fault> {
+        if let Some(widths) = tail.w {
+            self.set_widths(widths)?;
+        }
+        if let Some(speeds) = tail.s {
+            self.set_speeds(if speeds == 0 { 4 } else { speeds })?;
+        }
+        if let Some(extended) = tail.e {
+            self.set_extended(extended)?;
+        }
+        if tail.lid.is_some() {
+            self.read_rate(tail.width, tail.speed);
+        }
+        Ok(())
+    }
+
+    fn read_rate(&mut self, width: Option<LinkWidth>, speed: Option<LinkSpeed>) {
+        if let Some(width) = width {
+            self.widths = match width {
+                LinkWidth::X1 => 1,
+                LinkWidth::X2 => 16,
+                LinkWidth::X4 => 3,
+                LinkWidth::X8 => 4,
+                LinkWidth::X12 => 11,
+            };
+        }
+        let (speeds, extended) = match speed {
+            None => return,
+            Some(LinkSpeed::Sdr) => (1, None),
+            Some(LinkSpeed::Ddr) => (3, None),
+            Some(LinkSpeed::Qdr | LinkSpeed::Fdr10) => (QDR_AND_BELOW, None),
+            Some(LinkSpeed::Fdr) => (QDR_AND_BELOW, Some(1)),
+            Some(LinkSpeed::Edr) => (QDR_AND_BELOW, Some(3)),
+            Some(LinkSpeed::Hdr) => (QDR_AND_BELOW, Some(7)),
+            Some(LinkSpeed::Ndr) => (QDR_AND_BELOW, Some(15)),
+            Some(LinkSpeed::Xdr) => (QDR_AND_BELOW, Some(47)),
+        };
+        self.speeds = speeds;
+        self.extended = extended.unwrap_or(self.extended);
+        self.fdr10 |= speed >= Some(LinkSpeed::Fdr10);
+    }
+
+    /// What a link between two ports comes up with. `None`: nothing in common, at which ibsim stops.
+    pub fn active(self, other: Self) -> (Option<LinkWidth>, Option<LinkSpeed>) {
+        let widths = self.widths & other.widths;
+        let width = [
+            (8, LinkWidth::X12),
+            (4, LinkWidth::X8),
+            (2, LinkWidth::X4),
+            (16, LinkWidth::X2),
+            (1, LinkWidth::X1),
+        ];
+        let extended = [
+            (32, LinkSpeed::Xdr),
+            (8, LinkSpeed::Ndr),
+            (4, LinkSpeed::Hdr),
+            (2, LinkSpeed::Edr),
+            (1, LinkSpeed::Fdr),
+        ];
+        let plain = [(4, LinkSpeed::Qdr), (2, LinkSpeed::Ddr), (1, LinkSpeed::Sdr)];
+        let mut speed = best(&extended, self.extended & other.extended);
+        if speed.is_none() {
+            speed = best(&plain, self.speeds & other.speeds);
+            if speed == Some(LinkSpeed::Qdr) && self.fdr10 && other.fdr10 {
+                speed = Some(LinkSpeed::Fdr10);
+            }
+        }
+        (best(&width, widths), speed)
+    }
+}
+
+fn best<T: Copy>(order: &[(u32, T)], set: u32) -> Option<T> {
+    order.iter().find(|(bit, _)| set & bit != 0).map(|(_, value)| *value)
+}
+
+fn checked(value: u32, least: u32, most: u32, what: &str) -> Result<u32, Fault> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let what = format!("{value} is no {what}: it lies between {least} and {most}");
+    Err(Fault::new("FD-2109", what, "the values are those of PortInfo: sums of 1, 2, 4, 8, 16"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Enabled {
+        let mut tail = Tail::default();
+        tail.read(text).unwrap();
+        let mut enabled = Enabled::default();
+        enabled.read(&tail).unwrap();
+        enabled
+    }
+
+    #[test]
+    fn the_best_common_one_wins() {
+        use LinkSpeed::*;
+        use LinkWidth::*;
+        for (a, b, expected) in [
+            ("", "", (Some(X4), Some(Sdr))),
+            ("lid 1 4xHDR", "lid 1 4xEDR", (Some(X4), Some(Edr))),
+            ("lid 1 4xFDR10", "lid 1 4xFDR10", (Some(X4), Some(Fdr10))),
+            ("lid 1 4xFDR10", "lid 1 4xFDR", (Some(X4), Some(Fdr10))),
+            ("lid 1 12xQDR", "lid 1 4xDDR", (Some(X4), Some(Ddr))),
+            ("lid 1 8xSDR", "lid 1 4xSDR", (None, Some(Sdr))),
+            ("4xHDR", "4xHDR", (Some(X4), Some(Sdr))),
+            ("w=1 s=7 e=4", "w=3 s=4 e=6", (Some(X1), Some(Hdr))),
+            ("s=0", "s=0", (Some(X4), Some(Qdr))),
+            ("w=1 lid 1 4xQDR", "lid 1 4xQDR", (Some(X4), Some(Qdr))),
+        ] {
+            assert_eq!(of(a).active(of(b)), expected, "{a} with {b}");
+        }
+    }
+
+    #[test]
+    fn sets_outside_their_range_are_refused() {
+        for (text, good) in [("w=0", false), ("w=31", true), ("w=32", false), ("s=8", false), ("e=0", true)] {
+            let mut tail = Tail::default();
+            tail.read(text).unwrap();
+            assert_eq!(Enabled::default().read(&tail).is_ok(), good, "{text}");
+        }
+    }
+}

@@ -1,0 +1,412 @@
+//! Reads net files of ibsim as ibsim reads them: GUIDs are given out in order, links come up with the best that both
+//! ends have enabled, descriptions default to ids.
+
+use rustc_hash::FxHashMap;
+
+use super::enabled::Enabled;
+use crate::fabric::{FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortNum};
+use crate::files::FileError;
+use crate::files::content::TopologyFile;
+use crate::files::text::{Input, Line};
+use crate::files::topology_text::{
+    Claim, Dialect, Fault, Key, LineKind, PortLine, RecordLine, c_number, classify, dialect, join,
+    note_duplicates, note_noise, note_tail, note_truncated, parse_port, parse_record, read_guid, sample,
+    trusted,
+};
+use crate::observe::{Notes, Place};
+
+pub const ID: &str = "ibsim";
+
+/// Whether the beginning of a file has records whose ids are plain names, or words that only ibsim knows.
+pub fn looks_like(head: &str) -> bool {
+    dialect(head) == Some(Dialect::Net)
+}
+
+pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
+    let mut reader = Reader {
+        file: input.name,
+        builder: FabricBuilder::new(),
+        ids: FxHashMap::default(),
+        aliases: FxHashMap::default(),
+        cables: Vec::new(),
+        notes: Notes::new(),
+        settings: Settings::default(),
+        owner: None,
+        pending: None,
+    };
+    for line in input.lines() {
+        reader.line(&line?)?;
+    }
+    reader.finish()
+}
+
+/// What the next record takes, as ibsim keeps it: the vendor and the system image for one node, the rest for all.
+struct Settings {
+    vendor: u32,
+    device: u32,
+    system: u64,
+    module: String,
+    /// The next GUID of each kind, and the base that relative ones (`switchguid+16`) count from.
+    next: [u64; 3],
+    base: [u64; 3],
+    enabled: Enabled,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        // Routers have no base of their own in ibsim; its table has zeros there.
+        let bases = [0x20_0000, 0x10_0000, 0];
+        Self {
+            vendor: 0,
+            device: 0,
+            system: 0,
+            module: String::new(),
+            next: bases,
+            base: bases,
+            enabled: Enabled::default(),
+        }
+    }
+}
+
+fn slot(kind: NodeKind) -> usize {
+    match kind {
+        NodeKind::Switch => 0,
+        NodeKind::ChannelAdapter => 1,
+        NodeKind::Router => 2,
+    }
+}
+
+/// A cable whose other end is known by a text until all records are read.
+struct Cable {
+    near: (NodeKey, PortNum),
+    far: Far,
+    line: u64,
+    far_lid: Option<crate::fabric::Lid>,
+    far_guid: Option<Guid>,
+    /// `None` on a line that is cut.
+    enabled: Option<Enabled>,
+}
+
+enum Far {
+    Port(Box<str>, PortNum),
+    Alias(Box<str>),
+}
+
+struct Reader<'a> {
+    file: &'a str,
+    builder: FabricBuilder,
+    ids: FxHashMap<Box<str>, NodeKey>,
+    aliases: FxHashMap<Box<str>, ((NodeKey, PortNum), Enabled)>,
+    cables: Vec<Cable>,
+    notes: Notes,
+    settings: Settings,
+    owner: Option<NodeKey>,
+    /// Where lines for one node began whose record did not come yet.
+    pending: Option<u64>,
+}
+
+impl Reader<'_> {
+    fn place(&self, line: u64) -> Place {
+        Place::line(self.file, line)
+    }
+
+    fn line(&mut self, line: &Line<'_>) -> Result<(), Box<FileError>> {
+        if !line.unended {
+            return self
+                .content(&line.text, line.number, false)
+                .map_err(|fault| fault.at(self.place(line.number)));
+        }
+        let outcome = self.content(trusted(&line.text), line.number, true);
+        let place = self.place(line.number);
+        note_truncated(&mut self.notes, place, outcome.is_err());
+        Ok(())
+    }
+
+    fn content(&mut self, text: &str, number: u64, cut: bool) -> Result<(), Fault> {
+        match classify(text) {
+            LineKind::Blank | LineKind::Comment(_) | LineKind::Heading => {}
+            LineKind::Record(keyword, rest) => {
+                self.record(&parse_record(keyword, rest, cut)?, number, cut)?
+            }
+            LineKind::Port(rest) => self.port(rest, number, cut)?,
+            // What follows is about a cut line: it says nothing for sure.
+            _ if cut => {}
+            LineKind::Key { key, value, relative } => self.key(key, value, relative, number)?,
+            LineKind::Alias(rest) => self.alias(rest)?,
+            LineKind::Include(name) => {
+                let what = format!("ibsim would go on with the file {}", sample(name));
+                return Err(Fault::new(
+                    "FD-2107",
+                    what,
+                    "put the text of that file in the place of this line",
+                ));
+            }
+            LineKind::Command(command) => {
+                let place = self.place(number);
+                self.notes.add("FN-221", place, || {
+                    format!("ibsim would run its command '{}' here: it is not carried out", sample(command))
+                });
+            }
+            LineKind::ToolError | LineKind::Noise => {
+                let place = self.place(number);
+                note_noise(&mut self.notes, place, text);
+            }
+        }
+        Ok(())
+    }
+
+    fn key(&mut self, key: Key, value: &str, relative: bool, number: u64) -> Result<(), Fault> {
+        if key == Key::Module {
+            return self.module(value);
+        }
+        let wrong = || {
+            let what = format!("'{}' is no number", sample(value));
+            Fault::new("FD-2105", what, "write it as C does: 0x10 or 16")
+        };
+        let value = c_number(value).ok_or_else(wrong)?;
+        let small = || u32::try_from(value).map_err(|_| wrong());
+        match key {
+            Key::Vendor => self.settings.vendor = small()?,
+            Key::Device => self.settings.device = small()?,
+            Key::SystemImage => self.settings.system = value,
+            Key::Guid(kind) => {
+                let at = slot(kind);
+                if !relative {
+                    self.settings.base[at] = value;
+                }
+                let offset = if relative { value } else { 0 };
+                self.settings.next[at] = self.settings.base[at].wrapping_add(offset);
+            }
+            Key::Width => self.settings.enabled.set_widths(small()?)?,
+            Key::Speed => self.settings.enabled.set_speeds(small()?)?,
+            Key::ExtendedSpeed => self.settings.enabled.set_extended(small()?)?,
+            Key::Module => {}
+        }
+        if matches!(key, Key::Vendor | Key::SystemImage | Key::Guid(_)) && self.pending.is_none() {
+            self.pending = Some(number);
+        }
+        Ok(())
+    }
+
+    /// The prefix that ids get from here on.
+    fn module(&mut self, value: &str) -> Result<(), Fault> {
+        const LONGEST: usize = 20;
+        let quoted = value.split_once('"').and_then(|(_, rest)| rest.split_once('"'));
+        let Some((name, _)) = quoted.filter(|(name, _)| name.len() <= LONGEST) else {
+            let what = format!("'{}' is no name of a module", sample(value));
+            return Err(Fault::new("FD-2105", what, "write module=\"name\" with at most 20 signs"));
+        };
+        name.clone_into(&mut self.settings.module);
+        Ok(())
+    }
+
+    /// An id as ibsim stores it: behind the module's name, unless it names a module itself.
+    fn full_id(&self, id: &str) -> Box<str> {
+        match self.settings.module.as_str() {
+            "" => id.into(),
+            _ if id.contains('#') => id.into(),
+            module => format!("{module}#{id}").into(),
+        }
+    }
+
+    fn record(&mut self, record: &RecordLine<'_>, number: u64, cut: bool) -> Result<(), Fault> {
+        self.pending = None;
+        if record.id.contains(['#', '@']) {
+            let what = format!("the id \"{}\" has a sign that ibsim keeps for itself", sample(record.id));
+            return Err(Fault::new(
+                "FD-2108",
+                what,
+                "ids hold neither # nor @; put the name behind a # instead",
+            ));
+        }
+        let id = self.full_id(record.id);
+        let kind = record.kind;
+        let guid = Guid(self.settings.next[slot(kind)]);
+        // A switch takes one GUID, an adapter one for itself and one for each port.
+        let takes = if kind == NodeKind::Switch { 1 } else { u64::from(record.port_count) + 1 };
+        self.settings.next[slot(kind)] = guid.0.wrapping_add(takes);
+        let system = std::mem::take(&mut self.settings.system);
+        let name = match record.name {
+            Some(name) if !name.is_empty() => name,
+            _ if cut => "",
+            _ => &id,
+        };
+        let facts = NodeFacts {
+            vendor_id: Some(std::mem::take(&mut self.settings.vendor)),
+            device_id: Some(self.settings.device),
+            system_image_guid: Some(if system == 0 { guid } else { Guid(system) }),
+            enhanced_port0: (kind == NodeKind::Switch && !cut)
+                .then_some(record.tail.enhanced_port0.unwrap_or(false)),
+            ..NodeFacts::new(kind, guid, record.port_count, name)
+        };
+        if record.port_count == 0 {
+            let what = format!("node \"{}\" has no ports", sample(&id));
+            return Err(Fault::new("FD-2102", what, "ibsim takes nodes of 1 to 254 ports"));
+        }
+        let file = self.file;
+        note_tail(&mut self.notes, || Place::line(file, number), &record.tail, None);
+        let Ok(key) = self.builder.add_node(facts) else {
+            let what = format!("a second {} with the GUID {guid}", kind.word());
+            return Err(Fault::new("FD-2108", what, "ibsim stops here; give one of them another GUID"));
+        };
+        if self.ids.insert(id.clone(), key).is_some() {
+            let what = format!("a second node with the id \"{}\"", sample(&id));
+            return Err(Fault::new("FD-2108", what, "ibsim stops here; rename one of them"));
+        }
+        self.owner = Some(key);
+        if kind == NodeKind::Switch {
+            let port = self.builder.port(key, PortNum::MANAGEMENT);
+            port.guid = Some(guid);
+            port.lid = record.tail.lid.and_then(|lid| lid.known());
+            port.lmc = record.tail.lmc.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    fn port(&mut self, rest: &str, number: u64, cut: bool) -> Result<(), Fault> {
+        let owner = self.owner.ok_or_else(|| {
+            Fault::new("FD-2106", "a port before the first node", "a port belongs to the record above it")
+        })?;
+        let (kind, node_guid, port_count) = {
+            let node = self.builder.node(owner);
+            (node.kind, node.guid, node.port_count)
+        };
+        let line = parse_port(kind, rest, cut)?;
+        check_port(line.port, port_count)?;
+        let file = self.file;
+        note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
+        let far = self.far(&line, number, cut)?;
+        let mut enabled = self.settings.enabled;
+        enabled.read(&line.tail)?;
+        let facts = self.builder.port(owner, line.port);
+        if kind != NodeKind::Switch {
+            // ibsim does not look at the GUID in parentheses, but it is what the file says.
+            let stated = line.label.and_then(read_guid).map(|guid| guid.guid);
+            let counted = Guid(node_guid.0.wrapping_add(u64::from(line.port.value())));
+            facts.guid = Some(stated.unwrap_or(counted)).filter(|_| !cut || stated.is_some());
+        }
+        facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known()));
+        facts.lmc = line.own_lmc.unwrap_or(facts.lmc);
+        self.cables.push(Cable {
+            near: (owner, line.port),
+            far,
+            line: number,
+            far_lid: line.tail.lid.and_then(|lid| lid.known()),
+            far_guid: line.peer_label.and_then(read_guid).map(|guid| guid.guid),
+            enabled: (!cut).then_some(enabled),
+        });
+        Ok(())
+    }
+
+    fn far(&mut self, line: &PortLine<'_>, number: u64, cut: bool) -> Result<Far, Fault> {
+        if line.peer.contains('@') {
+            let module = if line.peer.starts_with('@') { self.settings.module.as_str() } else { "" };
+            return Ok(Far::Alias(format!("{module}{}", line.peer).into()));
+        }
+        if line.spaced {
+            let place = self.place(number);
+            self.notes.add("FN-222", place, || {
+                "a blank before the bracket of the peer's port: ibsim would take port 1 instead".to_owned()
+            });
+        }
+        let port = match line.peer_port {
+            Some(port) => port,
+            None if cut => return Err(Fault::new("FD-2103", "a cut line", "take the file again")),
+            // As ibsim has it.
+            None => PortNum(1),
+        };
+        Ok(Far::Port(self.full_id(line.peer), port))
+    }
+
+    /// `@[3] "uplink"`: others lead to this port by the name `module@uplink`.
+    fn alias(&mut self, rest: &str) -> Result<(), Fault> {
+        let owner = self.owner.ok_or_else(|| {
+            Fault::new("FD-2106", "an alias before the first node", "an alias belongs to the record above it")
+        })?;
+        let line = parse_port(self.builder.node(owner).kind, rest, false)?;
+        check_port(line.port, self.builder.node(owner).port_count)?;
+        self.builder.port(owner, line.port);
+        let mut enabled = self.settings.enabled;
+        enabled.read(&line.tail)?;
+        let alias = format!("{}@{}", self.settings.module, line.peer);
+        if self.aliases.insert(alias.into(), ((owner, line.port), enabled)).is_some() {
+            let what = format!("a second port with the alias \"{}\"", sample(line.peer));
+            return Err(Fault::new("FD-2108", what, "ibsim stops here; rename one of them"));
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<TopologyFile, Box<FileError>> {
+        if self.builder.is_empty() {
+            let hint = "a net file has records that begin with Switch, Ca, Hca or Rt";
+            return Err(FileError::new("FD-2101", Place::file(self.file), "no node in the file", hint));
+        }
+        if let Some(line) = self.pending {
+            let place = self.place(line);
+            self.notes.add_partial("FN-203", place, || {
+                format!("truncated at line {line}: the record of the last node is missing")
+            });
+        }
+        let (claims, enabled) = self.claims();
+        let partners = join(&mut self.builder, &claims, &mut self.notes, self.file)?;
+        for (at, claim) in claims.iter().enumerate() {
+            // One end alone does not tell what a link comes up with.
+            let other = partners[at].and_then(|partner| enabled[partner as usize]);
+            let (Some(own), Some(other)) = (enabled[at], other) else { continue };
+            let (width, speed) = own.active(other);
+            let facts = self.builder.port(claim.near.0, claim.near.1);
+            (facts.width, facts.speed) = (width, speed);
+            if width.is_none() || speed.is_none() {
+                self.notes.add("FN-223", Place::line(self.file, claim.line), || {
+                    "the ends have no width or no speed in common: ibsim would stop here".to_owned()
+                });
+            }
+        }
+        let fabric = self.builder.finish();
+        note_duplicates(&mut self.notes, self.file, &fabric);
+        Ok(TopologyFile { fabric, notes: self.notes, ..TopologyFile::default() })
+    }
+
+    /// The cables whose other ends are known, and for each what its port has enabled.
+    fn claims(&mut self) -> (Vec<Claim>, Vec<Option<Enabled>>) {
+        let mut claims = Vec::with_capacity(self.cables.len());
+        let mut enabled = Vec::with_capacity(self.cables.len());
+        let mut aliased = Vec::new();
+        for cable in std::mem::take(&mut self.cables) {
+            let (name, far) = match &cable.far {
+                Far::Port(id, port) => (id, self.ids.get(id).map(|key| ((*key, *port), None))),
+                Far::Alias(alias) => {
+                    let known = self.aliases.get(alias).copied();
+                    (alias, known.map(|(end, enabled)| (end, Some(enabled))))
+                }
+            };
+            let Some((far, far_enabled)) = far else {
+                self.notes.add_partial("FN-224", Place::line(self.file, cable.line), || {
+                    format!("\"{}\" has no record, at which ibsim stops: the cable is left out", sample(name))
+                });
+                continue;
+            };
+            let Cable { near, line, far_lid, far_guid, .. } = cable;
+            claims.push(Claim { near, far, line, far_lid, far_guid });
+            enabled.push(cable.enabled);
+            if let Some(far_enabled) = far_enabled {
+                // A port with an alias says nothing of its cable itself: this line speaks for both ends.
+                let back = Claim { near: far, far: near, line, far_lid: None, far_guid: None };
+                aliased.push((back, Some(far_enabled)));
+            }
+        }
+        for (claim, of_alias) in aliased {
+            claims.push(claim);
+            enabled.push(of_alias);
+        }
+        (claims, enabled)
+    }
+}
+
+fn check_port(port: PortNum, port_count: u8) -> Result<(), Fault> {
+    if port.value() <= port_count {
+        return Ok(());
+    }
+    let what = format!("port {port} of a node with {port_count} ports");
+    Err(Fault::new("FD-2104", what, "the number of ports in the record or this port is wrong"))
+}

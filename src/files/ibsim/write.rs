@@ -1,0 +1,226 @@
+//! Writes a fabric so that ibsim plays it, and notes what ibsim 0.10 would make of it.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use crate::fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
+use crate::files::FileError;
+use crate::files::topology_text::{NET_FILE_MARK, clean_name, guid_key, node_id, record_word};
+use crate::files::written::Written;
+use crate::observe::{Notes, Place};
+
+/// Longer descriptions are cut by ibsim.
+const LONGEST_NAME: usize = 63;
+/// What ibsim takes without being told of more.
+const NODES: usize = 2_048;
+const SWITCHES: usize = 256;
+const PORTS: usize = 13_312;
+const LINEAR_CAP: usize = 30_720;
+
+/// A net file. Nodes are known by `S-`, `H-` or `R-` and their GUID, so that names may be anything and be borne twice.
+pub fn write(fabric: &Fabric) -> Result<Written, Box<FileError>> {
+    if !fabric.nodes().any(|(id, _)| is_played(fabric, id)) {
+        let what = "a fabric without nodes cannot be written";
+        return Err(FileError::new("FD-2120", place(), what, "name a source with nodes that answered"));
+    }
+    let mut writer = Writer { fabric, text: String::new(), notes: Notes::new(), device: 0 };
+    writer.text.reserve(fabric.ports().len() * 90 + fabric.nodes().len() * 200);
+    writer.text.push_str(NET_FILE_MARK);
+    writer.text.push_str("\n#\n");
+    for (id, node) in fabric.nodes() {
+        if is_played(fabric, id) {
+            // Writing to a String cannot fail.
+            let _ = writer.node(id, &node.facts);
+        } else {
+            writer.notes.add_partial("FN-232", place(), || {
+                format!("{} did not answer or has no ports: ibsim cannot play it, left out", node.guid())
+            });
+        }
+    }
+    writer.note_limits();
+    Ok(Written { text: writer.text, notes: writer.notes })
+}
+
+fn place() -> Place {
+    Place::file(super::ID)
+}
+
+/// ibsim stops at nodes without ports and at links to nodes that it does not have.
+fn is_played(fabric: &Fabric, id: NodeId) -> bool {
+    let facts = &fabric.node(id).facts;
+    facts.answered && (facts.port_count > 0 || port_count(fabric, id) > 0)
+}
+
+fn port_count(fabric: &Fabric, id: NodeId) -> u8 {
+    let last = fabric.ports_of(id).map(|(_, port)| port.number.value()).max();
+    fabric.node(id).facts.port_count.max(last.unwrap_or(0))
+}
+
+struct Writer<'a> {
+    fabric: &'a Fabric,
+    text: String,
+    notes: Notes,
+    /// ibsim keeps the last device number for the nodes that follow.
+    device: u32,
+}
+
+impl Writer<'_> {
+    fn node(&mut self, id: NodeId, facts: &NodeFacts) -> std::fmt::Result {
+        self.text.push('\n');
+        if let Some(vendor) = facts.vendor_id {
+            writeln!(self.text, "vendid={vendor:#x}")?;
+        }
+        let device = facts.device_id.unwrap_or(0);
+        if facts.device_id.is_some() || self.device != device {
+            writeln!(self.text, "devid={device:#x}")?;
+        }
+        self.device = device;
+        if let Some(system) = facts.system_image_guid.filter(|guid| guid.0 != 0) {
+            writeln!(self.text, "sysimgguid={:#x}", system.0)?;
+        }
+        write!(self.text, "{}={:#x}", guid_key(facts.kind), facts.guid.0)?;
+        if facts.kind == NodeKind::Switch {
+            write!(self.text, "({:x})", facts.guid.0)?;
+        }
+        self.note_guids(id, facts);
+        let name = self.name(facts);
+        let (word, ports) = (record_word(facts.kind), port_count(self.fabric, id));
+        write!(self.text, "\n{word}\t{ports} \"{}\"\t\t# \"{name}\"", node_id(facts.kind, facts.guid))?;
+        if facts.kind == NodeKind::Switch {
+            let kind = if facts.enhanced_port0 == Some(true) { "enhanced" } else { "base" };
+            let management = self.fabric.port_of(id, PortNum::MANAGEMENT);
+            let (lid, lmc) = management.map_or((None, Default::default()), |port| {
+                let facts = &self.fabric.port(port).facts;
+                (facts.lid, facts.lmc)
+            });
+            write!(self.text, " {kind} port 0 lid {} lmc {lmc}", lid.map_or(0, Lid::value))?;
+        }
+        self.text.push('\n');
+        for (id, port) in self.fabric.ports_of(id) {
+            self.port(id, facts.kind, port)?;
+        }
+        Ok(())
+    }
+
+    fn port(&mut self, id: PortId, kind: NodeKind, port: &Port) -> std::fmt::Result {
+        let Some(peer_id) = port.peer.filter(|peer| is_played(self.fabric, self.fabric.port(*peer).node))
+        else {
+            return Ok(());
+        };
+        let fabric = self.fabric;
+        let peer = fabric.port(peer_id);
+        let far = &fabric.node(peer.node).facts;
+        write!(self.text, "[{}]", port.number)?;
+        if kind != NodeKind::Switch
+            && let Some(guid) = port.facts.guid
+        {
+            write!(self.text, "({:x}) ", guid.0)?;
+        }
+        write!(self.text, "\t\"{}\"[{}]\t\t# ", node_id(far.kind, far.guid), peer.number)?;
+        if kind != NodeKind::Switch {
+            write!(self.text, "lid {} lmc {} ", port.facts.lid.map_or(0, Lid::value), port.facts.lmc)?;
+        }
+        let name = plain_name(&far.description);
+        // ibsim takes every `=` on the line for a setting of the port (`node=1` sets its extended speed).
+        let name = if name.contains('=') { "" } else { &name };
+        let far_lid = fabric.address_of(peer_id).map_or(0, |(lid, _)| lid.value());
+        let (width, speed) = self.rate(id, peer_id);
+        writeln!(self.text, "\"{name}\" lid {far_lid} {width}{speed}")
+    }
+
+    /// What to write at both ends. Ends that have nothing in common make ibsim stop, so both get the lesser.
+    fn rate(&mut self, a: PortId, b: PortId) -> (LinkWidth, LinkSpeed) {
+        let (a, b) = (&self.fabric.port(a).facts, &self.fabric.port(b).facts);
+        let width = lesser(a.width, b.width, LinkWidth::lanes);
+        let speed = lesser(a.speed, b.speed, |speed| speed as u32);
+        if a.width != b.width || a.speed != b.speed {
+            self.notes.add("FN-237", place(), || {
+                "the ends of a cable differ in width or speed: both get the lesser, as ibsim would".to_owned()
+            });
+        }
+        if width.is_none() || speed.is_none() {
+            self.notes.add("FN-236", place(), || {
+                "a width or speed that is not known: ibsim plays 4x and SDR".to_owned()
+            });
+        }
+        let speed = speed.unwrap_or(LinkSpeed::Sdr);
+        if speed > LinkSpeed::Hdr {
+            self.notes.add("FN-231", place(), || {
+                format!("ibsim 0.10 does not know {speed}: written as HDR, the fastest that it plays")
+            });
+        }
+        (width.unwrap_or(LinkWidth::X4), speed.min(LinkSpeed::Hdr))
+    }
+
+    /// The name in a node's record, which ibsim makes the node's description.
+    fn name<'n>(&mut self, facts: &'n NodeFacts) -> Cow<'n, str> {
+        let plain = plain_name(&facts.description);
+        let name = if plain.len() > LONGEST_NAME {
+            let end = (0..=LONGEST_NAME).rev().find(|end| plain.is_char_boundary(*end)).unwrap_or(0);
+            plain[..end].to_owned().into()
+        } else {
+            plain
+        };
+        let is_empty = name.is_empty();
+        if is_empty || name != facts.description {
+            self.notes.add("FN-235", place(), || {
+                let (is, of) = (if is_empty { "its id" } else { name.as_ref() }, &facts.description);
+                format!("ibsim cannot call a node '{of}': it becomes '{is}'")
+            });
+        }
+        name
+    }
+
+    fn note_guids(&mut self, id: NodeId, facts: &NodeFacts) {
+        if self.fabric.node_by_guid(facts.guid) != Some(id) {
+            self.notes.add("FN-233", place(), || {
+                format!("GUID {} is borne by two nodes: ibsim needs its option -I for that", facts.guid)
+            });
+        }
+        let switch = facts.kind == NodeKind::Switch;
+        for (_, port) in self.fabric.ports_of(id) {
+            let offset = if switch { 0 } else { u64::from(port.number.value()) };
+            let counted = facts.guid.0.wrapping_add(offset);
+            if let Some(guid) = port.facts.guid.filter(|guid| guid.0 != counted) {
+                let number = port.number;
+                self.notes.add("FN-234", place(), || {
+                    format!("port {number} of {} is {guid}: ibsim calls it {counted:#x}", facts.guid)
+                });
+            }
+        }
+    }
+
+    fn note_limits(&mut self) {
+        let fabric = self.fabric;
+        let ports =
+            |id: NodeId| usize::from(port_count(fabric, id)) + usize::from(fabric.node(id).is_switch());
+        let counts = [
+            ("-N", fabric.nodes().len(), NODES),
+            ("-S", fabric.switch_count(), SWITCHES),
+            ("-P", fabric.nodes().map(|(id, _)| ports(id)).sum(), PORTS),
+            ("-L", fabric.top_lid().map_or(0, |lid| lid.index() + 1), LINEAR_CAP),
+        ];
+        let options: Vec<String> = counts
+            .iter()
+            .filter(|(_, count, limit)| count > limit)
+            .map(|(option, count, _)| format!("{option} {count}"))
+            .collect();
+        if !options.is_empty() {
+            self.notes.add("FN-238", place(), || format!("start ibsim with {}", options.join(" ")));
+        }
+    }
+}
+
+/// The lesser of two; what only one end knows holds for both.
+fn lesser<T: Copy, K: Ord>(a: Option<T>, b: Option<T>, rank: impl Fn(T) -> K) -> Option<T> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if rank(b) < rank(a) { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// A name in quotes ends at the first quote for ibsim.
+fn plain_name(name: &str) -> Cow<'_, str> {
+    let name = clean_name(name);
+    if name.contains('"') { name.replace('"', "'").into() } else { name }
+}

@@ -1,0 +1,77 @@
+//! The dump as OpenSM writes it and as its `file` routing engine loads it.
+
+use std::io::{self, Write};
+
+use crate::fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
+use crate::observe::{Notes, Place};
+
+use super::super::opensm::{LEFT_OUT, kind_words, port_guid, printable, switch_lid, switches_in_dump_order};
+
+/// Writes the table of every switch that has one. Entries that OpenSM would not print are left out with a note: it
+/// does not check LIDs when it loads the file, so one above the subnet's highest must never be in it.
+pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Result<Notes> {
+    let mut notes = Notes::new();
+    let order = switches_in_dump_order(fabric);
+    // A fabric without LIDs cannot say what is too high.
+    let routed =
+        || tables.nodes.values().filter_map(|node| node.lft.as_ref()?.routed().last()).map(|(lid, _)| lid);
+    let top = fabric.top_lid().or_else(|| routed().max()).map_or(0, Lid::value);
+    let owners = owner_comments(fabric, top);
+    for id in order {
+        let Some(lft) = tables.lft(id) else {
+            notes.add_partial(LEFT_OUT, Place::default(), || {
+                format!("switch {} has no table; it is not in the file", fabric.node(id).guid())
+            });
+            continue;
+        };
+        write_switch(fabric, id, lft, top, &owners, out, &mut notes)?;
+    }
+    Ok(notes)
+}
+
+fn write_switch(
+    fabric: &Fabric,
+    id: NodeId,
+    lft: &Lft,
+    top: u16,
+    owners: &[String],
+    out: &mut dyn Write,
+    notes: &mut Notes,
+) -> io::Result<()> {
+    let facts = &fabric.node(id).facts;
+    let (lid, name) = (switch_lid(fabric, id), printable(&facts.description));
+    writeln!(out, "Unicast lids [0-{top}] of switch Lid {lid} guid {} ('{name}'):", facts.guid)?;
+    for (lid, port) in lft.routed() {
+        if lid.value() > top || is_beyond(port, facts.port_count) {
+            notes.add(LEFT_OUT, Place::default(), || {
+                format!("switch {}: LID {lid} through port {port} is not of this fabric", facts.guid)
+            });
+            continue;
+        }
+        let owner = owners.get(lid.index()).map_or("unknown node and type", String::as_str);
+        writeln!(out, "0x{:04x} {:03} # {owner}", lid.value(), port.value())?;
+    }
+    writeln!(out, "{top} lids dumped")
+}
+
+/// A port that the switch does not have. A node that did not answer told no count.
+fn is_beyond(port: PortNum, count: u8) -> bool {
+    count != 0 && port.value() > count
+}
+
+/// The comment of every LID: the same for all switches.
+fn owner_comments(fabric: &Fabric, top: u16) -> Vec<String> {
+    (0..=u32::from(top)).map(|lid| owner_comment(fabric, Lid::new(lid))).collect()
+}
+
+fn owner_comment(fabric: &Fabric, lid: Option<Lid>) -> String {
+    let port = lid.and_then(|lid| fabric.port_by_lid(lid)).map(|port| fabric.port(port));
+    let known = port.and_then(|port| Some((port, port_guid(fabric, port.node, port.number)?)));
+    match known {
+        Some((port, guid)) => {
+            let facts = &fabric.node(port.node).facts;
+            format!("{} portguid {guid}: '{}'", kind_words(facts.kind), printable(&facts.description))
+        }
+        None => "unknown node and type".to_owned(),
+    }
+}

@@ -1,0 +1,258 @@
+//! What the dumps of OpenSM and its companions have in common: words, the order of nodes, numbers in a line, and
+//! the codes of what can be wrong with a table.
+
+use std::borrow::Cow;
+
+use super::FileError;
+use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
+use crate::observe::{Notes, Place};
+
+/// A LID that cannot stand in a table.
+pub(super) const BAD_LID: &str = "FD-2301";
+/// A port number that no port can have.
+pub(super) const BAD_PORT: &str = "FD-2302";
+/// A line that begins like one of the format and does not go on like one.
+pub(super) const BAD_LINE: &str = "FD-2303";
+/// An entry before anything says which node it belongs to.
+pub(super) const NO_SECTION: &str = "FD-2304";
+/// A virtual lane or a row of lanes that cannot be.
+pub(super) const BAD_LANE: &str = "FD-2305";
+/// A span of LIDs that no port can own.
+pub(super) const BAD_SPAN: &str = "FD-2306";
+/// Nothing of the format is in the file.
+pub(super) const NOTHING: &str = "FD-2307";
+/// Tables that would take far more memory than the file states.
+pub(super) const TOO_SPARSE: &str = "FD-2308";
+
+/// The file ends within a line; what the half line says is left out.
+pub(super) const HALF_LINE: &str = "FN-301";
+/// A section without its end, or with another number of lines than it says.
+pub(super) const CUT_SECTION: &str = "FN-302";
+/// The tool reported an error between the lines.
+pub(super) const TOOL_ERROR: &str = "FN-303";
+/// Entries that the tool printed without having read them, left out.
+pub(super) const UNREAD_BLOCK: &str = "FN-304";
+/// Two entries of a table for one key.
+pub(super) const CONTRADICTION: &str = "FN-305";
+/// Two owners of one LID.
+pub(super) const TWO_OWNERS: &str = "FN-306";
+/// A line that is no part of the format.
+pub(super) const NOISE: &str = "FN-307";
+/// A LID outside the unicast range where a topology states one: unknown.
+pub(super) const UNKNOWN_LID: &str = "FN-308";
+/// Entries that a written file leaves out.
+pub(super) const LEFT_OUT: &str = "FN-309";
+
+/// What OpenSM calls a kind of node.
+pub(super) fn kind_words(kind: NodeKind) -> &'static str {
+    match kind {
+        NodeKind::Switch => "Switch",
+        NodeKind::ChannelAdapter => "Channel Adapter",
+        NodeKind::Router => "Router",
+    }
+}
+
+/// OpenSM keeps GUIDs in network order and sorts them as numbers of a little-endian host.
+pub(super) fn dump_key(guid: Guid) -> u64 {
+    guid.0.swap_bytes()
+}
+
+/// The switches in the order of OpenSM's dumps.
+pub(super) fn switches_in_dump_order(fabric: &Fabric) -> Vec<NodeId> {
+    let mut order: Vec<NodeId> = fabric.switches().map(|(id, _)| id).collect();
+    order.sort_by_key(|id| dump_key(fabric.node(*id).guid()));
+    order
+}
+
+/// A description on one line: control characters become blanks, as in every tool of the trade.
+pub(super) fn printable(description: &str) -> Cow<'_, str> {
+    if description.chars().any(char::is_control) {
+        Cow::Owned(description.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
+    } else {
+        Cow::Borrowed(description)
+    }
+}
+
+/// The GUID of the port that answers for a node's port: port 0 of a switch.
+pub(super) fn port_guid(fabric: &Fabric, node: NodeId, number: PortNum) -> Option<Guid> {
+    let facts = &fabric.node(node).facts;
+    let number = if facts.kind == NodeKind::Switch { PortNum::MANAGEMENT } else { number };
+    let stated = fabric.port_of(node, number).and_then(|port| fabric.port(port).facts.guid);
+    stated.or_else(|| (facts.kind == NodeKind::Switch).then_some(facts.guid))
+}
+
+/// The base LID of a switch (0 where unknown, as the tools print it).
+pub(super) fn switch_lid(fabric: &Fabric, node: NodeId) -> u16 {
+    let port = fabric.port_of(node, PortNum::MANAGEMENT);
+    port.and_then(|port| fabric.port(port).facts.lid).map_or(0, Lid::value)
+}
+
+/// Takes a blank-delimited word off the front.
+pub(super) fn word(text: &str) -> (&str, &str) {
+    // Bytes, not characters: this runs for every word of files of a gigabyte.
+    let blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let start = text.as_bytes().iter().position(|b| !blank(b)).unwrap_or(text.len());
+    let (_, text) = text.split_at(start);
+    let end = text.as_bytes().iter().position(blank).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// Hexadecimal digits only; no sign, no more than 64 bits.
+pub(super) fn hex(digits: &str) -> Option<u64> {
+    let fine = (1..=16).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit());
+    fine.then(|| u64::from_str_radix(digits, 16).ok()).flatten()
+}
+
+/// `0x` and hexadecimal digits.
+pub(super) fn marked_hex(word: &str) -> Option<u64> {
+    word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).and_then(hex)
+}
+
+/// Decimal digits only; no sign.
+pub(super) fn decimal(digits: &str) -> Option<u32> {
+    let fine = (1..=9).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+    fine.then(|| digits.parse().ok()).flatten()
+}
+
+/// Takes hexadecimal digits off the front.
+pub(super) fn leading_hex(text: &str) -> Option<(u64, &str)> {
+    let end = text.bytes().position(|b| !b.is_ascii_hexdigit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((hex(digits)?, rest))
+}
+
+/// Takes decimal digits off the front.
+pub(super) fn leading_decimal(text: &str) -> Option<(u32, &str)> {
+    let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, rest) = text.split_at(end);
+    Some((decimal(digits)?, rest))
+}
+
+/// The beginning of a text for a message.
+pub(super) fn shown(text: &str) -> String {
+    let mut shown: String =
+        text.trim().chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    if text.trim().chars().nth(80).is_some() {
+        shown.push_str("...");
+    }
+    shown
+}
+
+/// Tables take a byte for each LID up to the highest: a file that states few entries with high LIDs may ask for this
+/// much, or for so many times its own length.
+const SPARE_BYTES: usize = 64 << 20;
+const SPARE_FACTOR: usize = 64;
+
+/// Keeps the memory of tables in proportion to what the file states.
+pub(super) struct SparseGuard {
+    used: usize,
+    allowed: usize,
+}
+
+impl SparseGuard {
+    pub(super) fn new(file_bytes: usize) -> Self {
+        Self { used: 0, allowed: SPARE_BYTES.max(file_bytes.saturating_mul(SPARE_FACTOR)) }
+    }
+
+    /// Accounts for an entry; `reach` is one past the highest LID of its table so far.
+    pub(super) fn entry(
+        &mut self,
+        reach: &mut usize,
+        lid: Lid,
+        place: impl FnOnce() -> Place,
+    ) -> Result<(), Box<FileError>> {
+        if lid.index() < *reach {
+            return Ok(());
+        }
+        self.used += lid.index() + 1 - *reach;
+        *reach = lid.index() + 1;
+        if self.used <= self.allowed {
+            return Ok(());
+        }
+        let what = "tables that would take far more memory than the file is long";
+        let hint = "real tables list every LID in use; is this a dump of forwarding tables?";
+        Err(FileError::new(TOO_SPARSE, place(), what, hint))
+    }
+}
+
+pub(super) fn bad_line(place: Place, text: &str, wanted: &str) -> Box<FileError> {
+    let what = format!("'{}' is not {wanted}", shown(text));
+    FileError::new(BAD_LINE, place, what, "take the dump again, or mend this line")
+}
+
+/// A LID as an entry of a table, or `None` where no port can own it.
+pub(super) fn table_lid(word: &str) -> Option<Lid> {
+    Lid::new(u32::try_from(marked_hex(word)?).ok()?)
+}
+
+pub(super) fn bad_lid(word: &str, place: Place) -> Box<FileError> {
+    let what = format!("an entry for the LID '{}'", shown(word));
+    FileError::new(BAD_LID, place, what, "a table has entries for 0x0001 to 0xbfff only")
+}
+
+pub(super) fn bad_port(word: &str, place: Place) -> Box<FileError> {
+    let what = format!("the port number '{}'", shown(word));
+    FileError::new(BAD_PORT, place, what, "ports are 0 to 254, and 255 is an entry without a path")
+}
+
+pub(super) fn no_section(place: Place, text: &str) -> Box<FileError> {
+    let what = format!("'{}' before a line that names its switch", shown(text));
+    FileError::new(NO_SECTION, place, what, "the beginning of the dump is missing; take it again")
+}
+
+pub(super) fn nothing(file: &str, wanted: &str) -> Box<FileError> {
+    let hint = "is the file empty, or of another format?";
+    FileError::new(NOTHING, Place::file(file), format!("no {wanted} in the file"), hint)
+}
+
+pub(super) fn note_half_line(notes: &mut Notes, place: Place, text: &str) {
+    notes.add_partial(HALF_LINE, place, || {
+        format!("the file ends within the line '{}'; what is not whole is left out", shown(text))
+    });
+}
+
+/// A line that is no part of a format: an error of the tool means that something is missing.
+pub(super) fn note_stray(notes: &mut Notes, place: Place, text: &str) {
+    if is_complaint(text) {
+        notes.add_partial(TOOL_ERROR, place, || format!("the tool reported '{}'", shown(text)));
+    } else {
+        notes.add(NOISE, place, || format!("'{}' is no line of this format; skipped", shown(text)));
+    }
+}
+
+fn is_complaint(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let begins = ["ibwarn", "ibpanic", "iberror", "ibdebug", "subnget"];
+    let holds = ["fail", "error", "timeout", "timed out", "warning"];
+    begins.iter().any(|word| text.starts_with(word)) || holds.iter().any(|word| text.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_no_signs_and_no_surprises() {
+        assert_eq!(marked_hex("0x1F"), Some(31));
+        for text in ["0x", "1f", "0x+1", "0x-1", "0x11112222333344445", "-0x1"] {
+            assert_eq!(marked_hex(text), None, "{text}");
+        }
+        for text in ["", "+1", "-1", "1x", "9999999999"] {
+            assert_eq!(decimal(text), None, "{text}");
+        }
+        assert_eq!(leading_decimal("012 : x"), Some((12, " : x")));
+        assert_eq!(leading_hex("2c9: 'x'"), Some((0x2c9, ": 'x'")));
+    }
+
+    #[test]
+    fn the_order_of_the_dumps_is_that_of_swapped_bytes() {
+        assert!(dump_key(Guid(0x0100)) < dump_key(Guid(0x0001)));
+        assert!(dump_key(Guid(0x0001)) < dump_key(Guid(0x0002)));
+    }
+
+    #[test]
+    fn complaints_are_told_from_noise() {
+        assert!(is_complaint("ibwarn: [2345] mad_rpc: _do_madrpc failed; dport (Lid 5)"));
+        assert!(!is_complaint("[root@mgmt ~]# cat dump"));
+    }
+}

@@ -1,0 +1,127 @@
+//! Slurm's topology.conf for the plugin topology/tree: leaf switches with their nodes, the switches above them with
+//! their children. A switch may have several parents (Slurm takes them all); what no tree can say is noted.
+//!
+//! ```text
+//! SwitchName=leaf0 Nodes=host[0-11]
+//! SwitchName=spine0 Switches=leaf[0-3]
+//! ```
+
+mod hostlist;
+mod tree;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::written::Written;
+use crate::fabric::{Fabric, Names, NodeId};
+use crate::observe::{Notes, Place};
+
+pub use hostlist::compress;
+
+/// Where the notes of this writer are due: the file to be.
+const FILE: &str = "topology.conf";
+
+fn place() -> Place {
+    Place::file(FILE)
+}
+
+pub fn write(fabric: &Fabric, names: &Names) -> Written {
+    let mut notes = Notes::new();
+    let tree = tree::Tree::new(fabric, names, &mut notes);
+    let called = switch_names(fabric, names, &tree, &mut notes);
+    let mut text = String::new();
+    for rank in 0..=tree.top_rank() {
+        for (id, name) in called.iter().filter(|(id, _)| tree.rank(**id) == Some(rank)) {
+            write_switch(&mut text, &tree, *id, name, &called, &mut notes);
+        }
+    }
+    Written { text, notes }
+}
+
+fn write_switch(
+    text: &mut String,
+    tree: &tree::Tree,
+    id: NodeId,
+    name: &str,
+    called: &BTreeMap<NodeId, String>,
+    notes: &mut Notes,
+) {
+    let nodes = compress(tree.hosts(id));
+    let mut children: Vec<String> =
+        tree.children(id).filter_map(|child| called.get(&child).cloned()).collect();
+    let mut name_of_nodes = name.to_owned();
+    if !nodes.is_empty() && !children.is_empty() {
+        // A line has nodes or switches, never both.
+        name_of_nodes.push_str("_nodes");
+        notes.add("FN-454", place(), || {
+            format!(
+                "{name} has hosts and stands above leaves; its hosts are listed under a leaf {name_of_nodes}"
+            )
+        });
+        children.push(name_of_nodes.clone());
+    }
+    // Writing to a String cannot fail.
+    if !nodes.is_empty() {
+        let _ = writeln!(text, "SwitchName={name_of_nodes} Nodes={nodes}");
+    }
+    if !children.is_empty() {
+        let _ = writeln!(text, "SwitchName={name} Switches={}", compress(&children));
+    }
+}
+
+/// A name for each switch in the file: in characters that Slurm takes, and borne by one switch alone.
+fn switch_names(
+    fabric: &Fabric,
+    names: &Names,
+    tree: &tree::Tree,
+    notes: &mut Notes,
+) -> BTreeMap<NodeId, String> {
+    let mut called = BTreeMap::new();
+    let mut bearers: BTreeMap<String, u32> = BTreeMap::new();
+    for (id, _) in fabric.switches().filter(|(id, _)| tree.listed(*id)) {
+        let name = plain(names.of(id));
+        if name != names.of(id) {
+            notes.add("FN-458", place(), || {
+                format!("'{}' is written {name}: Slurm cannot take all of its characters", names.of(id))
+            });
+        }
+        *bearers.entry(name.clone()).or_default() += 1;
+        called.insert(id, name);
+    }
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for (id, name) in &mut called {
+        if bearers.get(name).is_some_and(|count| *count > 1) {
+            notes.add("FN-459", place(), || {
+                format!("several switches are called {name}; their GUIDs are added")
+            });
+            let _ = write!(name, "_{:016x}", fabric.node(*id).guid().0);
+        }
+        // `_nodes` is what hosts on upper switches are listed under.
+        while taken.contains(name.as_str()) || taken.contains(&format!("{name}_nodes")) {
+            let _ = write!(name, "_{:x}", fabric.node(*id).guid().0);
+        }
+        taken.insert(name.clone());
+        taken.insert(format!("{name}_nodes"));
+    }
+    called
+}
+
+/// A name in letters, digits, `-`, `_` and `.`.
+fn plain(name: &str) -> String {
+    let name = name.trim();
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    if plain.is_empty() { "switch".to_owned() } else { plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_for_slurm() {
+        assert_eq!(plain("MF0;ib5:SX6036/U1 "), "MF0_ib5_SX6036_U1");
+        assert_eq!(plain("leaf[1-3],x"), "leaf_1-3__x");
+        assert_eq!(plain("  "), "switch");
+    }
+}

@@ -1,0 +1,282 @@
+//! The ranks of a fabric's switches and the hosts of each.
+
+use std::collections::BTreeMap;
+
+use super::place;
+use crate::fabric::{Fabric, Names, NodeId, NodeKind};
+use crate::observe::Notes;
+
+/// Every vector goes by the index of a switch.
+pub(super) struct Tree {
+    ranks: Vec<Option<u32>>,
+    hosts: Vec<Vec<String>>,
+    children: Vec<Vec<NodeId>>,
+    /// Switches with a host at or below them: the others have no place in the file.
+    listed: Vec<bool>,
+}
+
+impl Tree {
+    pub(super) fn new(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Self {
+        let neighbours = neighbours(fabric);
+        let Population { hosts, counts } = populate(fabric, names, notes);
+        let ranks = ranks(&leaves(&counts, &neighbours), &neighbours);
+        note_level_links(fabric, names, &ranks, notes);
+        let children: Vec<Vec<NodeId>> = (0..neighbours.len())
+            .map(|at| {
+                let below = |id: &&NodeId| {
+                    ranks[at].is_some_and(|rank| rank > 0 && ranks[id.index()] == Some(rank - 1))
+                };
+                neighbours[at].iter().filter(below).copied().collect()
+            })
+            .collect();
+        let mut tree = Self { listed: vec![false; ranks.len()], ranks, hosts, children };
+        tree.list(fabric, names, notes);
+        tree
+    }
+
+    pub(super) fn rank(&self, id: NodeId) -> Option<u32> {
+        self.ranks[id.index()]
+    }
+
+    pub(super) fn top_rank(&self) -> u32 {
+        self.ranks.iter().flatten().copied().max().unwrap_or(0)
+    }
+
+    pub(super) fn hosts(&self, id: NodeId) -> &[String] {
+        &self.hosts[id.index()]
+    }
+
+    pub(super) fn listed(&self, id: NodeId) -> bool {
+        self.listed[id.index()]
+    }
+
+    pub(super) fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        self.children[id.index()].iter().copied().filter(|child| self.listed(*child))
+    }
+
+    /// Finds the switches that have hosts at or below them, and into how many trees they fall.
+    fn list(&mut self, fabric: &Fabric, names: &Names, notes: &mut Notes) {
+        let mut order: Vec<usize> = (0..self.ranks.len()).collect();
+        order.sort_by_key(|at| self.ranks[*at]);
+        let mut parts = Parts::new(self.ranks.len());
+        for at in order {
+            let below: Vec<NodeId> = self.children(NodeId(at as u32)).collect();
+            self.listed[at] = !self.hosts[at].is_empty() || !below.is_empty();
+            for child in below {
+                parts.join(at, child.index());
+            }
+            if !self.listed[at] {
+                let id = NodeId(at as u32);
+                notes.add("FN-456", place(), || {
+                    format!("{} has no host at or below it; left out", names.of(id))
+                });
+            }
+        }
+        let listed = |at: &usize| self.listed[*at];
+        let roots: std::collections::BTreeSet<usize> =
+            (0..fabric.switch_count()).filter(listed).map(|at| parts.root(at)).collect();
+        if roots.len() > 1 {
+            notes.add("FN-455", place(), || {
+                format!("the switches fall into {} parts; no switch joins them in the file", roots.len())
+            });
+        }
+    }
+}
+
+/// Disjoint sets of switches.
+struct Parts(Vec<usize>);
+
+impl Parts {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn root(&mut self, mut at: usize) -> usize {
+        while self.0[at] != at {
+            self.0[at] = self.0[self.0[at]];
+            at = self.0[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+}
+
+/// The switches cabled to each switch, each once.
+fn neighbours(fabric: &Fabric) -> Vec<Vec<NodeId>> {
+    let mut neighbours = vec![Vec::new(); fabric.switch_count()];
+    for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
+        let [(a, _), (b, _)] = fabric.ends(link);
+        if a != b {
+            neighbours[a.index()].push(b);
+            neighbours[b.index()].push(a);
+        }
+    }
+    for list in &mut neighbours {
+        list.sort_unstable();
+        list.dedup();
+    }
+    neighbours
+}
+
+struct Population {
+    /// The names listed at each switch.
+    hosts: Vec<Vec<String>>,
+    /// How many adapters each switch has, those without a name for Slurm and later rails included: they tell the
+    /// rank all the same.
+    counts: Vec<usize>,
+}
+
+fn populate(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Population {
+    let mut all =
+        Population { hosts: vec![Vec::new(); fabric.switch_count()], counts: vec![0; fabric.switch_count()] };
+    let mut listed_at: BTreeMap<String, NodeId> = BTreeMap::new();
+    for (id, node) in fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter) {
+        if node.facts.description.contains("Aggregation Node") {
+            notes.add("FN-457", place(), || {
+                format!("{} is an aggregation node of a switch; left out", names.of(id))
+            });
+            continue;
+        }
+        let mut switches: Vec<NodeId> = fabric
+            .ports_of(id)
+            .filter_map(|(_, port)| Some(fabric.port(port.peer?).node))
+            .filter(|peer| fabric.node(*peer).is_switch())
+            .collect();
+        switches.dedup();
+        let Some(first) = switches.first().copied() else {
+            notes.add("FN-460", place(), || format!("{} is cabled to no switch; left out", names.of(id)));
+            continue;
+        };
+        for switch in &switches {
+            all.counts[switch.index()] += 1;
+        }
+        let Some(name) = host_name(names.of(id)) else {
+            notes.add("FN-451", place(), || format!("'{}' names no host; left out", names.of(id)));
+            continue;
+        };
+        let at = *listed_at.entry(name.clone()).or_insert_with(|| {
+            all.hosts[first.index()].push(name.clone());
+            first
+        });
+        if let Some(other) = switches.iter().find(|switch| **switch != at) {
+            notes.add("FN-453", place(), || {
+                format!("{name} is on {} and {}; listed at the first", names.of(at), names.of(*other))
+            });
+        }
+    }
+    all
+}
+
+/// The switches at rank 0: those with hosts, but for a switch with few hosts amid leaves with many (a login node
+/// on a spine).
+fn leaves(counts: &[usize], neighbours: &[Vec<NodeId>]) -> Vec<bool> {
+    let mut populated: Vec<usize> = counts.iter().copied().filter(|count| *count > 0).collect();
+    populated.sort_unstable();
+    let median = populated.get(populated.len() / 2).copied().unwrap_or(0);
+    let strong = |at: usize| counts[at] > 0 && counts[at] * 2 >= median;
+    let leaf = |at: usize| {
+        let beside = neighbours[at].iter().filter(|id| strong(id.index())).count();
+        counts[at] > 0 && (strong(at) || beside < 2 || beside * 2 <= neighbours[at].len())
+    };
+    (0..counts.len()).map(leaf).collect()
+}
+
+/// The distance of each switch from the nearest leaf; `None` where no leaf can be reached.
+fn ranks(leaves: &[bool], neighbours: &[Vec<NodeId>]) -> Vec<Option<u32>> {
+    let mut ranks: Vec<Option<u32>> = leaves.iter().map(|leaf| leaf.then_some(0)).collect();
+    let mut wave: Vec<usize> = (0..leaves.len()).filter(|at| leaves[*at]).collect();
+    let mut rank = 0;
+    while !wave.is_empty() {
+        rank += 1;
+        let mut next = Vec::new();
+        for id in wave.iter().flat_map(|at| &neighbours[*at]) {
+            if ranks[id.index()].is_none() {
+                ranks[id.index()] = Some(rank);
+                next.push(id.index());
+            }
+        }
+        wave = next;
+    }
+    ranks
+}
+
+fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes: &mut Notes) {
+    for (link, _) in fabric.links().filter(|(link, _)| fabric.between_switches(*link)) {
+        let [(a, _), (b, _)] = fabric.ends(link);
+        if ranks[a.index()].is_some() && ranks[a.index()] == ranks[b.index()] {
+            notes.add("FN-452", place(), || {
+                format!(
+                    "the link {} - {} joins switches of one rank; a tree cannot say it",
+                    names.of(a),
+                    names.of(b)
+                )
+            });
+        }
+    }
+}
+
+/// The host that an adapter's name tells: `node7` of `node7 HCA-1`, `node7.cluster mlx5_0` and `node7-mlx5_0`; none
+/// of `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
+pub(super) fn host_name(name: &str) -> Option<String> {
+    let word = name.split_whitespace().next()?;
+    let word = ["mlx4_", "mlx5_", "HCA-", "hfi1_"]
+        .iter()
+        .find_map(|device| word.rfind(device).filter(|at| numbered(&word[at + device.len()..])))
+        .map_or(word, |at| word[..at].trim_end_matches(['-', '_', ':']));
+    const MAKES: &[&str] =
+        &["ConnectX", "Connect-IB", "Mellanox", "InfiniHost", "QLogic", "HCA", "BlueField"];
+    let make = MAKES.iter().any(|make| word.starts_with(make));
+    let part = word.strip_prefix("MT").is_some_and(numbered);
+    let guid = word.strip_prefix("0x").is_some_and(|digits| digits.len() == 16);
+    if word.is_empty() || make || part || guid {
+        return None;
+    }
+    let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let host = if address { word } else { word.split('.').next().unwrap_or(word) };
+    let plain = super::plain(host);
+    (!host.is_empty()).then_some(plain)
+}
+
+fn numbered(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_by_rule() {
+        for (name, host) in [
+            ("node7", Some("node7")),
+            ("node7 HCA-1", Some("node7")),
+            ("node7 mlx5_0", Some("node7")),
+            ("node7.ib.cluster mlx5_1", Some("node7")),
+            ("node7-mlx5_0", Some("node7")),
+            ("10.0.0.7 mlx5_0", Some("10.0.0.7")),
+            ("node,7", Some("node_7")),
+            ("mlx5_0", None),
+            ("MT25408 ConnectX Mellanox Technologies", None),
+            ("Mellanox Technologies", None),
+            ("HCA-1", None),
+            ("0x0002c90300a0b0c0", None),
+            ("", None),
+        ] {
+            assert_eq!(host_name(name).as_deref(), host, "{name}");
+        }
+    }
+
+    #[test]
+    fn few_hosts_amid_leaves_make_no_leaf() {
+        let ids = |list: &[u32]| list.iter().map(|id| NodeId(*id)).collect::<Vec<_>>();
+        // Three leaves below a spine with one host; a far switch with one host of its own.
+        let neighbours = [ids(&[3]), ids(&[3]), ids(&[3, 4]), ids(&[0, 1, 2]), ids(&[2])];
+        let leaves = leaves(&[10, 10, 9, 1, 1], &neighbours);
+        assert_eq!(leaves, [true, true, true, false, true]);
+        assert_eq!(ranks(&leaves, &neighbours), [Some(0), Some(0), Some(0), Some(1), Some(0)]);
+    }
+}

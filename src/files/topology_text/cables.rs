@@ -1,0 +1,204 @@
+//! Joining cables: a dump states each one twice, once at each end.
+
+use rustc_hash::FxHashMap;
+
+use super::notes::note_absent;
+use crate::fabric::{FabricBuilder, Guid, Lid, NodeKey, NodeKind, PortFacts, PortNum};
+use crate::files::FileError;
+use crate::observe::{Notes, Place};
+
+pub type End = (NodeKey, PortNum);
+
+/// What one port line says: a cable from `near` to `far`, and about `far` what its record should say too.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    pub near: End,
+    pub far: End,
+    pub line: u64,
+    pub far_lid: Option<Lid>,
+    pub far_guid: Option<Guid>,
+}
+
+/// Cables the ports of all claims. What both ends say comes first, then what one end says, each in the order of the
+/// file; a claim against a cable that stands by then is left out with a note. Gives for each claim the one that
+/// says the same from the other end.
+pub fn join(
+    builder: &mut FabricBuilder,
+    claims: &[Claim],
+    notes: &mut Notes,
+    file: &str,
+) -> Result<Vec<Option<u32>>, Box<FileError>> {
+    check_far_ports(builder, claims, file)?;
+    let mut by_ends: FxHashMap<(End, End), u32> = FxHashMap::default();
+    by_ends.reserve(claims.len());
+    for (at, claim) in claims.iter().enumerate() {
+        by_ends.entry((claim.near, claim.far)).or_insert(at as u32);
+    }
+    let partners: Vec<Option<u32>> =
+        claims.iter().map(|claim| by_ends.get(&(claim.far, claim.near)).copied()).collect();
+    drop(by_ends);
+    for confirmed in [true, false] {
+        for (claim, _) in claims.iter().zip(&partners).filter(|(_, p)| p.is_some() == confirmed) {
+            connect(builder, claim, confirmed, notes, file);
+        }
+    }
+    for claim in claims {
+        fill_far(builder, claim, notes, file);
+    }
+    note_absent(notes, file, builder, claims);
+    note_rates(builder, claims, &partners, notes, file);
+    Ok(partners)
+}
+
+fn check_far_ports(builder: &FabricBuilder, claims: &[Claim], file: &str) -> Result<(), Box<FileError>> {
+    for claim in claims {
+        let node = builder.node(claim.far.0);
+        if node.answered && claim.far.1.value() > node.port_count {
+            let what = format!(
+                "a cable to port {} of {} '{}', which has {} ports",
+                claim.far.1, node.guid, node.description, node.port_count
+            );
+            let hint = "the number of ports in the node's record or this port is wrong";
+            return Err(FileError::new("FD-2104", Place::line(file, claim.line), what, hint));
+        }
+    }
+    Ok(())
+}
+
+fn connect(builder: &mut FabricBuilder, claim: &Claim, confirmed: bool, notes: &mut Notes, file: &str) {
+    let place = || Place::line(file, claim.line);
+    match builder.connect(claim.near, claim.far) {
+        Ok(()) if confirmed || !builder.node(claim.far.0).answered => {}
+        Ok(()) => notes.add_partial("FN-208", place(), || {
+            format!("only {} names the cable to {}", end(builder, claim.near), end(builder, claim.far))
+        }),
+        Err(stands) => notes.add("FN-207", place(), || {
+            format!(
+                "the ends disagree: here {} leads to {}, elsewhere {} leads to {}; the latter is kept",
+                end(builder, claim.near),
+                end(builder, claim.far),
+                end(builder, (stands.node, stands.port)),
+                end(builder, (stands.peer, stands.peer_port))
+            )
+        }),
+    }
+}
+
+fn end(builder: &FabricBuilder, (node, port): End) -> String {
+    let facts = builder.node(node);
+    format!("{} '{}' port {port}", facts.guid, facts.description)
+}
+
+/// Fills in what only the peer says of a port; its own record counts more.
+fn fill_far(builder: &mut FabricBuilder, claim: &Claim, notes: &mut Notes, file: &str) {
+    if builder.peer(claim.near.0, claim.near.1) != Some(claim.far) {
+        return;
+    }
+    let is_switch = builder.node(claim.far.0).kind == NodeKind::Switch;
+    let addressed = if is_switch { PortNum::MANAGEMENT } else { claim.far.1 };
+    let mut differs = None;
+    if let Some(lid) = claim.far_lid {
+        let facts: &mut PortFacts = builder.port(claim.far.0, addressed);
+        let known = *facts.lid.get_or_insert(lid);
+        if known != lid {
+            differs = Some(format!("LID {known} by its record, LID {lid} by its peer"));
+        }
+    }
+    if let Some(guid) = claim.far_guid
+        && !is_switch
+    {
+        let known = *builder.port(claim.far.0, claim.far.1).guid.get_or_insert(guid);
+        if known != guid {
+            differs = Some(format!("port GUID {known} by its record, {guid} by its peer"));
+        }
+    }
+    if let Some(differs) = differs {
+        notes.add("FN-213", Place::line(file, claim.line), || {
+            format!("{} has {differs}: the record is kept", end(builder, claim.far))
+        });
+    }
+}
+
+/// Notes cables whose ends name different widths or speeds; each port keeps its own.
+fn note_rates(
+    builder: &mut FabricBuilder,
+    claims: &[Claim],
+    partners: &[Option<u32>],
+    notes: &mut Notes,
+    file: &str,
+) {
+    for (at, claim) in claims.iter().enumerate() {
+        // Each cable once, from its first claim.
+        if partners[at].is_none_or(|partner| partner as usize <= at) {
+            continue;
+        }
+        let near = builder.port(claim.near.0, claim.near.1);
+        let (width, speed) = (near.width, near.speed);
+        let far = builder.port(claim.far.0, claim.far.1);
+        if differ(width, far.width) || differ(speed, far.speed) {
+            notes.add("FN-218", Place::line(file, claim.line), || {
+                let (near, far) = (end(builder, claim.near), end(builder, claim.far));
+                format!("{near} and {far} are one cable and name different widths or speeds: each is kept")
+            });
+        }
+    }
+}
+
+fn differ<T: PartialEq>(a: Option<T>, b: Option<T>) -> bool {
+    matches!((a, b), (Some(a), Some(b)) if a != b)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::NodeFacts;
+
+    fn switches(builder: &mut FabricBuilder, count: u64) -> Vec<NodeKey> {
+        let facts = |guid| NodeFacts::new(NodeKind::Switch, Guid(guid), 8, format!("s{guid}"));
+        (1..=count).map(|guid| builder.add_node(facts(guid)).unwrap()).collect()
+    }
+
+    fn claim(line: u64, near: End, far: End) -> Claim {
+        Claim { near, far, line, far_lid: None, far_guid: None }
+    }
+
+    #[test]
+    fn what_both_ends_say_outweighs_what_one_says_earlier() {
+        let mut builder = FabricBuilder::new();
+        let nodes = switches(&mut builder, 3);
+        let port = |node: usize, port| (nodes[node], PortNum(port));
+        let claims = [
+            claim(1, port(0, 1), port(1, 2)),
+            claim(2, port(1, 2), port(2, 3)),
+            claim(3, port(2, 3), port(1, 2)),
+        ];
+        let mut notes = Notes::new();
+        let partners = join(&mut builder, &claims, &mut notes, "f").unwrap();
+        assert_eq!(partners, [None, Some(2), Some(1)]);
+        assert_eq!(builder.peer(nodes[1], PortNum(2)), Some(port(2, 3)));
+        assert_eq!(builder.peer(nodes[0], PortNum(1)), None);
+        let note = notes.iter().next().unwrap();
+        assert_eq!((note.code, note.first.line), ("FN-207", Some(1)));
+        assert!(note.text.contains("s2") && note.text.contains("s3"), "{}", note.text);
+    }
+
+    #[test]
+    fn one_end_alone_is_believed_and_noted() {
+        let mut builder = FabricBuilder::new();
+        let nodes = switches(&mut builder, 2);
+        let mut notes = Notes::new();
+        let claims = [claim(7, (nodes[0], PortNum(1)), (nodes[1], PortNum(2)))];
+        join(&mut builder, &claims, &mut notes, "f").unwrap();
+        assert_eq!(builder.finish().links().len(), 1);
+        assert!(notes.has("FN-208") && notes.partial());
+    }
+
+    #[test]
+    fn a_port_past_the_end_is_refused() {
+        let mut builder = FabricBuilder::new();
+        let nodes = switches(&mut builder, 2);
+        let claims = [claim(7, (nodes[0], PortNum(1)), (nodes[1], PortNum(9)))];
+        let error = join(&mut builder, &claims, &mut Notes::new(), "f").unwrap_err();
+        assert_eq!((error.code, error.place.line), ("FD-2104", Some(7)));
+    }
+}

@@ -1,0 +1,178 @@
+//! What a line is, told by its beginning.
+
+use crate::fabric::NodeKind;
+
+/// The word that a node's record begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Keyword {
+    pub kind: NodeKind,
+    pub word: &'static str,
+}
+
+const KEYWORDS: [Keyword; 4] = [
+    Keyword { kind: NodeKind::Switch, word: "Switch" },
+    Keyword { kind: NodeKind::ChannelAdapter, word: "Ca" },
+    Keyword { kind: NodeKind::ChannelAdapter, word: "Hca" },
+    Keyword { kind: NodeKind::Router, word: "Rt" },
+];
+
+/// What a `key=value` line sets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Key {
+    Vendor,
+    Device,
+    SystemImage,
+    /// The GUID of the node, or with ibsim the first one of that kind from here on.
+    Guid(NodeKind),
+    /// ibsim alone: what links from here on can do, and a prefix of node names.
+    Width,
+    Speed,
+    ExtendedSpeed,
+    Module,
+}
+
+impl Key {
+    pub fn of_ibsim_alone(self) -> bool {
+        matches!(self, Self::Width | Self::Speed | Self::ExtendedSpeed | Self::Module)
+    }
+}
+
+/// Longer words before those that begin them.
+const KEYS: [(&str, Key); 11] = [
+    ("vendid", Key::Vendor),
+    ("devid", Key::Device),
+    ("sysimgguid", Key::SystemImage),
+    ("switchguid", Key::Guid(NodeKind::Switch)),
+    ("hcaguids", Key::Guid(NodeKind::ChannelAdapter)),
+    ("caguid", Key::Guid(NodeKind::ChannelAdapter)),
+    ("rtguid", Key::Guid(NodeKind::Router)),
+    ("width", Key::Width),
+    ("speed", Key::Speed),
+    ("extspeed", Key::ExtendedSpeed),
+    ("module", Key::Module),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LineKind<'a> {
+    Blank,
+    /// The text after `#`.
+    Comment(&'a str),
+    Key {
+        key: Key,
+        value: &'a str,
+        /// ibsim's `+=`-like form `switchguid+16`.
+        relative: bool,
+    },
+    /// A record and what follows its keyword.
+    Record(Keyword, &'a str),
+    /// A port line and what follows its first bracket.
+    Port(&'a str),
+    /// ibsim: a name for a port (`@[3] "uplink"`).
+    Alias(&'a str),
+    Include(&'a str),
+    Command(&'a str),
+    /// Headings that `ibnetdiscover -g` prints.
+    Heading,
+    /// An error line of a tool: something did not answer.
+    ToolError,
+    Noise,
+}
+
+pub fn classify(line: &str) -> LineKind<'_> {
+    let line = line.trim_start();
+    let Some(first) = line.bytes().next() else { return LineKind::Blank };
+    match first {
+        b'#' => return LineKind::Comment(&line[1..]),
+        // A shell prompt (`[root@mgmt ~]#`) has a bracket too, but no number in it.
+        b'[' if starts_with_digit(&line[1..]) => return LineKind::Port(&line[1..]),
+        b'@' if line[1..].starts_with('[') => return LineKind::Alias(&line[2..]),
+        _ => {}
+    }
+    for keyword in KEYWORDS {
+        if let Some(rest) = line.strip_prefix(keyword.word)
+            && (rest.is_empty() || rest.starts_with([' ', '\t']) || starts_with_digit(rest))
+        {
+            return LineKind::Record(keyword, rest);
+        }
+    }
+    for (word, key) in KEYS {
+        if let Some(rest) = line.strip_prefix(word)
+            && let Some(sign @ ('=' | '+')) = rest.chars().next()
+        {
+            return LineKind::Key { key, value: &rest[1..], relative: sign == '+' };
+        }
+    }
+    other(line)
+}
+
+fn other(line: &str) -> LineKind<'_> {
+    if let Some(rest) = line.strip_prefix("include")
+        && rest.trim_start().starts_with('"')
+    {
+        return LineKind::Include(rest.trim());
+    }
+    if let Some(rest) = line.strip_prefix("do ") {
+        return LineKind::Command(rest.trim());
+    }
+    let heading =
+        ["Chassis ", "Non-Chassis Nodes", "Hostname: "].iter().any(|heading| line.starts_with(heading));
+    if heading {
+        return LineKind::Heading;
+    }
+    let trouble = ["ibwarn:", "ibpanic:", "iberror:", "bad status", "timed out", "failed"];
+    match trouble.iter().any(|word| line.contains(word)) {
+        true => LineKind::ToolError,
+        false => LineKind::Noise,
+    }
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+}
+
+/// What can be trusted of a last line without a line end, which may be cut: `4xFDR` was perhaps `4xFDR10`, so the
+/// last word only counts when a sign closes it.
+pub fn trusted(line: &str) -> &str {
+    if line.ends_with([']', ')', '"', ' ', '\t']) {
+        return line;
+    }
+    let end = line.rfind([' ', '\t']).map_or(0, |at| at + 1);
+    &line[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_is_told_from_data() {
+        for noise in [
+            "[root@mgmt ~]$ ibnetdiscover",
+            "=~=~=~=~=~= PuTTY log 2020.01.01 10:00:00 =~=~=~=~=~=",
+            "SwitchName=leaf1 Nodes=n[1-4]",
+            "Cable 3",
+            "width of the door",
+        ] {
+            assert_eq!(classify(noise), LineKind::Noise, "{noise}");
+        }
+        assert_eq!(
+            classify("src/query_smp.c:195; bad status 110; Connection timed out"),
+            LineKind::ToolError
+        );
+        assert_eq!(classify(" \t"), LineKind::Blank);
+        assert!(matches!(classify("Switch41 \"S-1\""), LineKind::Record(_, "41 \"S-1\"")));
+        assert!(matches!(classify("  [1]\t\"S-1\"[2]"), LineKind::Port(_)));
+        assert!(matches!(classify("Hca 2 \"a\""), LineKind::Record(Keyword { word: "Hca", .. }, _)));
+        assert!(matches!(
+            classify("caguid+4"),
+            LineKind::Key { key: Key::Guid(NodeKind::ChannelAdapter), value: "4", relative: true }
+        ));
+    }
+
+    #[test]
+    fn the_last_word_of_a_cut_line_counts_only_when_closed() {
+        assert_eq!(trusted("[1]\t\"S-1\"[2] # \"a\" lid 5 4xFDR"), "[1]\t\"S-1\"[2] # \"a\" lid 5 ");
+        assert_eq!(trusted("[1]\t\"S-1\"[2]"), "[1]\t\"S-1\"[2]");
+        assert_eq!(trusted("vendid=0x2"), "");
+    }
+}

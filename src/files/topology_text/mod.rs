@@ -1,0 +1,23 @@
+//! What ibnetdiscover dumps and ibsim net files share: their lines, GUIDs as text, and joining the two ends of a cable.
+
+mod cables;
+mod dialect;
+mod guid_text;
+mod line;
+mod notes;
+mod port_line;
+mod print;
+mod record;
+mod scan;
+mod tail;
+
+pub use cables::{Claim, join};
+pub use dialect::{Dialect, NET_FILE_MARK, dialect};
+pub use guid_text::{GuidText, read_guid};
+pub use line::{Key, LineKind, classify, trusted};
+pub use notes::{note_duplicates, note_noise, note_tail, note_truncated, note_unknown_lid, sample};
+pub use port_line::{PortLine, parse_port};
+pub use print::{clean_name, guid_key, node_id, record_word};
+pub use record::{RecordLine, parse_record};
+pub use scan::{Fault, c_number, count};
+pub use tail::{LidText, Tail};

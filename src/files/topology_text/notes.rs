@@ -1,0 +1,107 @@
+//! Notes that readers of both dialects make.
+
+use rustc_hash::FxHashMap;
+
+use super::{Claim, LidText, Tail};
+use crate::fabric::{Fabric, FabricBuilder, Guid, PortId};
+use crate::observe::{Notes, Place};
+
+/// The beginning of a text from a file, for a message.
+pub fn sample(text: &str) -> &str {
+    const SHOWN: usize = 60;
+    text.char_indices().nth(SHOWN).map_or(text, |(at, _)| &text[..at])
+}
+
+pub fn note_noise(notes: &mut Notes, place: Place, line: &str) {
+    notes.add("FN-201", place, || format!("'{}' is no line of a topology: left out", sample(line.trim())));
+}
+
+pub fn note_truncated(notes: &mut Notes, place: Place, lost: bool) {
+    let what = if lost { "the line is not used" } else { "its last word is not used" };
+    let line = place.line.unwrap_or(0);
+    notes.add_partial("FN-203", place, || {
+        format!("truncated at line {line}: the file ends without the end of a line, {what}")
+    });
+}
+
+/// Notes what the words behind a name leave open.
+pub fn note_tail(notes: &mut Notes, place: impl Fn() -> Place, tail: &Tail<'_>, own: Option<LidText>) {
+    if [tail.lid, own].contains(&Some(LidText::Unknown)) {
+        note_unknown_lid(notes, place());
+    }
+    if let Some(word) = tail.odd {
+        notes.add("FN-216", place(), || format!("'{}' means nothing here: left out", sample(word)));
+    }
+    if let Some(rate) = tail.rate
+        && (tail.width_in_use().is_none() || tail.speed_in_use().is_none())
+    {
+        let what =
+            || format!("'{}' is no known width and speed: what is not known is left open", sample(rate));
+        notes.add("FN-212", place(), what);
+    }
+}
+
+pub fn note_unknown_lid(notes: &mut Notes, place: Place) {
+    let what = || "a LID of 0, -1, none at all, or one above 49151: taken as unknown".to_owned();
+    notes.add("FN-204", place, what);
+}
+
+/// Notes each node that others name and that has no record.
+pub fn note_absent(notes: &mut Notes, file: &str, builder: &FabricBuilder, claims: &[Claim]) {
+    let mut seen = rustc_hash::FxHashSet::default();
+    for claim in claims {
+        let far = builder.node(claim.far.0);
+        if far.answered || !seen.insert(claim.far.0) {
+            continue;
+        }
+        notes.add_partial("FN-206", Place::line(file, claim.line), || {
+            format!(
+                "{} {} '{}' has no record: it is known by its peers only",
+                far.kind.word(),
+                far.guid,
+                far.description
+            )
+        });
+    }
+}
+
+/// Notes identifiers that several claim: look-ups by them find the first in canonical order.
+pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
+    for (id, port) in fabric.ports() {
+        let Some(lid) = port.facts.lid else { continue };
+        let owner = (0..u32::from(port.facts.lmc.lids()))
+            .filter_map(|offset| crate::fabric::Lid::new(u32::from(lid.value()) + offset))
+            .find_map(|lid| fabric.port_by_lid(lid).filter(|owner| *owner != id));
+        if let Some(owner) = owner {
+            notes.add("FN-214", Place::file(file), || {
+                format!("LID {lid} is claimed by {} and {}", port_text(fabric, owner), port_text(fabric, id))
+            });
+        }
+    }
+    let mut owners: FxHashMap<Guid, PortId> = FxHashMap::default();
+    for (id, port) in fabric.ports() {
+        let Some(guid) = port.facts.guid else { continue };
+        let owner = *owners.entry(guid).or_insert(id);
+        if owner != id {
+            notes.add("FN-217", Place::file(file), || {
+                format!(
+                    "port GUID {guid} is borne by {} and {}",
+                    port_text(fabric, owner),
+                    port_text(fabric, id)
+                )
+            });
+        }
+    }
+    for (id, node) in fabric.nodes() {
+        if fabric.node_by_guid(node.guid()) != Some(id) {
+            notes.add("FN-209", Place::file(file), || {
+                format!("GUID {} is borne by nodes of two kinds: both are kept", node.guid())
+            });
+        }
+    }
+}
+
+fn port_text(fabric: &Fabric, id: PortId) -> String {
+    let port = fabric.port(id);
+    format!("{} port {}", fabric.node(port.node).guid(), port.number)
+}

@@ -1,0 +1,229 @@
+//! A port's line: `[1]\t"H-0000000000100012"[1](100013) \t\t# "host6" lid 13 4xSDR` on a switch,
+//! `[1](100007) \t"S-0000000000200001"[1]\t\t# lid 9 lmc 0 "leaf1" lid 3 4xSDR` on an adapter.
+
+use super::scan::Scan;
+use super::{Fault, LidText, Tail};
+use crate::fabric::{Lmc, NodeKind, PortNum};
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortLine<'a> {
+    pub port: PortNum,
+    /// What stands in parentheses behind the port: a GUID, or a label of ibdiagnet.
+    pub label: Option<&'a str>,
+    pub peer: &'a str,
+    pub peer_port: Option<PortNum>,
+    pub peer_label: Option<&'a str>,
+    /// Blanks stand before the bracket of the peer's port: ibsim does not see it then.
+    pub spaced: bool,
+    /// The LID and LMC of this port; adapters alone state them here.
+    pub own_lid: Option<LidText>,
+    pub own_lmc: Option<Lmc>,
+    /// The peer's description.
+    pub name: Option<&'a str>,
+    /// About the peer (its LID) and the link.
+    pub tail: Tail<'a>,
+}
+
+const HINT: &str = "write a port as: [1] \"S-0123456789abcdef\"[2] # \"name\" lid 5 4xEDR";
+
+/// Reads what follows the first bracket.
+pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>, Fault> {
+    let mut scan = Scan::new(rest);
+    let port = bracketed(&mut scan)?;
+    let label = parenthesised(&mut scan);
+    scan.blanks();
+    if !scan.eat('"') {
+        return Err(fault("a port line without the peer's id in quotes"));
+    }
+    let peer = scan.until('"').ok_or_else(|| fault("a port line whose peer's id has no end"))?;
+    let mut spaced = scan.blanks();
+    let peer_port = match scan.eat('[') {
+        true => Some(bracketed(&mut scan)?),
+        false => {
+            spaced = false;
+            None
+        }
+    };
+    let peer_label = parenthesised(&mut scan);
+    let mut line = PortLine {
+        port,
+        label,
+        peer,
+        peer_port,
+        peer_label,
+        spaced,
+        own_lid: None,
+        own_lmc: None,
+        name: None,
+        tail: Tail::default(),
+    };
+    let (before, comment) = scan.rest.split_once('#').unwrap_or((scan.rest, ""));
+    line.tail.read(before)?;
+    line.read_comment(owner, comment.trim_start(), cut)?;
+    Ok(line)
+}
+
+impl<'a> PortLine<'a> {
+    fn read_comment(&mut self, owner: NodeKind, comment: &'a str, cut: bool) -> Result<(), Fault> {
+        let mut rest = comment;
+        if owner != NodeKind::Switch && (comment.starts_with("lid ") || comment.starts_with("lid\t")) {
+            let (own, behind) = split_own(comment);
+            let mut tail = Tail::default();
+            tail.read(own)?;
+            (self.own_lid, self.own_lmc) = (tail.lid, tail.lmc);
+            rest = behind;
+        }
+        let (name, tail) = match rest.strip_prefix('"') {
+            Some(quoted) => match quoted.rsplit_once('"') {
+                Some((_, "")) if cut => (None, ""),
+                Some((name, tail)) => (Some(name), tail),
+                None if cut => (None, ""),
+                None => return Err(fault("a port line whose name has no closing quote")),
+            },
+            None => unquoted(rest, cut),
+        };
+        self.name = name;
+        self.tail.read(tail)
+    }
+}
+
+/// The adapter's own `lid 9 lmc 0` and what follows it.
+fn split_own(comment: &str) -> (&str, &str) {
+    if let Some(quote) = comment.find('"') {
+        return comment.split_at(quote);
+    }
+    // No name, or one without quotes: the own words end behind the value of lmc, or of lid where there is no lmc.
+    let mut scan = Scan::new(comment);
+    for word in ["lid", "lmc"] {
+        let Some(rest) = scan.rest.strip_prefix(word) else { continue };
+        let mut behind = Scan::new(rest);
+        behind.blanks();
+        let end = behind.rest.find(char::is_whitespace).unwrap_or(behind.rest.len());
+        let is_value = behind.rest[..end].trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+        if is_value {
+            behind.rest = &behind.rest[end..];
+            behind.blanks();
+        }
+        scan = behind;
+    }
+    comment.split_at(comment.len() - scan.rest.len())
+}
+
+/// A name without quotes ends at the last ` lid `. A text that begins with `lid` or a rate has no name at all.
+fn unquoted(comment: &str, cut: bool) -> (Option<&str>, &str) {
+    let first = comment.split_ascii_whitespace().next().unwrap_or("");
+    let no_name = first == "lid" || first.contains('=') || super::tail::split_rate(first).is_some();
+    match comment.rfind(" lid ") {
+        _ if no_name => (None, comment),
+        Some(at) => (Some(&comment[..at]), &comment[at..]),
+        None if cut || first.is_empty() => (None, ""),
+        None => (Some(comment.trim_end()), ""),
+    }
+}
+
+/// The number of a port and its closing bracket, and the external number that `-g` adds (`[ext 5]`).
+fn bracketed(scan: &mut Scan<'_>) -> Result<PortNum, Fault> {
+    let digits = scan.digits();
+    if !scan.eat(']') {
+        return Err(fault("a port number without its closing bracket"));
+    }
+    let number = super::count(digits).ok_or_else(|| fault("a port line without a port number"))?;
+    if scan.rest.starts_with("[ext") {
+        let _ = scan.until(']');
+    }
+    match PortNum::new(number) {
+        Some(PortNum::MANAGEMENT) => {
+            Err(Fault::new("FD-2104", "a cable at port 0, which has none", "cables are at ports 1 to 254"))
+        }
+        Some(number) => Ok(number),
+        None => {
+            Err(Fault::new("FD-2104", format!("port {number} cannot exist"), "cables are at ports 1 to 254"))
+        }
+    }
+}
+
+fn parenthesised<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
+    let mut ahead = *scan;
+    ahead.blanks();
+    if !ahead.eat('(') {
+        return None;
+    }
+    let label = ahead.until(')')?;
+    *scan = ahead;
+    Some(label)
+}
+
+fn fault(what: &str) -> Fault {
+    Fault::new("FD-2103", what, HINT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Lid, LinkSpeed};
+
+    fn lid(value: u32) -> Option<LidText> {
+        Lid::new(value).map(LidText::Known)
+    }
+
+    fn read(owner: NodeKind, line: &str) -> PortLine<'_> {
+        parse_port(owner, line.strip_prefix('[').unwrap(), false).unwrap_or_else(|e| panic!("{line}: {e:?}"))
+    }
+
+    #[test]
+    fn a_switch_port_in_every_dress() {
+        for line in [
+            "[1]\t\"H-100012\"[2](100013) \t\t# \"host 6\" lid 13 4xFDR10",
+            "[1] \"H-100012\"[2](100013) # \"host 6\" lid 13 4xFDR10",
+            "[1]\"H-100012\"[2](100013)# \"host 6\" lid 13 4xFDR10",
+            "[1]\"H-100012\"[2](100013) # host 6 lid 13 4xFDR10",
+            "[1][ext 4]\t\"H-100012\"[2][ext 1](100013) \t\t# \"host 6\" lid 13 4xFDR10 slot 4",
+            "[1](1/1/1) \"H-100012\" [2](100013) # \"host 6\" lid 13 4xFDR10 s=4 w=2 v=4",
+        ] {
+            let port = read(NodeKind::Switch, line);
+            assert_eq!((port.port, port.peer, port.peer_port), (PortNum(1), "H-100012", Some(PortNum(2))));
+            assert_eq!((port.peer_label, port.name), (Some("100013"), Some("host 6")), "{line}");
+            assert_eq!((port.own_lid, port.tail.lid), (None, lid(13)), "{line}");
+            assert_eq!(port.tail.speed, Some(LinkSpeed::Fdr10), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_adapter_port_in_every_dress() {
+        for line in [
+            "[1](100007) \t\"S-200001\"[3]\t\t# lid 9 lmc 1 \"leaf 1\" lid 3 4xSDR",
+            "[1](100007) \"S-200001\"[3]# lid 9 lmc 1 \"leaf 1\" lid 3 4xSDR",
+            "[1](100007) \"S-200001\"[3] # lid 9 lmc 1 leaf 1 lid 3 4xSDR",
+        ] {
+            let port = read(NodeKind::ChannelAdapter, line);
+            assert_eq!((port.label, port.name), (Some("100007"), Some("leaf 1")), "{line}");
+            assert_eq!((port.own_lid, port.tail.lid), (lid(9), lid(3)), "{line}");
+            assert_eq!(port.own_lmc.map(Lmc::value), Some(1), "{line}");
+        }
+        let port = read(NodeKind::ChannelAdapter, "[1] \"S-1\"[3] # lid lmc 0 \"leaf\" lid 4xSDR");
+        assert_eq!((port.own_lid, port.tail.lid), (Some(LidText::Unknown), Some(LidText::Unknown)));
+        let port = read(NodeKind::ChannelAdapter, "[1] \"leaf\"[3] # lid 9 lmc 0");
+        assert_eq!((port.own_lid, port.tail.lid, port.name), (lid(9), None, None));
+    }
+
+    #[test]
+    fn lines_of_net_files() {
+        let port = read(NodeKind::Switch, "[3] \"spine0\"[1]");
+        assert_eq!((port.peer, port.peer_port, port.spaced), ("spine0", Some(PortNum(1)), false));
+        let port = read(NodeKind::Switch, "[3] \"spine0\"");
+        assert_eq!(port.peer_port, None);
+        let port = read(NodeKind::Switch, "[3] \"spine0\"[1] w=1 s=7 # lid 4 4xQDR");
+        assert_eq!((port.tail.w, port.tail.s, port.name), (Some(1), Some(7), None));
+        assert_eq!(port.tail.lid, lid(4));
+    }
+
+    #[test]
+    fn damage_is_refused() {
+        for line in ["1", "1]", "1] S-1", "1] \"S-1", "1] \"S-1\"[2", "1] \"S-1\"[]", "1] \"S-1\"[2] # \"a"] {
+            assert_eq!(parse_port(NodeKind::Switch, line, false).unwrap_err().code, "FD-2103", "{line}");
+        }
+        for line in ["255] \"S-1\"[1]", "0] \"S-1\"[1]", "1] \"S-1\"[99999999999]", "1] \"S-1\"[0]"] {
+            assert_eq!(parse_port(NodeKind::Switch, line, false).unwrap_err().code, "FD-2104", "{line}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A cursor over one line, and what can be wrong with a line.
+
+use crate::files::FileError;
+use crate::observe::Place;
+
+/// Why a line cannot be read; its place is added by the reader.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    pub code: &'static str,
+    pub what: String,
+    pub hint: &'static str,
+}
+
+impl Fault {
+    pub fn new(code: &'static str, what: impl Into<String>, hint: &'static str) -> Self {
+        Self { code, what: what.into(), hint }
+    }
+
+    pub fn at(self, place: Place) -> Box<FileError> {
+        FileError::new(self.code, place, self.what, self.hint)
+    }
+}
+
+/// What is left of a line.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'a> {
+    pub rest: &'a str,
+}
+
+impl<'a> Scan<'a> {
+    pub fn new(rest: &'a str) -> Self {
+        Self { rest }
+    }
+
+    /// Passes blanks; whether there were any.
+    pub fn blanks(&mut self) -> bool {
+        let trimmed = self.rest.trim_start();
+        let any = trimmed.len() != self.rest.len();
+        self.rest = trimmed;
+        any
+    }
+
+    pub fn eat(&mut self, sign: char) -> bool {
+        match self.rest.strip_prefix(sign) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub fn digits(&mut self) -> &'a str {
+        let end = self.rest.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(self.rest.len());
+        let (digits, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        digits
+    }
+
+    /// The text up to a closing sign, which is passed too.
+    pub fn until(&mut self, sign: char) -> Option<&'a str> {
+        let (text, rest) = self.rest.split_once(sign)?;
+        self.rest = rest;
+        Some(text)
+    }
+}
+
+/// A decimal count; one that does not fit is as large as can be, and so out of every range.
+pub fn count(digits: &str) -> Option<u32> {
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    Some(digits.parse().unwrap_or(u32::MAX))
+}
+
+/// A number as C's strtoull reads it with base 0: `0x` hexadecimal, a leading 0 octal, else decimal. What follows
+/// the digits is left out, as ibsim does.
+pub fn c_number(text: &str) -> Option<u64> {
+    let text = text.trim_start();
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (digits, radix) = match hexadecimal {
+        Some(digits) => (digits, 16),
+        None if text.starts_with('0') => (text, 8),
+        None => (text, 10),
+    };
+    let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
+    u64::from_str_radix(&digits[..end], radix).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_as_c_reads_them() {
+        for (text, number) in [
+            ("0x10", Some(16)),
+            ("0x200003(200003)", Some(0x20_0003)),
+            ("20", Some(20)),
+            ("010", Some(8)),
+            ("0", Some(0)),
+            ("", None),
+            ("x", None),
+            ("0xffffffffffffffffff", None),
+        ] {
+            assert_eq!(c_number(text), number, "{text}");
+        }
+        assert_eq!(count("99999999999999999999"), Some(u32::MAX));
+        assert_eq!(count("-1"), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The command line as clap sees it. What commands are about stands in session's command table; here are only their
+//! arguments.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+use crate::session;
+
+#[derive(Debug, Parser)]
+#[command(name = "fabdeck", version, about = "A terminal console for InfiniBand fabric operations")]
+pub struct Cli {
+    #[command(flatten)]
+    pub globals: Globals,
+    #[command(subcommand)]
+    pub action: Option<Action>,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Global options")]
+pub struct Globals {
+    /// What to look at: sim:NAME[,key=value...], or a file or folder of known formats
+    #[arg(long, global = true, value_name = "SRC")]
+    pub source: Option<String>,
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Only rows that hold this: a text, or FIELD OP VALUE (= != < <= > >= ~); commas mean "and"
+    #[arg(long, global = true, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Vec<String>,
+    /// Names of nodes by GUID, as the tools of infiniband-diags read them
+    #[arg(long, global = true, value_name = "FILE")]
+    pub node_name_map: Option<PathBuf>,
+    /// The configuration to use instead of the one in the configuration folder
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Colour in text
+    #[arg(long, global = true, value_name = "WHEN", value_enum)]
+    pub color: Option<Color>,
+    /// Leave times out of JSON, so that equal fabrics give equal bytes
+    #[arg(long, global = true)]
+    pub no_times: bool,
+    /// A partial answer ends with exit code 2
+    #[arg(long, global = true)]
+    pub strict: bool,
+    /// Say more: every note, and where the log is
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+}
+
+/// When to colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    Sources,
+    #[command(subcommand)]
+    Show(Show),
+    Trace(TraceArgs),
+    Generate(GenerateArgs),
+    Convert(ConvertArgs),
+    Completions {
+        shell: Shell,
+    },
+    Man {
+        /// Write a page for each command into this folder
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Show {
+    Fabric,
+    Switches(RowArgs),
+    Hosts(RowArgs),
+    Links(RowArgs),
+    Ports(RowArgs),
+    Tables {
+        /// Show the entries of this switch: switch:NAME, a name, a GUID or a LID
+        switch: Option<String>,
+        #[command(flatten)]
+        rows: RowArgs,
+    },
+    Counters(RowArgs),
+    Lanes(RowArgs),
+}
+
+/// Which columns and how many rows, in which order.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RowArgs {
+    /// Only these fields, in this order: ids with commas between; `help` lists them
+    #[arg(long, value_name = "A,B,...")]
+    pub fields: Option<String>,
+    /// Order of the rows: FIELD, FIELD:desc or -FIELD, several with commas between
+    #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
+    pub sort: Option<String>,
+    /// Only the first N rows
+    #[arg(long, value_name = "N")]
+    pub top: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// Where the path begins: switch:NAME, host:NAME, port:NAME[PORT], a name, a GUID or a LID
+    #[arg(value_name = "SRC")]
+    pub from: String,
+    /// Where it should end, written the same way
+    #[arg(value_name = "DST")]
+    pub to: String,
+    /// Forwarding tables to follow instead of those of the source
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
+    /// Which of the destination's 2^LMC LIDs to follow, instead of its base LID
+    #[arg(long, value_name = "LID")]
+    pub lid: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct GenerateArgs {
+    /// A name of `fabdeck sources`, with keys after commas
+    pub name: String,
+    /// Where to write it; `-` is stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// The format to write: ibsim or ibnetdiscover
+    #[arg(long, value_name = "FORMAT", default_value = "ibsim")]
+    pub format: String,
+}
+
+#[derive(Debug, Args)]
+pub struct ConvertArgs {
+    /// Files that are one fabric together; `-` is stdin
+    #[arg(value_name = "IN", required = true)]
+    pub inputs: Vec<PathBuf>,
+    /// Where to write; `-` is stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// The format to write; a word that is none lists them
+    #[arg(long, value_name = "FORMAT")]
+    pub to: String,
+}
+
+/// The whole command line, with every command's words from the command table.
+pub fn command_line() -> clap::Command {
+    let after = "Without a command the demo fabric is shown in numbers; the console is still to come.";
+    dress(Cli::command(), "").after_help(after)
+}
+
+fn dress(command: clap::Command, path: &str) -> clap::Command {
+    let mut dressed = command;
+    if let Some(known) = session::command(path) {
+        dressed = dressed.about(known.summary).long_about(format!("{}\n\n{}", known.summary, known.details));
+        if !known.examples.is_empty() {
+            dressed = dressed.after_help(format!("Examples:\n  {}", known.examples.join("\n  ")));
+        }
+    }
+    let names: Vec<String> = dressed.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    for name in names {
+        let below = if path.is_empty() { name.clone() } else { format!("{path} {name}") };
+        dressed = dressed.mut_subcommand(name, |sub| dress(sub, &below));
+    }
+    dressed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::COMMANDS;
+
+    /// Commands of the table that this command line does not have, and the other way round: both empty, or it is a bug.
+    fn undressed() -> (Vec<String>, Vec<String>) {
+        let mut found = Vec::new();
+        let mut open: Vec<(String, clap::Command)> = vec![(String::new(), Cli::command())];
+        while let Some((path, command)) = open.pop() {
+            for sub in command.get_subcommands() {
+                let below = format!("{path} {}", sub.get_name()).trim().to_owned();
+                found.push(below.clone());
+                open.push((below, sub.clone()));
+            }
+        }
+        let table: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+        let missing = found.iter().filter(|name| !table.contains(&name.as_str())).cloned().collect();
+        let extra =
+            table.iter().filter(|name| !found.iter().any(|known| known == *name)).map(|n| (*n).to_owned());
+        (missing, extra.collect())
+    }
+
+    #[test]
+    fn the_command_table_and_the_command_line_have_the_same_commands() {
+        assert_eq!(undressed(), (Vec::new(), Vec::new()));
+        command_line().debug_assert();
+    }
+}

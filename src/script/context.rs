@@ -1,0 +1,98 @@
+//! What every command has at hand: the flags, the configuration, the outside and both streams.
+
+use crate::access::Source;
+use crate::fabric::NameMap;
+use crate::observe::{Notes, Observation};
+use crate::session::Look;
+
+use super::args::Globals;
+use super::config::Config;
+use super::json::{Head, Object};
+use super::open::Outside;
+use super::output::Output;
+use super::{Exit, Failure};
+
+pub struct Context<'a, 'o> {
+    pub globals: &'a Globals,
+    pub config: Config,
+    pub outside: &'a dyn Outside,
+    pub output: Output<'o>,
+}
+
+impl Context<'_, '_> {
+    /// The source that was asked for.
+    pub fn source(&self) -> Option<&str> {
+        self.globals.source.as_deref().or(self.config.source.as_deref())
+    }
+
+    /// One look at the source that was asked for; a scripted command never picks one by itself.
+    pub fn look(&self) -> Result<Look, Failure> {
+        let source = self.source().ok_or_else(|| {
+            Failure::usage(
+                "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
+                 of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
+            )
+        })?;
+        self.look_at(self.outside.open(source)?)
+    }
+
+    pub fn look_at(&self, mut source: Box<dyn Source>) -> Result<Look, Failure> {
+        let observation = source.observe()?;
+        self.look_of(source.describe(), observation)
+    }
+
+    /// A look at something observed already, under the operator's names.
+    pub fn look_of(&self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
+        let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
+        let own = match file {
+            None => NameMap::default(),
+            Some(file) => {
+                let (names, notes) = self.outside.names(file)?;
+                observation.notes.extend(notes);
+                names
+            }
+        };
+        Ok(Look::new(source, observation, &own))
+    }
+
+    /// Begins the object of a command that looked at something.
+    pub fn object(&mut self, schema: &str, look: &Look) -> Result<Object<'_>, Failure> {
+        let time = look.observation.time.as_deref().filter(|_| !self.globals.no_times);
+        let head = Head {
+            schema,
+            source: Some(&look.source),
+            time,
+            partial: look.observation.partial(),
+            notes: &look.observation.notes,
+        };
+        Ok(Object::begin(self.output.out, &head)?)
+    }
+
+    /// Begins the object of a command that looked at nothing.
+    pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
+        let head = Head { schema, source: None, time: None, partial: false, notes: &Notes::new() };
+        Ok(Object::begin(self.output.out, &head)?)
+    }
+
+    /// Says the notes of a look, and ends the command as the look deserves.
+    pub fn conclude(&mut self, look: &Look) -> Exit {
+        self.output.say_notes(&look.observation.notes);
+        if look.observation.partial() {
+            if !self.output.json {
+                self.output.say("the answer is partial: something did not answer or was cut off");
+            }
+            if self.globals.strict {
+                return Exit::Findings;
+            }
+        }
+        Exit::Done
+    }
+
+    /// `--filter` on a command without rows would be silently wrong.
+    pub fn refuse_filter(&self, command: &str) -> Result<(), Failure> {
+        if self.globals.filter.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::usage(format!("FD-7202: '{command}' has no rows that --filter could choose from")))
+    }
+}

@@ -1,0 +1,129 @@
+//! The pages of `docs/` that follow from the tables: commands, fields, exit codes.
+
+use std::fmt::Write;
+
+use crate::session::{self, Browse, COMMANDS};
+
+use super::Exit;
+use super::args::command_line;
+
+const MADE: &str = "<!-- Made from the source by `FABDECK_UPDATE_DOCS=1 cargo test --test suite docs`. -->\n";
+
+/// `docs/commands.md`.
+pub fn commands_page() -> String {
+    let line = command_line();
+    let mut page = format!("# Commands\n\n{MADE}\n");
+    page.push_str(
+        "Data goes to stdout, talk to stderr. `--json` prints one object with `schema`, `source`, `partial` and \
+         `notes`; its schemas are in [schemas](schemas). `-` is stdin or stdout. Nothing prompts.\n",
+    );
+    page.push_str("\n## Global options\n\n");
+    push_arguments(&mut page, &line);
+    for known in COMMANDS {
+        let Some(command) = find(&line, known.name) else { continue };
+        if command.has_subcommands() {
+            continue;
+        }
+        push_command(&mut page, known, &command);
+    }
+    page
+}
+
+fn find(line: &clap::Command, name: &str) -> Option<clap::Command> {
+    name.split(' ').try_fold(line.clone(), |at, word| at.find_subcommand(word).cloned())
+}
+
+fn push_command(page: &mut String, known: &session::Command, command: &clap::Command) {
+    let usage = usage(command, known.name);
+    push(page, format_args!("\n## {}\n\n{}. {}\n\n", known.name, known.summary, known.details));
+    push(page, format_args!("    {usage}\n\n"));
+    push(page, format_args!("Needs {}; {}.\n", known.needs.title(), known.danger.title()));
+    if command.get_arguments().next().is_some() {
+        page.push('\n');
+        push_arguments(page, command);
+    }
+    if !known.examples.is_empty() {
+        page.push_str("\nExamples:\n\n");
+        for example in known.examples {
+            push(page, format_args!("    {example}\n"));
+        }
+    }
+}
+
+fn usage(command: &clap::Command, name: &str) -> String {
+    let text = command.clone().bin_name(format!("fabdeck {name}")).render_usage().to_string();
+    text.strip_prefix("Usage: ").unwrap_or(&text).trim_end().to_owned()
+}
+
+fn push_arguments(page: &mut String, command: &clap::Command) {
+    page.push_str("| argument | what it does |\n|---|---|\n");
+    for argument in command.get_arguments() {
+        let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let values: Vec<String> =
+            argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+        let takes_value = argument.get_action().takes_values();
+        let values = if takes_value && !values.is_empty() { values.join(" ") } else { String::new() };
+        let what = [help, values].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
+        push(page, format_args!("| `{}` | {} |\n", cell(&spelling(argument)), cell(&what)));
+    }
+}
+
+fn spelling(argument: &clap::Arg) -> String {
+    let value = argument.get_value_names().and_then(|names| names.first()).map(|name| name.to_string());
+    let value = value.filter(|_| argument.get_action().takes_values());
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    let short = argument.get_short().map(|short| format!("-{short}"));
+    let flag: Vec<String> = short.into_iter().chain(long).collect();
+    match (flag.is_empty(), value) {
+        (true, value) => value.unwrap_or_else(|| argument.get_id().as_str().to_uppercase()),
+        (false, Some(value)) => format!("{} {value}", flag.join(", ")),
+        (false, None) => flag.join(", "),
+    }
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|")
+}
+
+/// `docs/fields.md`.
+pub fn fields_page() -> String {
+    let mut page = format!("# Fields\n\n{MADE}\n");
+    page.push_str(
+        "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
+         `--fields` names others; JSON has all of them, `null` where nobody said.\n\n\
+         A filter is a text that any field may hold, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
+         (holds this text, whatever its case). A comma means \"and\", as does a second `--filter`; double quotes keep \
+         commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
+         (`speed<EDR`). `none` stands for what nobody said.\n",
+    );
+    for view in Browse::ALL {
+        push(&mut page, format_args!("\n## {}\n\n", view.command()));
+        page.push_str("| field | title | kind | unit | shown | meaning |\n|---|---|---|---|---|---|\n");
+        for column in view.columns() {
+            let shown = if column.shown { "yes" } else { "" };
+            let (kind, unit, about) = (column.kind.title(), column.unit, cell(&column.about));
+            let (id, title) = (&column.id, &column.title);
+            push(&mut page, format_args!("| `{id}` | {title} | {kind} | {unit} | {shown} | {about} |\n"));
+        }
+        if view.open_ended() {
+            page.push_str(
+                "\nBesides these there is a field for each counter that the source has, under its name.\n",
+            );
+        }
+    }
+    page
+}
+
+/// `docs/exit-codes.md`.
+pub fn exit_codes_page() -> String {
+    let mut page = format!("# Exit codes\n\n{MADE}\n| code | name | meaning |\n|---|---|---|\n");
+    for exit in Exit::ALL {
+        push(&mut page, format_args!("| {} | {} | {} |\n", exit.code(), exit.name(), exit.meaning()));
+    }
+    page
+}
+
+/// Writing to a `String` cannot fail.
+fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = page.write_fmt(text);
+}

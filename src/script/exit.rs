@@ -1,0 +1,81 @@
+//! Exit codes: one table for the process, the docs and the man page.
+
+/// How a command ended.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    Done,
+    Failed,
+    Findings,
+    Stale,
+    Refused,
+    RolledBack,
+    RollbackIncomplete,
+    BadInput,
+    Unreachable,
+    Usage,
+    Bug,
+    Hangup,
+    Interrupted,
+    Terminated,
+}
+
+impl Exit {
+    pub const ALL: &[Self] = &[
+        Self::Done,
+        Self::Failed,
+        Self::Findings,
+        Self::Stale,
+        Self::Refused,
+        Self::RolledBack,
+        Self::RollbackIncomplete,
+        Self::BadInput,
+        Self::Unreachable,
+        Self::Usage,
+        Self::Bug,
+        Self::Hangup,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// Code, name and meaning.
+    const fn row(self) -> (u8, &'static str, &'static str) {
+        match self {
+            Self::Done => (0, "done", "done, nothing found; also when the reader of a pipe went away"),
+            Self::Failed => (1, "failed", "failed for a reason that has no code of its own"),
+            Self::Findings => {
+                (2, "findings", "findings: `trace` found no path; a partial answer under `--strict`")
+            }
+            Self::Stale => (3, "stale", "a plan is stale, or the fabric drifted from it"),
+            Self::Refused => {
+                (4, "refused", "refused: read-only, not opted in, locked by another, or not confirmed")
+            }
+            Self::RolledBack => (5, "rolled-back", "applied, not confirmed, rolled back"),
+            Self::RollbackIncomplete => (6, "rollback-incomplete", "rollback incomplete: a person is needed"),
+            Self::BadInput => (7, "bad-input", "bad input file, with file, line or offset and reason"),
+            Self::Unreachable => (8, "unreachable", "source not reachable, or timed out"),
+            Self::Usage => (64, "usage", "the command line cannot be carried out as it is written"),
+            Self::Bug => (101, "bug", "a bug in fabdeck; it says what to report"),
+            Self::Hangup => (129, "hangup", "ended by SIGHUP"),
+            Self::Interrupted => (130, "interrupted", "ended by SIGINT"),
+            Self::Terminated => (143, "terminated", "ended by SIGTERM"),
+        }
+    }
+
+    pub const fn code(self) -> u8 {
+        self.row().0
+    }
+
+    pub const fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    pub const fn meaning(self) -> &'static str {
+        self.row().2
+    }
+}
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

@@ -1,0 +1,81 @@
+//! Why a command did not get to its end.
+
+use std::io;
+
+use super::Exit;
+use super::open::WriteError;
+use crate::access::SourceError;
+use crate::fabric::ElementError;
+use crate::session::{QueryError, TraceError};
+
+/// An exit code, and what is said about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    /// `None`: nothing is to be said (the reader of a pipe went away).
+    pub message: Option<String>,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: Some(message.into()) }
+    }
+
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// Writing failed. A closed pipe is no failure: who reads has seen enough.
+    pub fn writing(what: &str, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self { exit: Exit::Done, message: None };
+        }
+        Self::new(Exit::Failed, format!("FD-7001: {what} cannot be written: {error}"))
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::writing("the output", &error)
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let exit = match &error {
+            SourceError::Name { .. } => Exit::Usage,
+            SourceError::Input { .. } => Exit::BadInput,
+            SourceError::Unreachable { .. } => Exit::Unreachable,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<ElementError> for Failure {
+    fn from(error: ElementError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        let exit = match &error {
+            // Written rightly; it is the source that does not say enough.
+            TraceError::NoLid(_) | TraceError::NoPort(_) => Exit::Failed,
+            _ => Exit::Usage,
+        };
+        Self::new(exit, error.to_string())
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Self {
+        Self::new(Exit::Failed, error.to_string())
+    }
+}

@@ -1,0 +1,50 @@
+//! `generate`.
+
+use std::path::Path;
+
+use crate::session::{Look, Summary};
+
+use super::args::GenerateArgs;
+use super::context::Context;
+use super::convert::writer;
+use super::{Exit, Failure, target};
+
+pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("generate")?;
+    let writer = writer(context.outside, &args.format, |writer| writer.topology)?;
+    let to = args.output.as_deref();
+    if context.output.json && to.is_some_and(target::is_stdout) {
+        return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
+    }
+    let observation = context.outside.generate(&args.name)?;
+    let mut look = context.look_of(&format!("sim:{}", args.name), observation)?;
+    if !context.output.json || to.is_some() {
+        let written = (writer.write)(&look)?;
+        look.observation.notes.extend(written.notes);
+        target::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
+    }
+    report(context, &look, to, writer.id)?;
+    Ok(context.conclude(&look))
+}
+
+fn report(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    to: Option<&Path>,
+    format: &str,
+) -> Result<(), Failure> {
+    let summary = Summary::of(look);
+    let file = to.map(|path| path.display().to_string());
+    if context.output.json {
+        let mut object = context.object("generate", look)?;
+        object.field("file", &file)?;
+        object.field("format", &file.as_ref().map(|_| format))?;
+        for (key, number) in summary.numbers() {
+            object.field(key, &number)?;
+        }
+        object.end()?;
+    } else if let Some(file) = file.filter(|file| file != "-") {
+        context.output.say(&format!("{file} is written ({format}): {}", summary.sentence()));
+    }
+    Ok(())
+}

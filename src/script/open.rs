@@ -1,0 +1,91 @@
+//! What the command line gets from outside: fabrics, files and what this machine has. Tests bring an outside of
+//! their own; the real one is `Machine`.
+
+use std::path::{Path, PathBuf};
+
+use super::{Adapter, Found};
+use crate::access::{Source, SourceError};
+use crate::fabric::{Fabric, NameMap, Tables};
+use crate::observe::{Notes, Observation};
+use crate::session::Look;
+
+/// The world behind the command line.
+pub trait Outside {
+    /// What `--source` names.
+    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError>;
+
+    /// Files that are one fabric together; `-` is stdin.
+    fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError>;
+
+    /// Forwarding tables from a file of their own, for a fabric that is known.
+    fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
+
+    /// A node-name-map.
+    fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError>;
+
+    /// A fabric by name, as `sim:NAME` without the `sim:`.
+    fn generate(&self, name: &str) -> Result<Observation, SourceError>;
+
+    /// The names that `generate` knows.
+    fn catalogue(&self) -> Vec<CatalogueEntry>;
+
+    /// The keys that all these names understand.
+    fn common_keys(&self) -> Vec<CatalogueKey>;
+
+    /// The formats that can be written.
+    fn writers(&self) -> &[Writer];
+
+    /// The files of known formats in the current folder.
+    fn captures(&self) -> Vec<Found>;
+
+    /// The adapters of this machine.
+    fn adapters(&self) -> Vec<Adapter>;
+
+    /// Where the configuration would lie.
+    fn config_file(&self) -> Option<PathBuf>;
+}
+
+/// A kind of fabric that can be made by name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CatalogueEntry {
+    pub name: String,
+    /// Its keys as they are typed (`k=10,n=3`); empty where it has none of its own.
+    pub keys: String,
+    pub about: String,
+}
+
+/// A key that every name understands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct CatalogueKey {
+    pub name: &'static str,
+    /// What stands when it is left out.
+    pub default: &'static str,
+    pub meaning: &'static str,
+}
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Writer {
+    /// The word in `convert --to`.
+    pub id: &'static str,
+    pub title: &'static str,
+    /// Whether nodes and cables can be read back from it, so that `generate` may write it.
+    pub topology: bool,
+    pub write: fn(&Look) -> Result<Written, WriteError>,
+}
+
+/// A file's bytes, and what the format could not hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Written {
+    pub bytes: Vec<u8>,
+    pub notes: Notes,
+}
+
+/// A fabric that a format cannot hold.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {what}; {hint}")]
+pub struct WriteError {
+    pub code: &'static str,
+    pub what: String,
+    pub hint: String,
+}

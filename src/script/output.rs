@@ -1,0 +1,95 @@
+//! Where words go: data to stdout, talk to stderr.
+
+use std::io::{self, Write};
+
+use crate::observe::{Note, Notes};
+
+use super::paint::Paint;
+
+/// How many notes are said unless more is asked for.
+const NOTES_SHOWN: usize = 10;
+
+/// What the process knows of its terminal.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Terminal {
+    pub stdout: bool,
+    pub stderr: bool,
+    /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).
+    pub no_color: bool,
+    /// Where the log is, or why there is none.
+    pub log: String,
+}
+
+/// Both streams, and how to write to them.
+pub struct Output<'a> {
+    pub out: &'a mut dyn Write,
+    pub err: &'a mut dyn Write,
+    pub paint: Paint,
+    pub json: bool,
+    pub verbose: bool,
+}
+
+impl std::fmt::Debug for Output<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Output").field("json", &self.json).field("verbose", &self.verbose).finish()
+    }
+}
+
+impl Output<'_> {
+    /// Talk. Nobody being there to listen is no reason to fail.
+    pub fn say(&mut self, line: &str) {
+        let _ = writeln!(self.err, "fabdeck: {}", plain(line));
+    }
+
+    /// Notes as talk; in JSON they are part of the object instead.
+    pub fn say_notes(&mut self, notes: &Notes) {
+        if self.json {
+            return;
+        }
+        let all = notes.iter().count();
+        let shown = if self.verbose { all } else { all.min(NOTES_SHOWN) };
+        for note in notes.iter().take(shown) {
+            self.say(&format!("note: {note}"));
+        }
+        if shown < all {
+            self.say(&format!("... and {} more notes; -v shows all", all - shown));
+        }
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// A note as an object of JSON.
+#[derive(Debug, serde::Serialize)]
+pub struct NoteObject<'a> {
+    code: &'a str,
+    place: String,
+    text: &'a str,
+    count: u64,
+    partial: bool,
+}
+
+impl<'a> From<&'a Note> for NoteObject<'a> {
+    fn from(note: &'a Note) -> Self {
+        let Note { code, text, first, count, partial } = note;
+        Self { code, place: first.to_string(), text, count: *count, partial: *partial }
+    }
+}
+
+/// Text from a fabric or a file with everything that a terminal would obey made visible.
+pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
+    if !text.chars().any(char::is_control) {
+        return text.into();
+    }
+    let shown = |sign: char| -> String {
+        if sign.is_control() { sign.escape_default().to_string() } else { sign.to_string() }
+    };
+    text.chars().map(shown).collect::<String>().into()
+}
+
+/// Says notes as a command in text would.
+pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
+    Output { out, err, paint: Paint::default(), json: false, verbose }.say_notes(notes);
+}

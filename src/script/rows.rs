@@ -1,0 +1,132 @@
+//! Writes a listing as the operator asked for it.
+
+use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection};
+
+use super::Failure;
+use super::args::RowArgs;
+use super::context::Context;
+use super::json::Object;
+use super::table::write_table;
+
+/// The word in `--fields` that asks for the list of fields.
+pub const HELP: &str = "help";
+
+impl Context<'_, '_> {
+    pub fn query(&self, rows: &RowArgs) -> Query {
+        Query {
+            filters: self.globals.filter.clone(),
+            fields: rows.fields.clone(),
+            sort: rows.sort.clone(),
+            top: rows.top,
+        }
+    }
+
+    /// Rows as a table, or as an object of this schema to which `more` may add.
+    pub fn write_rows(
+        &mut self,
+        schema: &str,
+        look: &Look,
+        listing: &dyn Listing,
+        query: &Query,
+        more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
+    ) -> Result<(), Failure> {
+        let columns = if self.output.json { Columns::All } else { Columns::Shown };
+        let selection = query.select(listing, columns)?;
+        if self.output.json {
+            let mut object = self.object(schema, look)?;
+            more(&mut object)?;
+            object.rows("rows", listing, &selection)?;
+            return Ok(object.end()?);
+        }
+        if selection.rows.is_empty() {
+            self.output.say(&emptiness(listing, &selection));
+            return Ok(());
+        }
+        Ok(write_table(self.output.out, self.output.paint, listing, &selection)?)
+    }
+
+    /// The list of fields of a view.
+    pub fn write_fields(&mut self, view: Browse) -> Result<(), Failure> {
+        let fields = Fields(view.columns());
+        let columns = if self.output.json { Columns::All } else { Columns::Shown };
+        let selection = Query::default().select(&fields, columns)?;
+        if self.output.json {
+            let mut object = self.plain_object("fields")?;
+            object.rows("rows", &fields, &selection)?;
+            return Ok(object.end()?);
+        }
+        write_table(self.output.out, self.output.paint, &fields, &selection)?;
+        if view.open_ended() {
+            self.output.say(
+                "besides these there is a field for each counter that the source has, under its own name",
+            );
+        }
+        Ok(())
+    }
+}
+
+fn emptiness(listing: &dyn Listing, selection: &Selection) -> String {
+    if selection.of == 0 {
+        return listing.when_empty().to_owned();
+    }
+    format!("none of {} rows is left by what was asked for", selection.of)
+}
+
+/// Fields as rows.
+struct Fields(Vec<&'static Column>);
+
+mod about {
+    //! The fields of a field.
+    use crate::session::{Column, Kind};
+    use std::borrow::Cow;
+
+    const fn column(id: &'static str, title: &'static str, kind: Kind) -> Column {
+        Column {
+            id: Cow::Borrowed(id),
+            title: Cow::Borrowed(title),
+            unit: "",
+            kind,
+            about: Cow::Borrowed(""),
+            shown: true,
+        }
+    }
+
+    pub static COLUMNS: &[Column] = &[
+        column("id", "FIELD", Kind::Text),
+        column("title", "TITLE", Kind::Text),
+        column("kind", "KIND", Kind::Text),
+        column("unit", "UNIT", Kind::Text),
+        column("shown", "SHOWN", Kind::Flag),
+        column("about", "MEANING", Kind::Text),
+    ];
+}
+
+impl Listing for Fields {
+    fn column_count(&self) -> usize {
+        about::COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &about::COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> crate::session::Value<'_> {
+        let field = self.0[row];
+        match about::COLUMNS[column].id.as_ref() {
+            "id" => field.id.as_ref().into(),
+            "title" => field.title.as_ref().into(),
+            "kind" => field.kind.title().into(),
+            "unit" => Some(field.unit).filter(|unit| !unit.is_empty()).into(),
+            "shown" => field.shown.into(),
+            _ => field.about.as_ref().into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "there are no fields"
+    }
+}

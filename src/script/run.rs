@@ -1,0 +1,91 @@
+//! From arguments to an exit code.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::FromArgMatches;
+
+use super::args::{Action, Cli, Color, Globals, command_line};
+use super::config::Config;
+use super::context::Context;
+use super::open::Outside;
+use super::output::{Output, Terminal};
+use super::paint::Paint;
+use super::{Exit, Failure, convert, generate, overview, shell, show, sources, trace};
+
+/// Columns of help that goes to a file or a pipe.
+const WIDTH: usize = 100;
+
+/// Carries out one command line (the program's name first).
+pub fn run(
+    args: impl IntoIterator<Item = OsString>,
+    outside: &dyn Outside,
+    terminal: &Terminal,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Exit {
+    let line = command_line();
+    // What is not read on a terminal is wrapped the same everywhere.
+    let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
+    let parsed = line.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
+        Ok(cli) => cli,
+        Err(refused) => return say_refusal(&refused, terminal, out, err),
+    };
+    let output =
+        Output { out, err, paint: Paint::default(), json: cli.globals.json, verbose: cli.globals.verbose };
+    let mut context = Context { globals: &cli.globals, config: Config::default(), outside, output };
+    if cli.globals.verbose && !terminal.log.is_empty() {
+        context.output.say(&terminal.log);
+    }
+    let ended = prepare(&mut context, &cli.globals, terminal)
+        .and_then(|()| dispatch(&mut context, cli.action.as_ref()));
+    let flushed = context.output.flush().map_err(Failure::from);
+    match ended.and_then(|exit| flushed.map(|()| exit)) {
+        Ok(exit) => exit,
+        Err(Failure { exit, message }) => {
+            if let Some(message) = message {
+                context.output.say(&format!("error: {message}"));
+            }
+            exit
+        }
+    }
+}
+
+fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal) -> Result<(), Failure> {
+    let usual = context.outside.config_file();
+    context.config = Config::load(globals.config.as_deref(), usual.as_deref())?;
+    let color: Option<Color> = globals.color.or(context.config.color);
+    context.output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
+    Ok(())
+}
+
+fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
+    match action {
+        None => overview::run(context),
+        Some(Action::Sources) => sources::run(context),
+        Some(Action::Show(show)) => show::run(context, show),
+        Some(Action::Trace(args)) => trace::run(context, args),
+        Some(Action::Generate(args)) => generate::run(context, args),
+        Some(Action::Convert(args)) => convert::run(context, args),
+        Some(Action::Completions { shell }) => shell::completions(context, *shell),
+        Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
+    }
+}
+
+/// Help and version are answers; everything else that clap says is a usage error, whose code is 64 and not clap's 2.
+fn say_refusal<'w>(
+    refused: &clap::Error,
+    terminal: &Terminal,
+    out: &'w mut (dyn Write + 'w),
+    err: &'w mut (dyn Write + 'w),
+) -> Exit {
+    use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    let answer = matches!(refused.kind(), DisplayHelp | DisplayVersion);
+    let (stream, colour) = if answer { (out, terminal.stdout) } else { (err, terminal.stderr) };
+    let text = refused.render();
+    let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
+    // Whoever closed the stream does not want to read it.
+    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    if answer { Exit::Done } else { Exit::Usage }
+}

@@ -1,0 +1,171 @@
+//! JSON schemas of everything that `--json` prints, made from the field table and the tables below.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::session::{Browse, Column, Ending, Kind, Look, Summary};
+
+/// File name (`links.json`) and content of every schema.
+pub fn schemas() -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    let mut add = |id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>| {
+        let schema = object(id, title, looked, properties);
+        // A value of this kind always has a text.
+        all.insert(format!("{id}.json"), format!("{schema:#}\n"));
+    };
+    for view in Browse::ALL {
+        let mut properties = match view {
+            Browse::Entries => vec![("switch", text()), ("guid", guid())],
+            Browse::Hops => trace(),
+            _ => Vec::new(),
+        };
+        properties.push(("rows", list(row(&view.columns(), view.open_ended()))));
+        add(view.id(), &format!("fabdeck {} --json", view.command()), true, properties);
+    }
+    add("fabric", "fabdeck show fabric --json", true, fabric());
+    add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
+    add("sources", "fabdeck sources --json", false, sources());
+    let mut generated = vec![("file", nullable(text())), ("format", nullable(text()))];
+    generated.extend(numbers());
+    add("generate", "fabdeck generate --json", true, generated);
+    let mut converted = vec![("inputs", list(text())), ("file", text()), ("format", text())];
+    converted.extend(numbers());
+    add("convert", "fabdeck convert --json", true, converted);
+    add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
+    let page = closed(vec![("name", text()), ("text", text())]);
+    add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
+    all
+}
+
+/// A whole answer. Readers must bear keys that are added later, so the object is open.
+fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -> Value {
+    let mut known = Map::new();
+    known.insert("schema".into(), json!({ "const": format!("fabdeck.{id}/1") }));
+    known.insert("source".into(), if looked { text() } else { json!({ "type": "null" }) });
+    known.insert("partial".into(), flag());
+    known.insert("notes".into(), list(note()));
+    let own = properties.into_iter().map(|(key, value)| (key.to_owned(), value));
+    known.extend(own);
+    let required: Vec<String> = known.keys().cloned().collect();
+    if looked {
+        known.insert("time".into(), text());
+    }
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": title,
+        "type": "object",
+        "properties": known,
+        "required": required,
+    })
+}
+
+fn closed(properties: Vec<(&str, Value)>) -> Value {
+    let required: Vec<&str> = properties.iter().map(|(key, _)| *key).collect();
+    let known: Map<String, Value> =
+        properties.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+    json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
+}
+
+/// `--fields` may leave keys out, so none is required.
+fn row(columns: &[&Column], open_ended: bool) -> Value {
+    let known: Map<String, Value> =
+        columns.iter().map(|column| (column.id.to_string(), cell(column))).collect();
+    let others = if open_ended { nullable(number()) } else { json!(false) };
+    json!({ "type": "object", "properties": known, "additionalProperties": others })
+}
+
+fn cell(column: &Column) -> Value {
+    let mut schema = match column.kind {
+        Kind::Text => nullable(text()),
+        Kind::Number => nullable(number()),
+        Kind::Flag => nullable(flag()),
+        Kind::Guid => json!({ "type": ["string", "null"], "pattern": "^0x[0-9a-f]{16}$" }),
+        kind => {
+            let words = kind.words().into_iter().map(Value::from).chain([Value::Null]);
+            json!({ "enum": words.collect::<Vec<_>>() })
+        }
+    };
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("description".into(), column.about.as_ref().into());
+    }
+    schema
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}
+
+fn number() -> Value {
+    json!({ "type": "integer", "minimum": 0 })
+}
+
+fn flag() -> Value {
+    json!({ "type": "boolean" })
+}
+
+fn guid() -> Value {
+    json!({ "type": "string", "pattern": "^0x[0-9a-f]{16}$" })
+}
+
+fn list(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+/// The same, or null.
+fn nullable(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    schema
+}
+
+fn note() -> Value {
+    let count = json!({ "type": "integer", "minimum": 1 });
+    let keys =
+        vec![("code", text()), ("place", text()), ("text", text()), ("count", count), ("partial", flag())];
+    closed(keys)
+}
+
+fn numbers() -> Vec<(&'static str, Value)> {
+    let none = Summary::of(&Look::new("", Default::default(), &Default::default()));
+    none.numbers().into_iter().map(|(key, _)| (key, number())).collect()
+}
+
+fn fabric() -> Vec<(&'static str, Value)> {
+    let manager = nullable(closed(vec![("guid", guid()), ("state", nullable(text()))]));
+    numbers().into_iter().chain([("subnet_manager", manager)]).collect()
+}
+
+fn trace() -> Vec<(&'static str, Value)> {
+    let end = || {
+        let (port, lid) = (nullable(number()), nullable(number()));
+        closed(vec![("node", text()), ("guid", guid()), ("port", port), ("lid", lid)])
+    };
+    let reasons = Ending::WORDS.iter().map(|word| Value::from(*word)).chain([Value::Null]);
+    vec![
+        ("from", end()),
+        ("to", end()),
+        ("lid", number()),
+        ("found", flag()),
+        ("reason", json!({ "enum": reasons.collect::<Vec<_>>() })),
+        ("verdict", text()),
+        ("links", number()),
+    ]
+}
+
+fn fields() -> Value {
+    let unit = nullable(text());
+    let keys = vec![("id", text()), ("title", text()), ("kind", text()), ("unit", unit), ("shown", flag())];
+    closed(keys.into_iter().chain([("about", text())]).collect())
+}
+
+fn sources() -> Vec<(&'static str, Value)> {
+    let adapter = closed(vec![("name", text()), ("node_guid", nullable(text())), ("ports", number())]);
+    let key = closed(vec![("name", text()), ("default", text()), ("meaning", text())]);
+    let simulated = closed(vec![("source", text()), ("keys", text()), ("about", text())]);
+    let capture = closed(vec![("path", text()), ("format", text()), ("title", text())]);
+    let lists =
+        [("adapters", adapter), ("simulators", simulated), ("common_keys", key), ("captures", capture)];
+    lists.into_iter().map(|(name, item)| (name, list(item))).collect()
+}

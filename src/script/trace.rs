@@ -1,0 +1,77 @@
+//! `trace`.
+
+use crate::session::{Browse, LidChoice, Look, Trace, Traced, endpoint};
+
+use super::args::TraceArgs;
+use super::context::Context;
+use super::{Exit, Failure};
+
+#[derive(serde::Serialize)]
+struct End {
+    node: String,
+    guid: String,
+    port: Option<u8>,
+    lid: Option<u16>,
+}
+
+impl End {
+    fn new(look: &Look, end: Traced) -> Self {
+        Self {
+            node: look.name(end.node).to_owned(),
+            guid: look.fabric().node(end.node).guid().to_string(),
+            port: end.port.map(|port| look.fabric().port(port).number.value()),
+            lid: end.address(look).map(|(lid, _)| lid.value()),
+        }
+    }
+}
+
+pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
+    let mut look = context.look()?;
+    if let Some(file) = &args.tables {
+        let (tables, notes) = context.outside.tables(file, look.fabric())?;
+        look.observation.notes.extend(notes);
+        look.observation.tables = tables;
+    }
+    let tables = &look.observation.tables;
+    if tables.nodes.values().all(|node| node.lft.is_none()) {
+        return Err(Failure::usage(
+            "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
+             (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints)",
+        ));
+    }
+    let (from, to) = (endpoint(&look, &args.from)?, endpoint(&look, &args.to)?);
+    let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
+    let trace = Trace::follow(&look, tables, from, to, choice)?;
+    write(context, &look, &trace)?;
+    let concluded = context.conclude(&look);
+    Ok(if trace.found() { concluded } else { Exit::Findings })
+}
+
+fn write(context: &mut Context<'_, '_>, look: &Look, trace: &Trace) -> Result<(), Failure> {
+    let query = context.query(&Default::default());
+    let listing = trace.listing(look);
+    let verdict = trace.verdict(look);
+    for end in [trace.from, trace.to] {
+        let others = end.others(look);
+        if others > 0 && !context.output.json {
+            let taken = end.name(look);
+            context.output.say(&format!(
+                "{taken} is taken of {} cabled ports; port:NAME[PORT] names another",
+                others + 1
+            ));
+        }
+    }
+    context.write_rows(Browse::Hops.id(), look, listing.as_ref(), &query, |object| {
+        object.field("from", &End::new(look, trace.from))?;
+        object.field("to", &End::new(look, trace.to))?;
+        object.field("lid", &trace.lid.value())?;
+        object.field("found", &trace.found())?;
+        object.field("reason", &trace.ending.word())?;
+        object.field("verdict", &verdict)?;
+        object.field("links", &trace.links())
+    })?;
+    if !context.output.json {
+        writeln!(context.output.out, "{verdict}")?;
+    }
+    Ok(())
+}

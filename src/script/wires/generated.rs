@@ -1,0 +1,26 @@
+//! Ties `generate` and the list of `sources` to the fabrics that are made by name.
+
+use crate::access::Source;
+use crate::access::SourceError;
+use crate::generate;
+use crate::observe::Observation;
+use crate::script::CatalogueEntry;
+use crate::source::GeneratedSource;
+
+pub fn catalogue() -> Vec<CatalogueEntry> {
+    let entry = |entry: &generate::Entry| CatalogueEntry {
+        name: entry.name.into(),
+        keys: keys(entry.keys),
+        about: entry.title.into(),
+    };
+    generate::catalogue().iter().map(entry).collect()
+}
+
+fn keys(keys: &[generate::Key]) -> String {
+    let keys: Vec<String> = keys.iter().map(|key| format!("{}={}", key.name, key.default)).collect();
+    keys.join(",")
+}
+
+pub fn generate(name: &str) -> Result<Observation, SourceError> {
+    GeneratedSource::new(name, name)?.observe()
+}

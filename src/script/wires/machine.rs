@@ -1,0 +1,60 @@
+//! The outside of a process on this machine.
+
+use std::path::{Path, PathBuf};
+
+use super::{common_keys, files, generated, sources};
+use crate::access::{Source, SourceError};
+use crate::fabric::{Fabric, NameMap, Tables};
+use crate::observe::{Notes, Observation};
+use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Writer, adapters, found};
+
+/// Files, folders and names of this machine.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Machine;
+
+impl Outside for Machine {
+    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
+        crate::source::open(source)
+    }
+
+    fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
+        sources::open_files(files)
+    }
+
+    fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
+        sources::tables(file, fabric)
+    }
+
+    fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError> {
+        sources::names(file)
+    }
+
+    fn generate(&self, name: &str) -> Result<Observation, SourceError> {
+        generated::generate(name)
+    }
+
+    fn catalogue(&self) -> Vec<CatalogueEntry> {
+        generated::catalogue()
+    }
+
+    fn common_keys(&self) -> Vec<CatalogueKey> {
+        common_keys::common_keys()
+    }
+
+    fn writers(&self) -> &[Writer] {
+        files::WRITERS
+    }
+
+    fn captures(&self) -> Vec<Found> {
+        found::list(Path::new("."))
+    }
+
+    fn adapters(&self) -> Vec<Adapter> {
+        adapters::list(Path::new(adapters::FOLDER))
+    }
+
+    fn config_file(&self) -> Option<PathBuf> {
+        let folders = directories::ProjectDirs::from("", "", "fabdeck")?;
+        Some(folders.config_dir().join("config.toml"))
+    }
+}

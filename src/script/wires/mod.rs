@@ -1,0 +1,10 @@
+//! The real outside: sources, files, generated fabrics and this machine. Each file ties one of them to the command
+//! line.
+
+mod common_keys;
+mod files;
+mod generated;
+mod machine;
+mod sources;
+
+pub use machine::Machine;

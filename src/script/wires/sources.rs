@@ -1,0 +1,42 @@
+//! Ties `--source`, the input of `convert`, `--tables` and `--node-name-map` to what reads them.
+
+use std::path::{Path, PathBuf};
+
+use crate::access::{Source, SourceError};
+use crate::fabric::{Fabric, NameMap, Tables};
+use crate::files::content::Content;
+use crate::observe::{Notes, Place};
+use crate::source::{FilesSource, read_content};
+
+pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
+    let name = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(" ");
+    Ok(Box::new(FilesSource::new(name, files.to_vec())))
+}
+
+pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
+    let (mut tables, mut notes) = (Tables::default(), Notes::new());
+    match read_content(file)? {
+        Content::Tables(read) => {
+            read.apply_to(fabric, &mut tables, &mut notes);
+            notes.extend(read.notes);
+            Ok((tables, notes))
+        }
+        _ => Err(unfit(file, "a file of tables")),
+    }
+}
+
+pub fn names(file: &Path) -> Result<(NameMap, Notes), SourceError> {
+    match read_content(file)? {
+        Content::Names(read) => Ok((read.names, read.notes)),
+        _ => Err(unfit(file, "a node-name-map")),
+    }
+}
+
+fn unfit(file: &Path, wanted: &str) -> SourceError {
+    SourceError::Input {
+        code: "FD-7702",
+        place: Place::line(file.display().to_string(), 1),
+        what: format!("this is not {wanted}"),
+        hint: "formats are told by content; docs/formats.md lists them".into(),
+    }
+}

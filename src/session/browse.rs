@@ -1,0 +1,103 @@
+//! The views by name, for commands, screens and docs.
+
+use super::views::{
+    COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, LANE_FIELDS, LINK_FIELDS,
+    PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, hosts, lanes, links, ports, switches, tables,
+};
+use super::{Column, Field, Listing, Look};
+
+/// A view with rows. `Entries` needs a switch and `Hops` a trace, so these two are made elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Browse {
+    Switches,
+    Hosts,
+    Links,
+    Ports,
+    Tables,
+    Entries,
+    Counters,
+    Lanes,
+    Hops,
+}
+
+impl Browse {
+    pub const ALL: &[Self] = &[
+        Self::Switches,
+        Self::Hosts,
+        Self::Links,
+        Self::Ports,
+        Self::Tables,
+        Self::Entries,
+        Self::Counters,
+        Self::Lanes,
+        Self::Hops,
+    ];
+
+    /// Its name in schemas and docs.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Switches => "switches",
+            Self::Hosts => "hosts",
+            Self::Links => "links",
+            Self::Ports => "ports",
+            Self::Tables => "tables",
+            Self::Entries => "entries",
+            Self::Counters => "counters",
+            Self::Lanes => "lanes",
+            Self::Hops => "trace",
+        }
+    }
+
+    /// The command that shows it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Switches => "show switches",
+            Self::Hosts => "show hosts",
+            Self::Links => "show links",
+            Self::Ports => "show ports",
+            Self::Tables => "show tables",
+            Self::Entries => "show tables SWITCH",
+            Self::Counters => "show counters",
+            Self::Lanes => "show lanes",
+            Self::Hops => "trace",
+        }
+    }
+
+    /// Whether columns stand beside these that only the source knows.
+    pub fn open_ended(self) -> bool {
+        self == Self::Counters
+    }
+
+    /// Its fields, known without any source.
+    pub fn columns(self) -> Vec<&'static Column> {
+        match self {
+            Self::Switches => columns(SWITCH_FIELDS),
+            Self::Hosts => columns(HOST_FIELDS),
+            Self::Links => columns(LINK_FIELDS),
+            Self::Ports => columns(PORT_FIELDS),
+            Self::Tables => columns(TABLE_FIELDS),
+            Self::Entries => columns(ENTRY_FIELDS),
+            Self::Counters => columns(COUNTER_FIELDS),
+            Self::Lanes => columns(LANE_FIELDS),
+            Self::Hops => columns(HOP_FIELDS),
+        }
+    }
+
+    /// Its rows in one look; `None` for the two views that need more than that.
+    pub fn listing(self, look: &Look) -> Option<Box<dyn Listing + '_>> {
+        match self {
+            Self::Switches => Some(Box::new(switches(look))),
+            Self::Hosts => Some(Box::new(hosts(look))),
+            Self::Links => Some(Box::new(links(look))),
+            Self::Ports => Some(Box::new(ports(look))),
+            Self::Tables => Some(Box::new(tables(look))),
+            Self::Counters => Some(Box::new(CounterRows::new(look))),
+            Self::Lanes => Some(Box::new(lanes(look))),
+            Self::Entries | Self::Hops => None,
+        }
+    }
+}
+
+fn columns<R>(fields: &'static [Field<R>]) -> Vec<&'static Column> {
+    fields.iter().map(|field| &field.column).collect()
+}

@@ -1,0 +1,178 @@
+//! The command table: every action once, with what it does and what it may touch. The command line, its help, the
+//! man pages and `docs/commands.md` are made from it; keys and palette of the console will be too.
+
+/// What an action may change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Danger {
+    /// Nothing.
+    None,
+    /// A file that the operator names.
+    WritesFile,
+}
+
+impl Danger {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::None => "changes nothing",
+            Self::WritesFile => "writes the file you name",
+        }
+    }
+}
+
+/// What must be there before an action can run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Needs {
+    Nothing,
+    /// A fabric to look at: `--source`, or `source =` in the config.
+    Fabric,
+}
+
+impl Needs {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Fabric => "a source (`--source`, or `source =` in the config)",
+        }
+    }
+}
+
+/// One action.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Command {
+    /// Its words on the command line.
+    pub name: &'static str,
+    /// One line, without a full stop.
+    pub summary: &'static str,
+    /// What the summary leaves out.
+    pub details: &'static str,
+    pub needs: Needs,
+    pub danger: Danger,
+    /// Command lines that work as they stand, but for the names of files.
+    pub examples: &'static [&'static str],
+}
+
+const fn command_of(name: &'static str, summary: &'static str, details: &'static str) -> Command {
+    Command { name, summary, details, needs: Needs::Nothing, danger: Danger::None, examples: &[] }
+}
+
+impl Command {
+    const fn looks(mut self) -> Self {
+        self.needs = Needs::Fabric;
+        self
+    }
+
+    const fn writes(mut self) -> Self {
+        self.danger = Danger::WritesFile;
+        self
+    }
+
+    const fn examples(mut self, examples: &'static [&'static str]) -> Self {
+        self.examples = examples;
+        self
+    }
+}
+
+/// Every action, in the order of help and docs.
+pub const COMMANDS: &[Command] = &[
+    command_of(
+        "sources",
+        "List what can be looked at",
+        "The names of generated fabrics with their keys, the files of known formats in the current folder (told by \
+         content), and the adapters of this machine.",
+    )
+    .examples(&["fabdeck sources", "fabdeck sources --json"]),
+    command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").looks(),
+    command_of(
+        "show fabric",
+        "The fabric in numbers",
+        "How many switches, hosts, routers, cables and ports there are, and which subnet manager is in charge.",
+    )
+    .looks()
+    .examples(&["fabdeck --source sim:demo show fabric", "fabdeck --source site.topo show fabric --json"]),
+    command_of("show switches", "The switches", "A row for each switch.")
+        .looks()
+        .examples(&["fabdeck --source sim:demo show switches --sort hosts:desc --top 5"]),
+    command_of(
+        "show hosts",
+        "The hosts and where they are attached",
+        "A row for each cabled port of a channel adapter, and one for an adapter without a cable.",
+    )
+    .looks()
+    .examples(&["fabdeck --source sim:demo show hosts --filter switch=rack1-leaf"]),
+    command_of("show links", "The cables", "A row for each cable, those of hosts included.")
+        .looks()
+        .examples(&["fabdeck --source sim:demo show links --filter 'width<4x,kind=switch-switch'"]),
+    command_of("show ports", "The ports and their peers", "A row for each port that the source spoke of.")
+        .looks()
+        .examples(&["fabdeck --source sim:demo show ports --filter node=rack1-leaf --fields number,state,peer"]),
+    command_of(
+        "show tables",
+        "The forwarding tables",
+        "A row for each switch; with a switch named, a row for each LID that its table routes or the fabric owns.",
+    )
+    .looks()
+    .examples(&["fabdeck --source capture/ show tables", "fabdeck --source capture/ show tables switch:leaf1"]),
+    command_of(
+        "show counters",
+        "The counters as they were read",
+        "A row for each sample and a column for each counter that some sample has; raw values, no rates.",
+    )
+    .looks()
+    .examples(&["fabdeck --source capture/ show counters --sort PortXmitWait:desc --top 10"]),
+    command_of(
+        "show lanes",
+        "The virtual lanes of each egress port",
+        "A row for each egress port whose SL2VL or arbitration table is known.",
+    )
+    .looks()
+    .examples(&["fabdeck --source capture/ show lanes --filter uniform=no"]),
+    command_of(
+        "trace",
+        "Follow the forwarding tables from SRC to DST, hop by hop",
+        "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. Of an adapter \
+         with several cabled ports the first is taken. A loop, a dead end or a switch whose table is not known is \
+         named, and the command ends with exit code 2.",
+    )
+    .looks()
+    .examples(&[
+        "fabdeck --source sim:demo trace node01 node24 --tables opensm-lfts.dump",
+        "fabdeck --source capture/ trace port:node01/1 13",
+    ]),
+    command_of(
+        "generate",
+        "Make a fabric by name",
+        "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \
+         keys. The same name gives the same bytes. With --json and no file, only the numbers are printed.",
+    )
+    .writes()
+    .examples(&["fabdeck generate demo", "fabdeck generate kary,k=4,n=2 -o tree.net", "fabdeck generate demo --json"]),
+    command_of(
+        "convert",
+        "Read files and write another format",
+        "Several files are one fabric: the topology may come from one, tables and names from others. The formats of \
+         the input are told by content.",
+    )
+    .writes()
+    .examples(&[
+        "fabdeck convert site.topo -o site.net --to ibsim",
+        "fabdeck convert site.topo opensm-lfts.dump -o opensm.fdbs --to fdbs",
+    ]),
+    command_of(
+        "completions",
+        "Print completions for a shell",
+        "For bash: `fabdeck completions bash > ~/.local/share/bash-completion/completions/fabdeck`.",
+    )
+    .examples(&["fabdeck completions bash"]),
+    command_of(
+        "man",
+        "Print the man page",
+        "In troff on stdout; with --dir a page for each command is written there.",
+    )
+    .writes()
+    .examples(&["fabdeck man | man -l -", "fabdeck man --dir ~/.local/share/man/man1"]),
+];
+
+/// The action with these words.
+pub fn command(name: &str) -> Option<&'static Command> {
+    COMMANDS.iter().find(|command| command.name == name)
+}

@@ -1,0 +1,102 @@
+//! A field is described once: id, title, unit, kind, meaning and how a row yields it. Tables, filters, sorting and
+//! JSON all follow from that description.
+
+use std::borrow::Cow;
+
+use super::{Kind, Look, Value};
+
+/// What is known of a field without any row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The word in `--fields`, `--filter`, `--sort` and the key in JSON.
+    pub id: Cow<'static, str>,
+    /// The heading of its column.
+    pub title: Cow<'static, str>,
+    /// `Mbit/s` and the like; empty for plain counts and words.
+    pub unit: &'static str,
+    pub kind: Kind,
+    /// What it means, in one line.
+    pub about: Cow<'static, str>,
+    /// Whether a table shows it when nobody asked for particular fields.
+    pub shown: bool,
+}
+
+/// A field of rows of one type.
+#[derive(Clone, Debug)]
+pub struct Field<R> {
+    pub column: Column,
+    pub value: for<'l> fn(&'l Look, R) -> Value<'l>,
+}
+
+impl<R> Field<R> {
+    pub const fn new(
+        id: &'static str,
+        title: &'static str,
+        kind: Kind,
+        about: &'static str,
+        value: for<'l> fn(&'l Look, R) -> Value<'l>,
+    ) -> Self {
+        let column = Column {
+            id: Cow::Borrowed(id),
+            title: Cow::Borrowed(title),
+            unit: "",
+            kind,
+            about: Cow::Borrowed(about),
+            shown: true,
+        };
+        Self { column, value }
+    }
+
+    /// Only on request in tables; always in JSON.
+    pub const fn on_request(mut self) -> Self {
+        self.column.shown = false;
+        self
+    }
+
+    pub const fn unit(mut self, unit: &'static str) -> Self {
+        self.column.unit = unit;
+        self
+    }
+}
+
+/// Rows and columns of any view. A console draws a window of it, a script writes all of it; nothing is copied.
+pub trait Listing {
+    fn column_count(&self) -> usize;
+    fn column(&self, at: usize) -> &Column;
+    fn row_count(&self) -> usize;
+    /// The value at a row and a column that exist.
+    fn cell(&self, row: usize, column: usize) -> Value<'_>;
+    /// What to say when there is no row at all.
+    fn when_empty(&self) -> &str;
+}
+
+/// Rows of one type under their fields.
+#[derive(Debug)]
+pub struct Rows<'l, R: 'static> {
+    pub look: &'l Look,
+    pub fields: &'static [Field<R>],
+    pub rows: Vec<R>,
+    pub when_empty: &'static str,
+}
+
+impl<R: Copy + 'static> Listing for Rows<'_, R> {
+    fn column_count(&self) -> usize {
+        self.fields.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.fields[at].column
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        (self.fields[column].value)(self.look, self.rows[row])
+    }
+
+    fn when_empty(&self) -> &str {
+        self.when_empty
+    }
+}

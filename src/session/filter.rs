@@ -1,0 +1,182 @@
+//! Filters: `leaf` (any field holds this text), `speed<EDR`, `name~leaf,degraded=yes`. A comma means "and"; double
+//! quotes keep commas and signs as they are (`"a=b"` is plain text, `name="rack 1, slot 2"` one condition).
+
+use std::cmp::Ordering;
+
+use super::{Column, Kind, Listing, Value};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilterError {
+    #[error("FD-6001: no field is called '{id}' here; the fields are: {known}")]
+    UnknownField { id: String, known: String },
+    #[error("FD-6002: '{text}' is no value of the field {id}; it holds {holds}")]
+    BadValue { id: String, text: String, holds: String },
+    #[error("FD-6003: '{0}' opens a quote and does not close it")]
+    OpenQuote(String),
+    #[error("FD-6004: '{0}' compares with nothing; write a value, or 'none' for what nobody said")]
+    NoValue(String),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sign {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Holds,
+}
+
+/// Longer signs stand before those they begin with.
+const SIGNS: &[(&str, Sign)] = &[
+    ("!=", Sign::Unequal),
+    ("<=", Sign::LessOrEqual),
+    (">=", Sign::GreaterOrEqual),
+    ("=", Sign::Equal),
+    ("<", Sign::Less),
+    (">", Sign::Greater),
+    ("~", Sign::Holds),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Condition {
+    /// Some field holds this text, whatever its case.
+    Anywhere(String),
+    /// The field at this place compares so with the value.
+    Compare { column: usize, sign: Sign, value: Value<'static> },
+    /// The field's text holds this text, whatever its case.
+    Within { column: usize, text: String },
+}
+
+/// Conditions that all have to hold.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Filter {
+    conditions: Vec<Condition>,
+}
+
+impl Filter {
+    /// Reads a filter for the fields of a listing.
+    pub fn parse(text: &str, listing: &dyn Listing) -> Result<Self, FilterError> {
+        let mut conditions = Vec::new();
+        for part in split(text)? {
+            let part = part.trim();
+            if !part.is_empty() {
+                conditions.push(condition(part, listing)?);
+            }
+        }
+        Ok(Self { conditions })
+    }
+
+    /// Both filters at once.
+    pub fn and(mut self, other: Self) -> Self {
+        self.conditions.extend(other.conditions);
+        self
+    }
+
+    pub fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(listing, row))
+    }
+}
+
+impl Condition {
+    fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
+        match self {
+            Self::Anywhere(text) => {
+                (0..listing.column_count()).any(|column| within(&listing.cell(row, column), text))
+            }
+            Self::Within { column, text } => within(&listing.cell(row, *column), text),
+            Self::Compare { column, sign, value } => compare(&listing.cell(row, *column), *sign, value),
+        }
+    }
+}
+
+/// `text` is in lower case.
+fn within(value: &Value<'_>, text: &str) -> bool {
+    !value.is_missing() && value.shown().to_lowercase().contains(text)
+}
+
+/// What nobody said is neither above nor below anything; it differs from every value.
+fn compare(found: &Value<'_>, sign: Sign, wanted: &Value<'_>) -> bool {
+    let equal = match (found, wanted) {
+        // The natural order of texts is for sorting; here equal means equal.
+        (Value::Text(a), Value::Text(b)) => a == b,
+        _ => found.order(wanted) == Ordering::Equal,
+    };
+    match sign {
+        Sign::Equal => equal,
+        Sign::Unequal => !equal,
+        _ if found.is_missing() || wanted.is_missing() => false,
+        Sign::Less => found.order(wanted) == Ordering::Less,
+        Sign::LessOrEqual => found.order(wanted) != Ordering::Greater,
+        Sign::Greater => found.order(wanted) == Ordering::Greater,
+        Sign::GreaterOrEqual => found.order(wanted) != Ordering::Less,
+        Sign::Holds => false,
+    }
+}
+
+/// At commas outside quotes.
+fn split(text: &str) -> Result<Vec<&str>, FilterError> {
+    let mut parts = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (at, sign) in text.char_indices() {
+        match sign {
+            '"' => quoted = !quoted,
+            ',' if !quoted => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    if quoted { Err(FilterError::OpenQuote(text.to_owned())) } else { Ok(parts) }
+}
+
+fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError> {
+    let word = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
+    let (id, rest) = part.split_at(word);
+    let sign = SIGNS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
+    let (Some((written, sign)), false) = (sign, id.is_empty()) else {
+        return Ok(Condition::Anywhere(unquoted(part).to_lowercase()));
+    };
+    let text = rest.trim_start()[written.len()..].trim();
+    let column = find_column(id, listing)?;
+    let about = listing.column(column);
+    if text.is_empty() {
+        return Err(FilterError::NoValue(part.to_owned()));
+    }
+    if *sign == Sign::Holds {
+        return Ok(Condition::Within { column, text: unquoted(text).to_lowercase() });
+    }
+    if text.eq_ignore_ascii_case("none") {
+        return Ok(Condition::Compare { column, sign: *sign, value: Value::Missing });
+    }
+    let text = unquoted(text);
+    let value = about.kind.parse(text).ok_or_else(|| bad_value(about, text))?;
+    Ok(Condition::Compare { column, sign: *sign, value })
+}
+
+/// The place of a field among those of a listing.
+pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
+    let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
+    ids().position(|known| known.eq_ignore_ascii_case(id)).ok_or_else(|| FilterError::UnknownField {
+        id: id.to_owned(),
+        known: ids().collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn bad_value(column: &Column, text: &str) -> FilterError {
+    let words = column.kind.words();
+    let holds = match column.kind {
+        _ if !words.is_empty() => words.join(", "),
+        Kind::Number => "whole numbers".to_owned(),
+        Kind::Flag => "yes or no".to_owned(),
+        kind => kind.title().to_owned(),
+    };
+    FilterError::BadValue { id: column.id.to_string(), text: text.to_owned(), holds }
+}
+
+fn unquoted(text: &str) -> &str {
+    text.strip_prefix('"').and_then(|text| text.strip_suffix('"')).unwrap_or(text)
+}

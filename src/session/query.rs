@@ -1,0 +1,120 @@
+//! Which rows and columns of a listing are wanted, and in which order.
+
+use std::cmp::Ordering;
+
+use super::filter::find_column;
+use super::{Filter, FilterError, Listing, Value};
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QueryError {
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error("FD-6005: '{0}' is no order; write FIELD, FIELD:desc or -FIELD")]
+    Order(String),
+    #[error("FD-6006: no field is named; write ids with commas between, or 'help' for a list")]
+    NoFields,
+}
+
+/// Which columns stand for "all that matter" when none are named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Columns {
+    /// Those a person wants to see first.
+    Shown,
+    All,
+}
+
+/// What an operator asked for, as text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    pub filters: Vec<String>,
+    /// Ids with commas between.
+    pub fields: Option<String>,
+    /// Fields with commas between, `:desc` or a leading `-` turns one around.
+    pub sort: Option<String>,
+    pub top: Option<usize>,
+}
+
+/// The answer: rows and columns by their place in the listing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    pub rows: Vec<usize>,
+    pub columns: Vec<usize>,
+    /// How many rows there were before the filter.
+    pub of: usize,
+}
+
+impl Query {
+    pub fn select(&self, listing: &dyn Listing, default: Columns) -> Result<Selection, QueryError> {
+        let columns = self.columns(listing, default)?;
+        let orders = self.orders(listing)?;
+        let mut filter = Filter::default();
+        for text in &self.filters {
+            filter = filter.and(Filter::parse(text, listing)?);
+        }
+        let of = listing.row_count();
+        let mut rows: Vec<usize> = (0..of).filter(|row| filter.holds(listing, *row)).collect();
+        if !orders.is_empty() {
+            rows = sorted(listing, &rows, &orders);
+        }
+        rows.truncate(self.top.unwrap_or(usize::MAX));
+        Ok(Selection { rows, columns, of })
+    }
+
+    fn columns(&self, listing: &dyn Listing, default: Columns) -> Result<Vec<usize>, QueryError> {
+        let Some(fields) = &self.fields else {
+            let all = 0..listing.column_count();
+            return Ok(all.filter(|at| default == Columns::All || listing.column(*at).shown).collect());
+        };
+        let mut columns = Vec::new();
+        for id in fields.split(',').map(str::trim).filter(|id| !id.is_empty()) {
+            let at = find_column(id, listing)?;
+            // A key stands once in a JSON object, so naming a field twice means naming it.
+            if !columns.contains(&at) {
+                columns.push(at);
+            }
+        }
+        if columns.is_empty() { Err(QueryError::NoFields) } else { Ok(columns) }
+    }
+
+    fn orders(&self, listing: &dyn Listing) -> Result<Vec<Order>, QueryError> {
+        let keys = self.sort.as_deref().unwrap_or_default().split(',').map(str::trim);
+        keys.filter(|key| !key.is_empty()).map(|key| order(key, listing)).collect()
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Order {
+    column: usize,
+    descending: bool,
+}
+
+fn order(key: &str, listing: &dyn Listing) -> Result<Order, QueryError> {
+    let (id, descending) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
+        (Some(id), _) => (id, true),
+        (None, Some((id, "desc"))) => (id, true),
+        (None, Some((id, "asc"))) => (id, false),
+        (None, Some(_)) => return Err(QueryError::Order(key.to_owned())),
+        (None, None) => (key, false),
+    };
+    Ok(Order { column: find_column(id, listing)?, descending })
+}
+
+/// Rows that compare alike keep the order of the listing, which is canonical.
+fn sorted(listing: &dyn Listing, rows: &[usize], orders: &[Order]) -> Vec<usize> {
+    let keys = |row: usize| -> Vec<Value<'_>> {
+        orders.iter().map(|order| listing.cell(row, order.column)).collect()
+    };
+    let mut keyed: Vec<(Vec<Value<'_>>, usize)> = rows.iter().map(|row| (keys(*row), *row)).collect();
+    keyed.sort_by(|(a, _), (b, _)| {
+        let each = a.iter().zip(b).zip(orders);
+        each.map(|((a, b), order)| compare(a, b, order.descending))
+            .find(|order| *order != Ordering::Equal)
+            .unwrap_or(Ordering::Equal)
+    });
+    keyed.into_iter().map(|(_, row)| row).collect()
+}
+
+/// What nobody said comes last either way: it is never the top of anything.
+fn compare(a: &Value<'_>, b: &Value<'_>, descending: bool) -> Ordering {
+    if descending && !a.is_missing() && !b.is_missing() { b.order(a) } else { a.order(b) }
+}

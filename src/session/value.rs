@@ -1,0 +1,265 @@
+//! Typed values of fields. The type decides how a value is compared, aligned and written; no face guesses from text.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, PortState};
+
+/// What a field holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Text,
+    Number,
+    Guid,
+    Flag,
+    Width,
+    Speed,
+    State,
+    PhysicalState,
+}
+
+impl Kind {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Guid => "GUID",
+            Self::Flag => "yes or no",
+            Self::Width => "width",
+            Self::Speed => "speed",
+            Self::State => "state",
+            Self::PhysicalState => "physical state",
+        }
+    }
+
+    /// Numbers line up at their last digit.
+    pub fn right_aligned(self) -> bool {
+        self == Self::Number
+    }
+
+    /// The words that a field of this kind can hold, in their order (empty: not a kind of fixed words).
+    pub fn words(self) -> Vec<&'static str> {
+        match self {
+            Self::Width => LinkWidth::ALL.iter().map(|v| v.word()).collect(),
+            Self::Speed => LinkSpeed::ALL.iter().map(|v| v.word()).collect(),
+            Self::State => PortState::ALL.iter().map(|v| v.word()).collect(),
+            Self::PhysicalState => PhysicalState::ALL.iter().map(|v| v.word()).collect(),
+            Self::Text | Self::Number | Self::Guid | Self::Flag => Vec::new(),
+        }
+    }
+
+    /// A value as an operator types it; `None` when the text is no value of this kind.
+    pub fn parse(self, text: &str) -> Option<Value<'static>> {
+        match self {
+            Self::Text => Some(Value::Text(Cow::Owned(text.to_owned()))),
+            Self::Number => match text.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                None => text.parse().ok(),
+            }
+            .map(Value::Number),
+            Self::Guid => Guid::from_hex(text).ok().map(Value::Guid),
+            Self::Flag => match text.to_ascii_lowercase().as_str() {
+                "yes" | "true" | "1" => Some(Value::Flag(true)),
+                "no" | "false" | "0" => Some(Value::Flag(false)),
+                _ => None,
+            },
+            Self::Width => LinkWidth::from_word(text).map(Value::from),
+            Self::Speed => LinkSpeed::from_word(text).map(Value::from),
+            Self::State => PortState::from_word(text).map(Value::from),
+            Self::PhysicalState => PhysicalState::from_word(text).map(Value::from),
+        }
+    }
+}
+
+/// The value of one field in one row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value<'a> {
+    /// Nobody said.
+    Missing,
+    Text(Cow<'a, str>),
+    Number(u64),
+    Guid(Guid),
+    Flag(bool),
+    /// One of a few words that have an order (`4x`, `EDR`, `Active`).
+    Word {
+        word: &'static str,
+        order: u8,
+    },
+}
+
+impl<'a> Value<'a> {
+    pub fn text(text: &'a str) -> Self {
+        Self::Text(Cow::Borrowed(text))
+    }
+
+    /// A count; no fabric has as many things as `u64` holds.
+    pub fn count(count: usize) -> Self {
+        Self::Number(count as u64)
+    }
+
+    pub fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// As a person reads it: `-` where nobody said, `yes` and `no` for flags.
+    pub fn shown(&self) -> Cow<'_, str> {
+        match self {
+            Self::Missing => Cow::Borrowed("-"),
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::Guid(guid) => Cow::Owned(guid.to_string()),
+            Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
+            Self::Word { word, .. } => Cow::Borrowed(word),
+        }
+    }
+
+    /// Order of two values of one field; what nobody said comes last.
+    pub fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Missing, Self::Missing) => Ordering::Equal,
+            (Self::Missing, _) => Ordering::Greater,
+            (_, Self::Missing) => Ordering::Less,
+            (Self::Number(a), Self::Number(b)) => a.cmp(b),
+            (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
+            (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
+            (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
+            _ => natural_order(&self.shown(), &other.shown()),
+        }
+    }
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.shown())
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Missing, Into::into)
+    }
+}
+
+impl From<String> for Value<'_> {
+    fn from(text: String) -> Self {
+        Self::Text(Cow::Owned(text))
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<Guid> for Value<'_> {
+    fn from(guid: Guid) -> Self {
+        Self::Guid(guid)
+    }
+}
+
+impl From<bool> for Value<'_> {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+/// Numbers of every size.
+macro_rules! numbers {
+    ($($from:ty => $into:expr;)+) => {
+        $(impl From<$from> for Value<'_> {
+            fn from(value: $from) -> Self {
+                Self::Number($into(value))
+            }
+        })+
+    };
+}
+
+numbers! {
+    u8 => u64::from;
+    u16 => u64::from;
+    u32 => u64::from;
+    u64 => u64::from;
+    Lid => |lid: Lid| u64::from(lid.value());
+    PortNum => |port: PortNum| u64::from(port.value());
+}
+
+/// Words in the order of their variants, which is the order of what they mean.
+macro_rules! ordered_words {
+    ($($from:ty),+) => {
+        $(impl From<$from> for Value<'_> {
+            fn from(value: $from) -> Self {
+                Self::Word { word: value.word(), order: value as u8 }
+            }
+        })+
+    };
+}
+
+ordered_words!(LinkWidth, LinkSpeed, PortState, PhysicalState);
+
+/// Text order in which numbers within names count as numbers: `leaf2` before `leaf10`.
+pub fn natural_order(a: &str, b: &str) -> Ordering {
+    let (mut left, mut right) = (a.as_bytes(), b.as_bytes());
+    while let (Some(x), Some(y)) = (left.first(), right.first()) {
+        let step = if x.is_ascii_digit() && y.is_ascii_digit() {
+            let (m, n) = (digits(left), digits(right));
+            let (p, q) = (significant(&left[..m]), significant(&right[..n]));
+            (left, right) = (&left[m..], &right[n..]);
+            p.len().cmp(&q.len()).then_with(|| p.cmp(q))
+        } else {
+            (left, right) = (&left[1..], &right[1..]);
+            x.cmp(y)
+        };
+        if step != Ordering::Equal {
+            return step;
+        }
+    }
+    // `a1` and `a01` are alike so far; plain order keeps the result total.
+    left.len().cmp(&right.len()).then_with(|| a.cmp(b))
+}
+
+fn digits(text: &[u8]) -> usize {
+    text.iter().take_while(|b| b.is_ascii_digit()).count()
+}
+
+fn significant(digits: &[u8]) -> &[u8] {
+    let zeros = digits.iter().take_while(|b| **b == b'0').count();
+    &digits[zeros..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_as_numbers() {
+        let mut names = ["leaf10", "leaf2", "leaf", "leaf02", "leaf2b", "a", "leaf2[10]", "leaf2[9]"];
+        names.sort_by(|a, b| natural_order(a, b));
+        assert_eq!(names, ["a", "leaf", "leaf02", "leaf2", "leaf2[9]", "leaf2[10]", "leaf2b", "leaf10"]);
+    }
+
+    #[test]
+    fn words_compare_by_what_they_mean() {
+        let speed = |word| Kind::Speed.parse(word).unwrap();
+        assert_eq!(speed("fdr").order(&speed("EDR")), Ordering::Less);
+        assert_eq!(speed("FDR10").order(&speed("FDR")), Ordering::Less);
+        let width = |word| Kind::Width.parse(word).unwrap();
+        assert_eq!(width("12x").order(&width("8x")), Ordering::Greater);
+        assert_eq!(Value::Missing.order(&Value::Number(0)), Ordering::Greater);
+    }
+
+    #[test]
+    fn every_word_of_a_kind_is_read() {
+        for kind in [Kind::Width, Kind::Speed, Kind::State, Kind::PhysicalState] {
+            for word in kind.words() {
+                assert_eq!(kind.parse(word).unwrap().shown(), word);
+            }
+        }
+        for (kind, text) in
+            [(Kind::Number, "-1"), (Kind::Guid, "x"), (Kind::Flag, "maybe"), (Kind::Speed, "1")]
+        {
+            assert_eq!(kind.parse(text), None, "{text}");
+        }
+    }
+}

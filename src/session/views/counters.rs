@@ -1,0 +1,112 @@
+//! Counters: a row for each sample, a column for each counter that any sample has.
+
+use std::collections::BTreeSet;
+
+use crate::fabric::{Guid, Lid, NodeId};
+use crate::observe::{Counter, CounterSample};
+use crate::session::{Column, Field, Kind, Listing, Look, Value};
+
+type Get = Field<usize>;
+
+/// The fields that every sample has; the counters follow after them under the names that the tools print.
+pub static COUNTER_FIELDS: &[Get] = &[
+    Get::new("node", "NODE", Kind::Text, "name of the node", |l, at| {
+        node(l, at).map(|node| l.name(node)).into()
+    }),
+    Get::new(
+        "guid",
+        "GUID",
+        Kind::Guid,
+        "GUID of the node, as the sample gives it or as the fabric knows it",
+        |l, at| {
+            let known = || node(l, at).map(|node| l.fabric().node(node).guid());
+            sample(l, at).node.or_else(known).into()
+        },
+    )
+    .on_request(),
+    Get::new("lid", "LID", Kind::Number, "LID, where the sample is named by LID", |l, at| {
+        sample(l, at).lid.into()
+    })
+    .on_request(),
+    Get::new(
+        "port",
+        "PORT",
+        Kind::Number,
+        "port number; none for all ports of an adapter together",
+        |l, at| sample(l, at).port.into(),
+    ),
+];
+
+/// Counter samples under the union of their counters.
+#[derive(Debug)]
+pub struct CounterRows<'l> {
+    look: &'l Look,
+    counters: Vec<(Counter, Column)>,
+}
+
+impl<'l> CounterRows<'l> {
+    pub fn new(look: &'l Look) -> Self {
+        let samples = &look.observation.counters;
+        let union: BTreeSet<Counter> =
+            samples.iter().flat_map(|sample| sample.values.iter().map(|(counter, _)| counter)).collect();
+        let counters = union.into_iter().map(|counter| (counter.clone(), column(&counter))).collect();
+        Self { look, counters }
+    }
+}
+
+impl Listing for CounterRows<'_> {
+    fn column_count(&self) -> usize {
+        COUNTER_FIELDS.len() + self.counters.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        match COUNTER_FIELDS.get(at) {
+            Some(field) => &field.column,
+            None => &self.counters[at - COUNTER_FIELDS.len()].1,
+        }
+    }
+
+    fn row_count(&self) -> usize {
+        self.look.observation.counters.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        match COUNTER_FIELDS.get(column) {
+            Some(field) => (field.value)(self.look, row),
+            None => {
+                let counter = &self.counters[column - COUNTER_FIELDS.len()].0;
+                sample(self.look, row).values.get(counter).into()
+            }
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "the source has no counters"
+    }
+}
+
+fn column(counter: &Counter) -> Column {
+    Column {
+        id: counter.name().to_owned().into(),
+        title: counter.name().to_owned().into(),
+        unit: "",
+        kind: Kind::Number,
+        about: format!("counter {}, raw", counter.name()).into(),
+        shown: true,
+    }
+}
+
+fn sample(look: &Look, at: usize) -> &CounterSample {
+    &look.observation.counters[at]
+}
+
+/// Tools name a sample by node GUID, by port GUID or by LID.
+fn node(look: &Look, at: usize) -> Option<NodeId> {
+    let fabric = look.fabric();
+    let sample = sample(look, at);
+    let by_guid = |guid: Guid| {
+        fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
+    };
+    let by_lid = |lid: u16| fabric.port_by_lid(Lid::new(lid.into())?).map(|port| fabric.port(port).node);
+    sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
+}

@@ -1,0 +1,134 @@
+//! Links: a row for each cable.
+
+use rustc_hash::FxHashMap;
+
+use crate::fabric::{Element, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState, Resolved};
+use crate::session::{Field, Kind, Look, Rows};
+
+/// A cable, and how many cables join the same two nodes (itself included).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cable {
+    pub link: LinkId,
+    pub parallel: u32,
+}
+
+type Get = Field<Cable>;
+
+pub static LINK_FIELDS: &[Get] = &[
+    Get::new("a", "A", Kind::Text, "node at the first end", |l, r| l.name(ends(l, r)[0].node).into()),
+    Get::new("a_port", "PORT", Kind::Number, "port at the first end", |l, r| ends(l, r)[0].number.into()),
+    Get::new("b", "B", Kind::Text, "node at the other end", |l, r| l.name(ends(l, r)[1].node).into()),
+    Get::new("b_port", "PORT", Kind::Number, "port at the other end", |l, r| ends(l, r)[1].number.into()),
+    Get::new("a_guid", "A GUID", Kind::Guid, "node GUID at the first end", |l, r| {
+        l.fabric().node(ends(l, r)[0].node).guid().into()
+    })
+    .on_request(),
+    Get::new("b_guid", "B GUID", Kind::Guid, "node GUID at the other end", |l, r| {
+        l.fabric().node(ends(l, r)[1].node).guid().into()
+    })
+    .on_request(),
+    Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
+        kind(l, r).into()
+    }),
+    Get::new("width", "WIDTH", Kind::Width, "width in use", |l, r| width(l, r).into()),
+    Get::new("speed", "SPEED", Kind::Speed, "speed in use", |l, r| speed(l, r).into()),
+    Get::new("rate_mbps", "RATE", Kind::Number, "signalling rate of all physical lanes together", |l, r| {
+        let rate = width(l, r).zip(speed(l, r));
+        rate.map(|(width, speed)| u64::from(width.lanes()) * u64::from(speed.mbps())).into()
+    })
+    .unit("Mbit/s")
+    .on_request(),
+    Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
+    Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
+        l.fabric().degraded(r.link).into()
+    }),
+    Get::new("mismatch", "MISMATCH", Kind::Flag, "the ends say different widths or speeds", |l, r| {
+        mismatch(l, r).into()
+    })
+    .on_request(),
+    Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
+        let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
+        a.zip(b).map(|(a, b)| a.min(b)).into()
+    })
+    .on_request(),
+    Get::new("speed_possible", "CAN SPEED", Kind::Speed, "fastest that both ends can do", |l, r| {
+        let [a, b] = ends(l, r).map(|port| port.facts.speed_supported);
+        a.zip(b).map(|(a, b)| a.min(b)).into()
+    })
+    .on_request(),
+    Get::new(
+        "parallel",
+        "PARALLEL",
+        Kind::Number,
+        "cables between the same two nodes, this one included",
+        |_, r| r.parallel.into(),
+    ),
+    Get::new("self_loop", "SELF LOOP", Kind::Flag, "both ends are on one node", |l, r| {
+        let [a, b] = ends(l, r);
+        (a.node == b.node).into()
+    })
+    .on_request(),
+    Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, r| {
+        Element::of(l.fabric(), &l.names, Resolved::Link(r.link)).to_string().into()
+    })
+    .on_request(),
+];
+
+pub fn links(look: &Look) -> Rows<'_, Cable> {
+    let fabric = look.fabric();
+    let pair = |link: LinkId| -> (NodeId, NodeId) {
+        let [(a, _), (b, _)] = fabric.ends(link);
+        (a.min(b), a.max(b))
+    };
+    let mut between: FxHashMap<(NodeId, NodeId), u32> = FxHashMap::default();
+    for (link, _) in fabric.links() {
+        *between.entry(pair(link)).or_default() += 1;
+    }
+    let cable = |link| Cable { link, parallel: between.get(&pair(link)).copied().unwrap_or(1) };
+    let rows = fabric.links().map(|(link, _)| cable(link)).collect();
+    Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
+}
+
+fn ends(look: &Look, row: Cable) -> [&Port; 2] {
+    let fabric = look.fabric();
+    let link = fabric.link(row.link);
+    [fabric.port(link.a), fabric.port(link.b)]
+}
+
+fn kind(look: &Look, row: Cable) -> &'static str {
+    let [a, b] = ends(look, row).map(|port| look.fabric().node(port.node).facts.kind);
+    use NodeKind::{ChannelAdapter, Router, Switch};
+    match (a.min(b), a.max(b)) {
+        (Switch, Switch) => "switch-switch",
+        (Switch, ChannelAdapter) => "switch-host",
+        (Switch, Router) => "switch-router",
+        (ChannelAdapter, ChannelAdapter) => "host-host",
+        (ChannelAdapter, _) => "host-router",
+        (Router, _) => "router-router",
+    }
+}
+
+fn width(look: &Look, row: Cable) -> Option<LinkWidth> {
+    let [a, b] = ends(look, row);
+    a.facts.width.or(b.facts.width)
+}
+
+fn speed(look: &Look, row: Cable) -> Option<LinkSpeed> {
+    let [a, b] = ends(look, row);
+    a.facts.speed.or(b.facts.speed)
+}
+
+fn state(look: &Look, row: Cable) -> Option<PortState> {
+    ends(look, row).iter().filter_map(|port| port.facts.state).min()
+}
+
+/// `None` where only one end said something.
+fn mismatch(look: &Look, row: Cable) -> Option<bool> {
+    let [a, b] = ends(look, row).map(|port| &port.facts);
+    let widths = a.width.zip(b.width).map(|(a, b)| a != b);
+    let speeds = a.speed.zip(b.speed).map(|(a, b)| a != b);
+    match (widths, speeds) {
+        (None, None) => None,
+        (widths, speeds) => Some(widths == Some(true) || speeds == Some(true)),
+    }
+}

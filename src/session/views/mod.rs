@@ -1,0 +1,21 @@
+//! The views of a fabric: for each its fields, and the rows it has.
+
+mod counters;
+mod entries;
+mod hops;
+mod hosts;
+mod lanes;
+mod links;
+mod ports;
+mod switches;
+mod tables;
+
+pub use counters::{COUNTER_FIELDS, CounterRows};
+pub use entries::{ENTRY_FIELDS, entries};
+pub use hops::HOP_FIELDS;
+pub use hosts::{HOST_FIELDS, hosts};
+pub use lanes::{LANE_FIELDS, lanes};
+pub use links::{LINK_FIELDS, links};
+pub use ports::{PORT_FIELDS, ports};
+pub use switches::{SWITCH_FIELDS, switches};
+pub use tables::{TABLE_FIELDS, tables};

@@ -1,0 +1,134 @@
+//! Several files of one fabric become one observation: the topology from one, tables, counters and names from others.
+
+use crate::access::SourceError;
+use crate::fabric::{FabricDiff, NameMap, Tables};
+use crate::files::Format;
+use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use crate::observe::{Notes, Observation, Place};
+
+/// What was read so far.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    source: String,
+    topologies: Vec<(&'static Format, TopologyFile)>,
+    tables: Vec<TableFile>,
+    counters: Vec<CounterFile>,
+    lids: Vec<LidFile>,
+    names: NameMap,
+    pub(super) notes: Notes,
+}
+
+impl Assembly {
+    pub(super) fn new(source: &str) -> Self {
+        Self {
+            source: source.to_owned(),
+            topologies: Vec::new(),
+            tables: Vec::new(),
+            counters: Vec::new(),
+            lids: Vec::new(),
+            names: NameMap::default(),
+            notes: Notes::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, format: &'static Format, content: Content) {
+        match content {
+            Content::Topology(file) => self.topologies.push((format, *file)),
+            Content::Tables(file) => self.tables.push(file),
+            Content::Counters(file) => self.counters.push(file),
+            Content::Lids(file) => self.lids.push(file),
+            Content::Names(file) => {
+                self.notes.extend(file.notes);
+                self.names.by_guid.extend(file.names.by_guid);
+            }
+            Content::Guids(file) => {
+                let count = file.guids.len();
+                self.notes.extend(file.notes);
+                self.note_source("FN-502", || {
+                    format!("a list of {count} GUIDs was read; nothing here uses it")
+                });
+            }
+        }
+    }
+
+    fn note_source(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add(code, Place::file(self.source.clone()), text);
+    }
+
+    pub(super) fn finish(mut self) -> Result<Observation, SourceError> {
+        let topology = self.topology()?;
+        let mut fabric = topology.fabric;
+        self.notes.extend(topology.notes);
+        for file in std::mem::take(&mut self.lids) {
+            fabric = file.give_lids(&self.source, &fabric, &mut self.notes);
+            self.notes.extend(file.notes);
+        }
+        let mut tables = Tables::default();
+        for file in std::mem::take(&mut self.tables) {
+            file.apply_to(&fabric, &mut tables, &mut self.notes);
+            self.notes.extend(file.notes);
+        }
+        let mut counters = topology.counters;
+        for file in self.counters {
+            counters.extend(file.samples);
+            self.notes.extend(file.notes);
+        }
+        Ok(Observation {
+            time: topology.time,
+            fabric,
+            tables,
+            counters,
+            names: self.names,
+            subnet_manager: topology.subnet_manager,
+            notes: self.notes,
+        })
+    }
+
+    /// The one topology: formats stand in the order of what they tell. Two of one format must agree.
+    fn topology(&mut self) -> Result<TopologyFile, SourceError> {
+        let rank = |format: &Format| crate::files::FORMATS.iter().position(|known| known.id == format.id);
+        let mut topologies = std::mem::take(&mut self.topologies);
+        topologies.sort_by_key(|(format, _)| rank(format));
+        let mut rest = topologies.into_iter();
+        let (format, best) = rest.next().ok_or_else(|| self.no_topology())?;
+        for (other_format, other) in rest {
+            let diff = FabricDiff::between(&best.fabric, &other.fabric);
+            let Some(first) = diff.changes.first() else { continue };
+            if other_format.id == format.id {
+                return Err(SourceError::Input {
+                    code: "FD-5007",
+                    place: Place::file(self.source.clone()),
+                    what: format!(
+                        "two {} files that differ in {} places: {first}",
+                        format.title,
+                        diff.changes.len()
+                    ),
+                    hint: "give the files of one fabric at one time; leave one of the two out".into(),
+                });
+            }
+            let (title, count) = (other_format.title, diff.changes.len());
+            self.note_source("FN-505", || {
+                format!(
+                    "the topology is that of the {}; the {title} differs in {count} facts: {first}",
+                    format.title
+                )
+            });
+        }
+        Ok(best)
+    }
+
+    fn no_topology(&self) -> SourceError {
+        let what = match (self.tables.len(), self.counters.len()) {
+            (0, 0) => "nothing here tells a topology".to_owned(),
+            (0, _) => "there are counters here but no topology they belong to".to_owned(),
+            _ => "there are tables here but no topology they belong to".to_owned(),
+        };
+        SourceError::Input {
+            code: "FD-5006",
+            place: Place::file(self.source.clone()),
+            what,
+            hint: "put the output of ibnetdiscover (or an opensm-subnet.lst, an ibdiagnet2.db_csv) beside it and give the folder"
+                .into(),
+        }
+    }
+}

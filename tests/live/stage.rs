@@ -1,0 +1,198 @@
+//! The stage: one ibsim with sockets of its own, ended by its process id, and the tools that look at it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use fabdeck::fabric::{Fabric, NodeKind};
+use fabdeck::files::content::{Content, TableFile, TopologyFile};
+use fabdeck::files::text::Input;
+use fabdeck::files::{detect, ibsim};
+use fabdeck::generate::{Spec, generate};
+use tempfile::TempDir;
+
+/// No tool may take longer; the slowest (OpenSM on 720 switches) needs some twenty seconds.
+const PATIENCE: Duration = Duration::from_secs(150);
+
+static STAGES: AtomicU32 = AtomicU32::new(0);
+
+/// Whether the long run is asked for (`tests/run --long`).
+pub fn long() -> bool {
+    std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1")
+}
+
+pub fn fabric(name: &str) -> Fabric {
+    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+}
+
+/// A program of a Debian package; without it the test fails.
+fn program(name: &str, package: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    // Debian puts these beside what a user's PATH has.
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin"].map(PathBuf::from));
+    let found = folders.map(|folder| folder.join(name)).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("{name} is missing: apt-get install {package}"))
+}
+
+/// The library that puts tools on ibsim instead of a device.
+fn umad2sim() -> PathBuf {
+    let folders = fs::read_dir("/usr/lib").unwrap().flatten().map(|entry| entry.path().join("umad2sim/libumad2sim.so"));
+    folders.into_iter().find(|file| file.is_file()).expect("libumad2sim.so is missing: apt-get install ibsim-utils")
+}
+
+/// A fabric that ibsim plays.
+pub struct Stage {
+    pub folder: TempDir,
+    child: Child,
+    socket: String,
+    /// The node that tools sit on, and the GUID of its port.
+    host: String,
+    host_port: String,
+}
+
+impl Stage {
+    /// Writes the net file as `generate` does and lets ibsim load it.
+    pub fn play(fabric: &Fabric) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let net = folder.path().join("fabric.net");
+        fs::write(&net, ibsim::write(fabric).unwrap().text).unwrap();
+        let (_, host) = fabric.nodes().find(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).unwrap();
+        let socket = format!("fabdeck-{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
+        let ports: usize = fabric.nodes().map(|(_, node)| usize::from(node.facts.port_count) + 2).sum();
+        let log = folder.path().join("ibsim.log");
+        let child = Command::new(program("ibsim", "ibsim-utils"))
+            .args(["-s", "-N", &fabric.nodes().len().to_string(), "-S", &(fabric.switch_count() + 1).to_string()])
+            .args(["-P", &ports.to_string()])
+            .arg(&net)
+            .env("IBSIM_SOCKNAME", &socket)
+            .stdin(Stdio::piped())
+            .stdout(fs::File::create(&log).unwrap())
+            .stderr(fs::File::create(folder.path().join("ibsim.err")).unwrap())
+            .spawn()
+            .unwrap();
+        let host_port = format!("0x{:x}", host.guid().0 + 1);
+        let stage = Self { folder, child, socket, host: format!("H-{:016x}", host.guid().0), host_port };
+        stage.wait_until_ready(&log)
+    }
+
+    fn wait_until_ready(mut self, log: &Path) -> Self {
+        let begun = Instant::now();
+        while !fs::read_to_string(log).unwrap_or_default().contains("sim> ") {
+            let ended = self.child.try_wait().unwrap();
+            let said = || fs::read_to_string(log).unwrap_or_default();
+            assert!(ended.is_none(), "ibsim ended on the net file: {}", said());
+            assert!(begun.elapsed() < PATIENCE, "ibsim is not ready: {}", said());
+            sleep(Duration::from_millis(20));
+        }
+        self
+    }
+
+    /// What a tool prints over this fabric. It must succeed.
+    pub fn run<S: AsRef<OsStr>>(&self, tool: &str, package: &str, args: &[S]) -> String {
+        let mut command = Command::new(program(tool, package));
+        command
+            .args(args)
+            .env("IBSIM_SOCKNAME", &self.socket)
+            .env("SIM_HOST", &self.host)
+            .env("LD_PRELOAD", umad2sim())
+            .env("OSM_TMP_DIR", self.folder.path())
+            .env("OSM_CACHE_DIR", self.folder.path());
+        let output = finish(command);
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let talk = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{tool}: {}\n{talk}\n{}", output.status, tail(&said));
+        said
+    }
+
+    /// OpenSM, once: assigns LIDs, routes, leaves its dumps in the folder.
+    pub fn opensm(&self, args: &[&str]) {
+        let path = |name: &str| self.folder.path().join(name).display().to_string();
+        fs::write(path("opensm.conf"), "max_smps_timeout 600000\n").unwrap();
+        let fixed = ["-F", &path("opensm.conf"), "-o", "-s", "0", "-e", "-f", &path("opensm.log"), "-D", "0x43", "-t"];
+        let dumps = ["2000", "--dump_files_dir", &self.folder.path().display().to_string(), "-g", &self.host_port];
+        let all: Vec<String> = fixed.iter().chain(&dumps).chain(args).map(|word| (*word).to_owned()).collect();
+        self.run("opensm", "opensm", &all);
+    }
+
+    /// The bytes of a dump, and the path for messages.
+    pub fn dump(&self, name: &str) -> (String, Vec<u8>) {
+        let path = self.folder.path().join(name);
+        let bytes = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        (name.to_owned(), bytes)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A command's output; a command that hangs is ended by its id and fails the test.
+pub fn finish(mut command: Command) -> Output {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let (mut out, mut err) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let read = |from: &mut dyn Read| {
+        let mut bytes = Vec::new();
+        from.read_to_end(&mut bytes).unwrap();
+        bytes
+    };
+    std::thread::scope(|scope| {
+        let stdout = scope.spawn(move || read(&mut out));
+        let stderr = scope.spawn(move || read(&mut err));
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _ = child.kill();
+                let _ = child.wait();
+                panic!("{command:?} did not end within {PATIENCE:?}");
+            }
+            sleep(Duration::from_millis(10));
+        };
+        Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    })
+}
+
+/// ibdmchk on a list of links and routes: its report. It ends with 0 whatever it finds.
+pub fn ibdmchk(folder: &Path, args: &[&str]) -> String {
+    let mut command = Command::new(program("ibdmchk", "ibutils"));
+    let output = finish({
+        command.args(args).current_dir(folder);
+        command
+    });
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+fn tail(text: &str) -> &str {
+    let start = text.len().saturating_sub(2_000);
+    text.get(start..).unwrap_or(text)
+}
+
+/// Read as any file is: the format told by content, and nothing to note.
+pub fn topology(name: &str, bytes: &[u8]) -> TopologyFile {
+    match read(name, bytes) {
+        Content::Topology(file) => *file,
+        other => panic!("{name} is no topology: {other:?}"),
+    }
+}
+
+pub fn tables(name: &str, bytes: &[u8]) -> TableFile {
+    match read(name, bytes) {
+        Content::Tables(file) => file,
+        _ => panic!("{name} has no tables"),
+    }
+}
+
+pub fn read(name: &str, bytes: &[u8]) -> Content {
+    let format = detect(bytes).unwrap_or_else(|| panic!("{name} is of no known format"));
+    (format.read)(Input::new(name, bytes)).unwrap_or_else(|e| panic!("{e}"))
+}

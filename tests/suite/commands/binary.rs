@@ -1,0 +1,162 @@
+//! The binary itself: streams, exit codes, pipes, signals.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// The binary with a home of its own, so that neither a configuration nor a log of this machine matters.
+fn fabdeck(home: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.current_dir(home.path()).stdin(Stdio::null());
+    command.env_remove("NO_COLOR").env("HOME", home.path());
+    for folder in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(folder, home.path());
+    }
+    command
+}
+
+fn home() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+const SHOWS: &[&str] = &["fabric", "switches", "hosts", "links", "ports", "tables", "counters", "lanes"];
+
+#[test]
+fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
+    let home = home();
+    let shows = SHOWS.iter().map(|what| vec!["--source", "sim:demo", "show", what]);
+    let others = [
+        vec![],
+        vec!["sources"],
+        vec!["generate", "demo"],
+        vec!["generate", "demo", "--json"],
+        vec!["completions", "bash"],
+        vec!["man"],
+    ];
+    for args in shows.chain(others) {
+        let ended =
+            assert_cmd::Command::from_std(fabdeck(&home)).args(&args).assert().code(0).get_output().clone();
+        assert!(!ended.stdout.contains(&0x1b) && !ended.stderr.contains(&0x1b), "{args:?}");
+    }
+}
+
+/// The examples of help and docs, but for those that name files.
+#[test]
+fn examples_work_as_they_stand() {
+    let home = home();
+    let names_files =
+        |line: &str| ["capture/", ".topo", ".dump", " -o ", "man "].iter().any(|sign| line.contains(sign));
+    let examples = fabdeck::session::COMMANDS.iter().flat_map(|command| command.examples);
+    for example in examples.filter(|line| !names_files(line)) {
+        let mut shell = Command::new("sh");
+        let line = example.replacen("fabdeck", env!("CARGO_BIN_EXE_fabdeck"), 1);
+        shell.args(["-c", &line]).env("HOME", home.path()).env("XDG_STATE_HOME", home.path());
+        let ended = shell.env("XDG_CONFIG_HOME", home.path()).current_dir(home.path()).output().unwrap();
+        assert!(ended.status.success() && !ended.stdout.is_empty(), "{example}: {ended:?}");
+    }
+}
+
+#[test]
+fn usage_errors_end_with_64() {
+    let home = home();
+    for args in
+        [&["nonsense"][..], &["show", "links"], &["--source", "sim:nothing", "show", "links"], &["check"]]
+    {
+        let ended =
+            assert_cmd::Command::from_std(fabdeck(&home)).args(args).assert().code(64).get_output().clone();
+        assert!(ended.stdout.is_empty() && !ended.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_source_that_is_not_there_and_one_that_is_no_fabric() {
+    let home = home();
+    std::fs::write(home.path().join("letter.txt"), "Dear fabric,\n").unwrap();
+    let run = |source: &str| {
+        assert_cmd::Command::from_std(fabdeck(&home)).args(["--source", source, "show", "fabric"]).assert()
+    };
+    run("absent.topo").code(8);
+    let ended = run("letter.txt").code(7).get_output().clone();
+    assert!(String::from_utf8_lossy(&ended.stderr).contains("letter.txt:1"), "{ended:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let home = home();
+    for args in [&["--source", "sim:demo", "show", "ports", "--json"][..], &["completions", "bash"], &["man"]]
+    {
+        let mut child =
+            fabdeck(&home).args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::with_capacity(1, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn two_runs_give_equal_bytes() {
+    let home = home();
+    for what in SHOWS {
+        let run =
+            || fabdeck(&home).args(["--source", "sim:demo", "show", what, "--json"]).output().unwrap().stdout;
+        assert_eq!(run(), run(), "{what}");
+    }
+}
+
+#[test]
+fn the_log_goes_to_the_state_folder_and_may_fail() {
+    let home = home();
+    let run = |home: &TempDir| {
+        assert_cmd::Command::from_std(fabdeck(home))
+            .args(["-v", "sources"])
+            .assert()
+            .code(0)
+            .get_output()
+            .clone()
+    };
+    let said = String::from_utf8(run(&home).stderr).unwrap();
+    let folder = home.path().join("fabdeck");
+    assert_eq!(said, format!("fabdeck: the log is in {}\n", folder.display()));
+    let logs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(logs.len(), 1);
+    assert!(std::fs::read_to_string(&logs[0]).unwrap().contains("ended code=0"));
+
+    let barred = self::home();
+    std::fs::write(barred.path().join("fabdeck"), "a file where the folder should be").unwrap();
+    let said = String::from_utf8(run(&barred).stderr).unwrap();
+    assert!(said.starts_with("fabdeck: no log is written to "), "{said}");
+}
+
+#[test]
+fn signals_have_codes_of_their_own() {
+    let home = home();
+    let fifo = home.path().join("fabric.topo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
+        // A named pipe that nobody writes to keeps the command waiting.
+        let mut child = fabdeck(&home).args(["--source", "fabric.topo", "show", "fabric"]).spawn().unwrap();
+        wait_until_it_waits(child.id());
+        assert!(
+            Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap().success()
+        );
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+    }
+}
+
+/// Until the signal is caught: the process' own mask says so.
+fn wait_until_it_waits(process: u32) {
+    for _ in 0..2000 {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        let mask = u64::from_str_radix(caught.trim(), 16).unwrap();
+        // SIGHUP, SIGINT and SIGTERM are 1, 2 and 15.
+        if mask & 0x4003 == 0x4003 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("the process never caught its signals");
+}

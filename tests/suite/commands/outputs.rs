@@ -1,0 +1,246 @@
+//! What commands print, and how they end, in this process.
+
+use fabdeck::fabric::NameMap;
+use fabdeck::script::{Exit, Terminal, schemas};
+use fabdeck::session::{COMMANDS, Needs};
+use serde_json::Value;
+
+use super::json::violations;
+use super::world::{fabdeck, fabdeck_with, notes, small};
+
+/// A command line for every command that has one, with the schema of its JSON.
+const LINES: &[(&str, &[&str], &str)] = &[
+    ("", &[], "fabric"),
+    ("sources", &["sources"], "sources"),
+    ("show fabric", &["--source", "small", "show", "fabric"], "fabric"),
+    ("show switches", &["--source", "small", "show", "switches"], "switches"),
+    ("show hosts", &["--source", "small", "show", "hosts"], "hosts"),
+    ("show links", &["--source", "small", "show", "links"], "links"),
+    ("show ports", &["--source", "small", "show", "ports"], "ports"),
+    ("show tables", &["--source", "small", "show", "tables"], "tables"),
+    ("show tables", &["--source", "small", "show", "tables", "leaf0"], "entries"),
+    ("show counters", &["--source", "small", "show", "counters"], "counters"),
+    ("show lanes", &["--source", "small", "show", "lanes"], "lanes"),
+    ("show links", &["show", "links", "--fields", "help"], "fields"),
+    ("trace", &["--source", "small", "trace", "h1", "h2"], "trace"),
+    ("trace", &["--source", "small", "trace", "h2", "h1"], "trace"),
+    ("generate", &["generate", "demo"], "generate"),
+    ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),
+    ("completions", &["completions", "bash"], "completions"),
+    ("man", &["man"], "man"),
+];
+
+#[test]
+fn every_command_stands_in_the_table_of_command_lines() {
+    for command in COMMANDS.iter().filter(|command| command.name != "show") {
+        assert!(LINES.iter().any(|(name, ..)| *name == command.name), "{}", command.name);
+    }
+}
+
+#[test]
+fn json_is_what_its_schema_says_and_equal_between_runs() {
+    let schemas = schemas();
+    for (_, line, schema) in LINES {
+        let args = [line, &["--json"][..]].concat();
+        let ended = fabdeck(&args);
+        assert_eq!(ended.err, "", "{args:?}");
+        assert_eq!(ended.out, fabdeck(&args).out, "{args:?}");
+        let value: Value = serde_json::from_str(&ended.out).unwrap_or_else(|e| panic!("{args:?}: {e}"));
+        assert_eq!(value["schema"], format!("fabdeck.{schema}/1"));
+        let schema: Value = serde_json::from_str(&schemas[&format!("{schema}.json")]).unwrap();
+        assert_eq!(violations(&schema, &value), [""; 0], "{args:?}");
+    }
+}
+
+#[test]
+fn text_has_colour_only_when_it_should() {
+    let terminal = Terminal { stdout: true, stderr: true, ..Terminal::default() };
+    let no_color = Terminal { no_color: true, ..terminal.clone() };
+    for (_, line, _) in LINES {
+        for (args, terminal) in [
+            (line.to_vec(), &Terminal::default()),
+            ([line, &["--color", "never"][..]].concat(), &terminal),
+            (line.to_vec(), &no_color),
+        ] {
+            let ended = fabdeck_with(&args, terminal);
+            assert!(!ended.out.contains('\u{1b}') && !ended.err.contains('\u{1b}'), "{args:?}");
+        }
+    }
+    let links = ["--source", "small", "show", "links"];
+    assert!(fabdeck_with(&links, &terminal).out.starts_with("\u{1b}[1m"));
+    let always = [&links[..], &["--color", "always"]].concat();
+    assert!(fabdeck(&always).out.starts_with("\u{1b}[1m"));
+}
+
+#[test]
+fn exit_codes() {
+    let code = |args: &[&str]| fabdeck(args).exit;
+    for wrong in [
+        &["nonsense"][..],
+        &["show"],
+        &["show", "links", "--bogus"],
+        &["trace", "a"],
+        &["show", "links"],
+        &["--source", "nothing", "show", "links"],
+        &["--source", "small", "show", "links", "--filter", "x=1"],
+        &["--source", "small", "show", "links", "--fields", "x"],
+        &["--source", "small", "show", "links", "--sort", "x"],
+        &["--source", "small", "show", "tables", "h1"],
+        &["--source", "small", "show", "fabric", "--filter", "x"],
+        &["--source", "small", "trace", "h1", "nobody"],
+        &["--source", "bare", "trace", "h1", "h2"],
+        &["generate", "nothing"],
+        &["generate", "demo", "--format", "lfts"],
+        &["generate", "demo", "--json", "-o", "-"],
+        &["convert", "a", "-o", "b", "--to", "nothing"],
+        &["completions", "cmd.exe"],
+    ] {
+        let ended = fabdeck(wrong);
+        assert_eq!((ended.exit, ended.out.as_str()), (Exit::Usage, ""), "{wrong:?}");
+        assert!(!ended.err.is_empty());
+    }
+    assert_eq!(code(&["--source", "damaged", "show", "links"]), Exit::BadInput);
+    assert_eq!(code(&["--source", "far", "show", "links"]), Exit::Unreachable);
+    assert_eq!(code(&["--source", "small", "trace", "h2", "h1"]), Exit::Findings);
+    assert_eq!(code(&["--source", "bare", "trace", "h1", "h2", "--tables", "t"]), Exit::Done);
+    assert_eq!(code(&["--help"]), Exit::Done);
+    assert_eq!(code(&["--version"]), Exit::Done);
+    assert_eq!(code(&["--source", "small", "show", "links"]), Exit::Done);
+    assert_eq!(
+        code(&["--source", "small", "show", "links", "--strict"]),
+        Exit::Findings,
+        "a node did not answer"
+    );
+    assert_eq!(code(&["--source", "empty", "show", "links", "--strict"]), Exit::Done);
+    assert_eq!(code(&["generate", "demo", "-o", "/nonexistent/x"]), Exit::Failed);
+}
+
+#[test]
+fn a_command_that_looks_needs_a_source() {
+    for command in COMMANDS.iter().filter(|command| command.needs == Needs::Fabric && command.name != "show")
+    {
+        let Some((_, line, _)) = LINES.iter().find(|(name, ..)| *name == command.name) else { continue };
+        let ended = fabdeck(&line[2..]);
+        assert_eq!(ended.exit, Exit::Usage, "{line:?}");
+        assert!(ended.err.contains("--source") && ended.err.contains("sim:demo"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn damaged_input_is_named_with_its_line() {
+    let ended = fabdeck(&["--source", "damaged", "show", "links"]);
+    assert_eq!(ended.err, "fabdeck: error: damaged:7: FD-2999: nonsense; mend it\n");
+}
+
+#[test]
+fn a_config_may_name_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, "source = \"small\"\n").unwrap();
+    let config = file.to_str().unwrap();
+    assert_eq!(fabdeck(&["--config", config, "show", "links"]).exit, Exit::Done);
+    assert_eq!(fabdeck(&["--config", config, "--source", "far", "show", "links"]).exit, Exit::Unreachable);
+    std::fs::write(&file, "source = small\n").unwrap();
+    let ended = fabdeck(&["--config", config, "show", "links"]);
+    assert_eq!(ended.exit, Exit::BadInput);
+    assert!(ended.err.contains("config.toml:1:"), "{}", ended.err);
+}
+
+#[test]
+fn names_come_from_the_node_name_map_first() {
+    let ended =
+        fabdeck(&["--source", "small", "--node-name-map", "m", "show", "switches", "--filter", "lid=3"]);
+    assert!(ended.out.contains("rack 1, top"), "{}", ended.out);
+}
+
+#[test]
+fn times_can_be_left_out() {
+    let args = ["--source", "small", "show", "fabric", "--json"];
+    assert!(fabdeck(&args).out.contains("\"time\""));
+    assert!(!fabdeck(&[&args[..], &["--no-times"]].concat()).out.contains("\"time\""));
+}
+
+#[test]
+fn what_is_empty_is_said_on_stderr() {
+    for (args, says) in [
+        (&["--source", "empty", "show", "links"][..], "fabdeck: the fabric has no cable\n"),
+        (&["--source", "bare", "show", "tables"], "fabdeck: the source has no forwarding tables\n"),
+        (&["--source", "sim:demo", "show", "links", "--filter", "zzz"], "none of 12 rows"),
+    ] {
+        let ended = fabdeck(args);
+        assert_eq!((ended.exit, ended.out.as_str()), (Exit::Done, ""));
+        assert!(ended.err.contains(says), "{}", ended.err);
+    }
+}
+
+#[test]
+fn many_notes_are_cut_short_unless_asked_for() {
+    let mut observation = small();
+    observation.notes = notes(14);
+    let look = fabdeck::session::Look::new("many", observation, &NameMap::default());
+    let said = |verbose: bool| {
+        let (mut out, mut err) = (Vec::new(), Vec::new());
+        fabdeck::script::say_notes(&look.observation.notes, verbose, &mut out, &mut err);
+        assert!(out.is_empty());
+        String::from_utf8(err).unwrap()
+    };
+    assert_eq!(said(false).lines().count(), 11);
+    assert!(said(false).ends_with("fabdeck: ... and 4 more notes; -v shows all\n"));
+    assert_eq!(said(true).lines().count(), 14);
+}
+
+#[test]
+fn a_fabric_goes_to_a_file_or_to_stdout() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out.net");
+    let path = file.to_str().unwrap();
+    let ended = fabdeck(&["generate", "demo", "-o", path]);
+    assert_eq!((ended.exit, ended.out.as_str()), (Exit::Done, ""));
+    assert!(ended.err.contains("is written (ibsim): 5 switches, 5 hosts, 12 links"), "{}", ended.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), fabdeck(&["generate", "demo", "-o", "-"]).out);
+    let converted = fabdeck(&["convert", "-", "-o", "-", "--to", "ibsim"]);
+    assert!(converted.out.starts_with("spine0\nspine1\n"), "{}", converted.out);
+}
+
+#[test]
+fn pages_and_completions() {
+    let man = fabdeck(&["man"]).out;
+    assert!(man.contains(".TH") && man.contains("EXIT STATUS") && man.contains("rollback incomplete"));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(fabdeck(&["completions", shell]).out.contains("node-name-map"), "{shell}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let ended = fabdeck(&["man", "--dir", folder.path().to_str().unwrap()]);
+    assert_eq!((ended.exit, ended.out.as_str()), (Exit::Done, ""));
+    let page = std::fs::read_to_string(folder.path().join("fabdeck-show-links.1")).unwrap();
+    assert!(page.contains("fabdeck show links") && page.contains("The cables"), "{page}");
+}
+
+/// A stream whose reader went away.
+struct Closed;
+
+impl std::io::Write for Closed {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_closed_pipe_ends_every_command_quietly() {
+    for (_, line, _) in LINES {
+        for json in [&[][..], &["--json"]] {
+            let args = [&["fabdeck"], *line, json].concat();
+            let mut err = Vec::new();
+            let args = args.iter().map(std::ffi::OsString::from);
+            let exit =
+                fabdeck::script::run(args, &super::world::World, &Terminal::default(), &mut Closed, &mut err);
+            let said = String::from_utf8(err).unwrap();
+            assert!(!said.contains("error"), "{line:?}: {said}");
+            assert_eq!(exit, Exit::Done, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Fields, filters, orders: what is chosen from a listing.
+
+use fabdeck::session::{Browse, Columns, Listing, Look, Query, QueryError, entries};
+
+use super::world::look;
+
+fn query(filter: &str, sort: &str) -> Query {
+    Query { filters: vec![filter.into()], sort: Some(sort.into()), ..Query::default() }
+}
+
+/// The first column of the rows that a query leaves.
+fn chosen(look: &Look, view: Browse, query: &Query) -> Vec<String> {
+    let listing = view.listing(look).unwrap();
+    let selection = query.select(listing.as_ref(), Columns::All).unwrap();
+    selection.rows.iter().map(|row| listing.cell(*row, 0).shown().into_owned()).collect()
+}
+
+fn cells(listing: &dyn Listing, row: usize, ids: &[&str]) -> Vec<String> {
+    let at = |id: &&str| (0..listing.column_count()).find(|at| listing.column(*at).id == **id).unwrap();
+    ids.iter().map(|id| listing.cell(row, at(id)).shown().into_owned()).collect()
+}
+
+#[test]
+fn filters_compare_by_type() {
+    let look = look();
+    let switches = |filter: &str| chosen(&look, Browse::Switches, &query(filter, "")).join(" ");
+    assert_eq!(switches("leaf"), "leaf0 leaf1");
+    assert_eq!(switches("LEAF0"), "leaf0");
+    assert_eq!(switches("lid>=3"), "leaf0 leaf1");
+    assert_eq!(switches("lid < 2"), "spine0");
+    assert_eq!(switches("lid=none"), "0x0000000000000013");
+    assert_eq!(switches("answered=no"), "0x0000000000000013");
+    assert_eq!(switches("lid!=3,answered=yes"), "spine0 spine1 leaf1");
+    assert_eq!(switches("guid=0x21"), "leaf0");
+    assert_eq!(switches("name~AF1"), "leaf1");
+    assert_eq!(switches("name=leaf"), "");
+    assert_eq!(switches("\"lid=3\""), "");
+    assert_eq!(switches(""), "spine0 spine1 0x0000000000000013 leaf0 leaf1");
+    let links = |filter: &str| chosen(&look, Browse::Links, &query(filter, "")).len();
+    assert_eq!(links("speed<EDR"), 1);
+    assert_eq!(links("speed<=edr"), 11);
+    assert_eq!(links("speed!=EDR"), 2, "what nobody said differs from EDR");
+    assert_eq!(links("degraded=yes"), 1);
+    assert_eq!(links("kind=switch-host"), 6);
+    assert_eq!(links("width=12x"), 0);
+}
+
+#[test]
+fn wrong_filters_say_what_there_is() {
+    let look = look();
+    let listing = Browse::Links.listing(&look).unwrap();
+    for (filter, says) in [
+        ("sped=EDR", "no field is called 'sped' here; the fields are: a, a_port, b,"),
+        ("speed=fast", "'fast' is no value of the field speed; it holds SDR, DDR,"),
+        ("a_port=x", "it holds whole numbers"),
+        ("degraded=2", "it holds yes or no"),
+        ("speed<", "compares with nothing"),
+        ("\"open", "opens a quote"),
+    ] {
+        let error = query(filter, "").select(listing.as_ref(), Columns::All).unwrap_err();
+        assert!(matches!(error, QueryError::Filter(_)));
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn orders_are_typed_stable_and_put_the_unknown_last() {
+    let look = look();
+    let by = |sort: &str| chosen(&look, Browse::Switches, &query("", sort)).join(" ");
+    assert_eq!(by("lid"), "spine0 spine1 leaf0 leaf1 0x0000000000000013");
+    assert_eq!(by("lid:desc"), "leaf1 leaf0 spine1 spine0 0x0000000000000013");
+    assert_eq!(by("-lid"), by("lid:desc"));
+    assert_eq!(by("hosts:desc,name"), "leaf1 leaf0 0x0000000000000013 spine0 spine1");
+    let top = Query { top: Some(2), ..query("", "-lid") };
+    assert_eq!(chosen(&look, Browse::Switches, &top), ["leaf1", "leaf0"]);
+    let listing = Browse::Switches.listing(&look).unwrap();
+    let wrong = query("", "lid:up").select(listing.as_ref(), Columns::All).unwrap_err();
+    assert_eq!(wrong, QueryError::Order("lid:up".into()));
+}
+
+#[test]
+fn fields_are_chosen_by_id_and_shown_ones_by_default() {
+    let look = look();
+    let listing = Browse::Ports.listing(&look).unwrap();
+    let fields = |text: &str| Query { fields: Some(text.into()), ..Query::default() };
+    let chosen = fields("peer, node,peer").select(listing.as_ref(), Columns::All).unwrap();
+    let ids: Vec<&str> = chosen.columns.iter().map(|at| listing.column(*at).id.as_ref()).collect();
+    assert_eq!(ids, ["peer", "node"]);
+    assert_eq!(fields(" , ").select(listing.as_ref(), Columns::All), Err(QueryError::NoFields));
+    let shown = Query::default().select(listing.as_ref(), Columns::Shown).unwrap().columns.len();
+    let all = Query::default().select(listing.as_ref(), Columns::All).unwrap().columns.len();
+    assert!(0 < shown && shown < all);
+}
+
+#[test]
+fn every_field_has_an_id_of_its_own_and_a_meaning() {
+    for view in Browse::ALL {
+        let mut ids: Vec<&str> = view.columns().iter().map(|column| column.id.as_ref()).collect();
+        let sound = |id: &&str| id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        assert!(ids.iter().all(sound), "{ids:?}");
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), view.columns().len(), "{view:?}");
+        for column in view.columns() {
+            assert!(!column.title.is_empty() && !column.about.is_empty() && !column.about.ends_with('.'));
+        }
+    }
+}
+
+#[test]
+fn a_host_has_a_row_for_each_cabled_port() {
+    let look = look();
+    let listing = Browse::Hosts.listing(&look).unwrap();
+    let ids = ["name", "port", "lid", "switch", "switch_port"];
+    assert_eq!(listing.row_count(), 6);
+    assert_eq!(cells(listing.as_ref(), 0, &ids), ["h0", "1", "10", "leaf0", "1"]);
+    assert_eq!(cells(listing.as_ref(), 1, &ids), ["h0", "2", "30", "leaf1", "4"]);
+}
+
+#[test]
+fn links_know_what_they_join() {
+    let look = look();
+    let listing = Browse::Links.listing(&look).unwrap();
+    let ids = ["a", "b", "kind", "degraded", "self_loop", "rate_mbps", "element"];
+    let rows: Vec<Vec<String>> =
+        (0..listing.row_count()).map(|row| cells(listing.as_ref(), row, &ids)).collect();
+    let joined: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
+    assert!(
+        joined.contains(&"spine1 leaf1 switch-switch yes no 56248 link:spine1[2]".to_owned()),
+        "{joined:#?}"
+    );
+    assert!(joined.contains(&"leaf1 leaf1 switch-switch no yes 103124 link:leaf1[7]".to_owned()));
+    assert!(joined.contains(&"spine1 0x0000000000000013 switch-switch - no - link:spine1[3]".to_owned()));
+}
+
+#[test]
+fn tables_count_what_has_no_path() {
+    let look = look();
+    let listing = Browse::Tables.listing(&look).unwrap();
+    let ids = ["switch", "known", "routed", "no_path", "ports_used", "top_lid"];
+    let rows: Vec<String> =
+        (0..listing.row_count()).map(|row| cells(listing.as_ref(), row, &ids).join(" ")).collect();
+    assert_eq!(
+        rows,
+        [
+            "spine0 yes 11 4 3 18",
+            "spine1 no - - - -",
+            "0x0000000000000013 no - - - -",
+            "leaf0 yes 9 6 6 16",
+            "leaf1 yes 10 5 6 18"
+        ]
+    );
+    let leaf = look.names.bearers("leaf0")[0];
+    let entries = entries(&look, leaf);
+    let ids = ["lid", "port", "destination", "next", "next_port"];
+    assert_eq!(cells(&entries, 4, &ids), ["10", "1", "h0", "h0", "1"]);
+    assert_eq!(cells(&entries, 1, &ids), ["2", "-", "spine1", "-", "-"]);
+}
+
+#[test]
+fn counters_and_lanes_say_what_was_said() {
+    let look = look();
+    let counters = Browse::Counters.listing(&look).unwrap();
+    let ids = ["node", "guid", "port", "PortXmitWait", "PortXmitData"];
+    assert_eq!(cells(counters.as_ref(), 1, &ids), ["leaf0", "0x0000000000000021", "2", "400", "10"]);
+    // Named by its port GUID, and a counter that is there without a value.
+    assert_eq!(cells(counters.as_ref(), 2, &ids), ["h1", "0x0000000000000201", "1", "-", "10"]);
+    assert_eq!(chosen(&look, Browse::Counters, &query("PortXmitWait>100", "")), ["leaf0"]);
+    let lanes = Browse::Lanes.listing(&look).unwrap();
+    let ids = ["node", "port", "inputs", "lanes", "uniform", "sl2vl", "low"];
+    assert_eq!(cells(lanes.as_ref(), 0, &ids), ["leaf0", "1", "2", "2", "no", "-", "-"]);
+    let alternating = "0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1";
+    assert_eq!(cells(lanes.as_ref(), 1, &ids), ["leaf0", "5", "2", "2", "yes", alternating, "1:64"]);
+}

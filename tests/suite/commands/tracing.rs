@@ -1,0 +1,101 @@
+//! Paths by forwarding tables.
+
+use fabdeck::fabric::{Guid, PortState, Tables};
+use fabdeck::session::{Ending, LidChoice, Look, Trace, TraceError, endpoint};
+
+use super::world::look;
+
+fn trace(look: &Look, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
+    let (from, to) = (endpoint(look, from)?, endpoint(look, to)?);
+    Trace::follow(look, &look.observation.tables, from, to, lid.map_or(LidChoice::Base, LidChoice::One))
+}
+
+/// The names along a path with the egress ports.
+fn path(look: &Look, trace: &Trace) -> String {
+    let hop = |hop: &fabdeck::session::Hop| match hop.egress {
+        Some(port) => format!("{}[{port}]", look.name(hop.node)),
+        None => look.name(hop.node).to_owned(),
+    };
+    trace.hops.iter().map(hop).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_path_is_followed_from_every_spelling_of_its_ends() {
+    let look = look();
+    for (from, to) in
+        [("h1", "h2"), ("host:h1", "port:h2[1]"), ("12", "0x202"), ("13", "lid:15"), ("port:h1/1", "0x102")]
+    {
+        let found = trace(&look, from, to, None).unwrap();
+        assert_eq!(path(&look, &found), "h1[1] leaf0[5] spine0[2] leaf1[1]", "{from} {to}");
+        assert!(found.found());
+        assert_eq!(found.links(), 4);
+    }
+    let to_switch = trace(&look, "h1", "switch:leaf1", None).unwrap();
+    assert_eq!((path(&look, &to_switch).as_str(), to_switch.found()), ("h1[1] leaf0[5] spine0[2]", true));
+    let from_switch = trace(&look, "leaf1", "spine0", None).unwrap();
+    assert_eq!((path(&look, &from_switch).as_str(), from_switch.found()), ("leaf1[5]", true));
+    let here = trace(&look, "h1", "h1", None).unwrap();
+    assert_eq!((here.hops.len(), here.found()), (0, true));
+}
+
+#[test]
+fn every_way_to_fail_names_the_switch() {
+    let look = look();
+    let ending = |from: &str, to: &str, lid| trace(&look, from, to, lid).unwrap().ending;
+    let node = |guid| look.fabric().node_by_guid(Guid(guid)).unwrap();
+    assert_eq!(ending("h2", "h1", None), Ending::Loop(node(0x22)));
+    assert_eq!(ending("h1", "port:höst\u{1b}[31m 4[1]", None), Ending::NoEntry(node(0x21)));
+    assert_eq!(ending("h1", "h2", Some(15)), Ending::NoTable(node(0x12)));
+    assert_eq!(ending("h1", "h3", None), Ending::NoCable(node(0x21), fabdeck::fabric::PortNum(4)));
+    assert_eq!(ending("h2", "h0", Some(11)), Ending::NoEntry(node(0x22)));
+    let verdict = trace(&look, "h2", "h1", None).unwrap().verdict(&look);
+    assert_eq!(verdict, "no path: LID 12 comes back to leaf1, a loop");
+    let silent = Trace::follow(
+        &look,
+        &Tables::default(),
+        endpoint(&look, "h1").unwrap(),
+        endpoint(&look, "h2").unwrap(),
+        LidChoice::Base,
+    );
+    assert_eq!(silent.unwrap().verdict(&look), "not known: no forwarding table of leaf0 is at hand");
+}
+
+#[test]
+fn a_table_that_leads_astray_or_over_a_dead_link_is_found_out() {
+    let mut look = look();
+    let leaf = look.fabric().node_by_guid(Guid(0x22)).unwrap();
+    let lft = look.observation.tables.entry(leaf).lft.as_mut().unwrap();
+    let lid = |lid| fabdeck::fabric::Lid::new(lid).unwrap();
+    lft.set(lid(14), Some(fabdeck::fabric::PortNum(2)));
+    lft.set(lid(16), Some(fabdeck::fabric::PortNum(0)));
+    let h3 = look.fabric().node_by_guid(Guid(0x103)).unwrap();
+    assert_eq!(trace(&look, "h1", "h2", None).unwrap().ending, Ending::Astray(h3));
+    assert_eq!(trace(&look, "leaf1", "h3", None).unwrap().ending, Ending::Astray(leaf));
+
+    let mut builder = fabdeck::fabric::FabricBuilder::new();
+    let facts =
+        |guid| fabdeck::fabric::NodeFacts::new(fabdeck::fabric::NodeKind::ChannelAdapter, Guid(guid), 1, "");
+    let (a, b) = (builder.add_node(facts(1)).unwrap(), builder.add_node(facts(2)).unwrap());
+    let port = fabdeck::fabric::PortNum(1);
+    builder.connect((a, port), (b, port)).unwrap();
+    builder.port(b, port).lid = Some(lid(9));
+    builder.port(b, port).state = Some(PortState::Down);
+    look = Look::new(
+        "two",
+        fabdeck::observe::Observation { fabric: builder.finish(), ..Default::default() },
+        &Default::default(),
+    );
+    let dead = trace(&look, "0x1", "9", None).unwrap();
+    assert_eq!(dead.ending.word(), Some("down"));
+}
+
+#[test]
+fn ends_that_mean_nothing_are_refused() {
+    let look = look();
+    let refused = |from: &str, to: &str, lid| trace(&look, from, to, lid).unwrap_err().to_string();
+    assert!(refused("nobody", "h1", None).starts_with("FD-1102"));
+    assert!(refused("h1", "99", None).starts_with("FD-6101"));
+    assert!(refused("link:leaf0[5]", "h1", None).starts_with("FD-6102"));
+    assert_eq!(refused("h1", "h2", Some(16)), "FD-6103: LID 16 is not one of 'h2[1]', which owns 14 to 15");
+    assert!(refused("h1", "0x0000000000000013", None).starts_with("FD-6104"));
+}

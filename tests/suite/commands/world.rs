@@ -1,0 +1,247 @@
+//! An outside made of values: one small fabric with something of everything in it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use fabdeck::access::{Source, SourceError};
+use fabdeck::fabric::*;
+use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
+use fabdeck::script::{
+    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Terminal, WriteError, Writer, Written, run,
+};
+use fabdeck::session::Look;
+
+/// What a command line came to.
+pub struct Ended {
+    pub exit: Exit,
+    pub out: String,
+    pub err: String,
+}
+
+/// Runs a command line over the small fabric.
+pub fn fabdeck(args: &[&str]) -> Ended {
+    fabdeck_with(args, &Terminal::default())
+}
+
+pub fn fabdeck_with(args: &[&str], terminal: &Terminal) -> Ended {
+    let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let exit = run(args, &World, terminal, &mut out, &mut err);
+    Ended { exit, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
+}
+
+pub struct World;
+
+struct Taken(&'static str, Observation);
+
+impl Source for Taken {
+    fn describe(&self) -> &str {
+        self.0
+    }
+
+    fn observe(&mut self) -> Result<Observation, SourceError> {
+        Ok(self.1.clone())
+    }
+}
+
+impl Outside for World {
+    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
+        match source {
+            "small" => Ok(Box::new(Taken("small", small()))),
+            "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
+            "bare" => Ok(Box::new(Taken("bare", Observation { time: None, ..plain() }))),
+            "empty" => Ok(Box::new(Taken("empty", Observation::default()))),
+            "damaged" => Err(SourceError::Input {
+                code: "FD-2999",
+                place: Place::line("damaged", 7),
+                what: "nonsense".into(),
+                hint: "mend it".into(),
+            }),
+            "far" => {
+                Err(SourceError::Unreachable { code: "FD-1", what: "no answer".into(), hint: "wait".into() })
+            }
+            _ => Err(SourceError::Name { code: "FD-2", what: "no such name".into(), hint: "look".into() }),
+        }
+    }
+
+    fn open_files(&self, _: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
+        self.open("small")
+    }
+
+    fn tables(&self, _: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
+        Ok((tables(fabric), Notes::new()))
+    }
+
+    fn names(&self, _: &Path) -> Result<(NameMap, Notes), SourceError> {
+        let mut names = NameMap::default();
+        names.by_guid.insert(Guid(0x21), "rack 1, top".into());
+        Ok((names, Notes::new()))
+    }
+
+    fn generate(&self, name: &str) -> Result<Observation, SourceError> {
+        if name == "demo" { Ok(plain()) } else { self.open("nothing").map(|_| plain()) }
+    }
+
+    fn catalogue(&self) -> Vec<CatalogueEntry> {
+        let entry = |name: &str, keys: &str, about: &str| CatalogueEntry {
+            name: name.into(),
+            keys: keys.into(),
+            about: about.into(),
+        };
+        vec![entry("demo", "", "a small story"), entry("kary", "k=10,n=3", "k-ary n-tree")]
+    }
+
+    fn common_keys(&self) -> Vec<CatalogueKey> {
+        vec![CatalogueKey { name: "seed", default: "1", meaning: "of everything random" }]
+    }
+
+    fn writers(&self) -> &[Writer] {
+        &[Writer { id: "ibsim", title: "a list of switches", topology: true, write: names_of }]
+    }
+
+    fn captures(&self) -> Vec<Found> {
+        vec![Found { path: "site.topo".into(), format: "ibnetdiscover", title: "topology" }]
+    }
+
+    fn adapters(&self) -> Vec<Adapter> {
+        vec![Adapter { name: "mlx5_0".into(), node_guid: None, ports: 1 }]
+    }
+
+    fn config_file(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+fn names_of(look: &Look) -> Result<Written, WriteError> {
+    let names: Vec<&str> = look.fabric().switches().map(|(id, _)| look.name(id)).collect();
+    Ok(Written { bytes: (names.join("\n") + "\n").into_bytes(), ..Written::default() })
+}
+
+/// Two spines, two leaves, five hosts (one with two cabled ports), a silent switch:
+///
+/// ```text
+/// spine0   spine1   (0x13, silent)
+///   | \   /  |  \     |
+///   |  \ /   |   `----'
+/// leaf0  leaf1       leaf1[7]-[8] is a cable to itself
+/// h0 h1  h2 h3 "höst 4"
+/// ```
+pub fn plain() -> Observation {
+    let mut b = FabricBuilder::new();
+    let switch = |b: &mut FabricBuilder, guid: u64, name: &str, lid: u32| {
+        let key = b.add_node(NodeFacts::new(NodeKind::Switch, Guid(guid), 8, name)).unwrap();
+        b.port(key, PortNum(0)).lid = Lid::new(lid);
+        key
+    };
+    let spine0 = switch(&mut b, 0x11, "spine0", 1);
+    let spine1 = switch(&mut b, 0x12, "spine1", 2);
+    let silent = b.add_node(NodeFacts::unheard(NodeKind::Switch, Guid(0x13), "")).unwrap();
+    let leaf0 = switch(&mut b, 0x21, "leaf0", 3);
+    let leaf1 = switch(&mut b, 0x22, "leaf1", 4);
+    b.node_mut(leaf0).vendor_id = Some(0x2c9);
+    let cable = |b: &mut FabricBuilder, from: (NodeKey, u8), to: (NodeKey, u8), speed: LinkSpeed| {
+        let (from, to) = ((from.0, PortNum(from.1)), (to.0, PortNum(to.1)));
+        b.connect(from, to).unwrap();
+        for (node, port) in [from, to] {
+            let port = b.port(node, port);
+            (port.width, port.speed) = (Some(LinkWidth::X4), Some(speed));
+            (port.width_supported, port.speed_supported) = (Some(LinkWidth::X4), Some(LinkSpeed::Edr));
+            (port.state, port.physical_state) = (Some(PortState::Active), Some(PhysicalState::LinkUp));
+        }
+    };
+    use LinkSpeed::{Edr, Fdr};
+    cable(&mut b, (leaf0, 5), (spine0, 1), Edr);
+    cable(&mut b, (leaf0, 6), (spine1, 1), Edr);
+    cable(&mut b, (leaf1, 5), (spine0, 2), Edr);
+    cable(&mut b, (leaf1, 6), (spine1, 2), Fdr);
+    cable(&mut b, (leaf1, 7), (leaf1, 8), Edr);
+    b.connect((spine1, PortNum(3)), (silent, PortNum(1))).unwrap();
+    let hosts: &[(&str, NodeKey, u8)] = &[
+        ("h0", leaf0, 1),
+        ("h1", leaf0, 2),
+        ("h2", leaf1, 1),
+        ("h3", leaf1, 2),
+        ("höst\u{1b}[31m 4", leaf1, 3),
+    ];
+    for (at, (name, leaf, port)) in hosts.iter().enumerate() {
+        let at = at as u32;
+        let key = b
+            .add_node(NodeFacts::new(NodeKind::ChannelAdapter, Guid(0x100 + u64::from(at)), 2, *name))
+            .unwrap();
+        cable(&mut b, (*leaf, *port), (key, 1), Edr);
+        let facts = b.port(key, PortNum(1));
+        (facts.guid, facts.lid) = (Some(Guid(0x200 + u64::from(at))), Lid::new(10 + 2 * at));
+        facts.lmc = Lmc::new(1).unwrap();
+    }
+    let h0 = b.find(NodeKind::ChannelAdapter, Guid(0x100)).unwrap();
+    cable(&mut b, (leaf1, 4), (h0, 2), Edr);
+    b.port(h0, PortNum(2)).lid = Lid::new(30);
+    Observation {
+        fabric: b.finish(),
+        time: Some("Sat Nov 21 01:16:43 2026".into()),
+        ..Observation::default()
+    }
+}
+
+/// The same with tables, counters, lanes, a subnet manager and notes.
+pub fn small() -> Observation {
+    let mut observation = plain();
+    observation.tables = tables(&observation.fabric);
+    observation.subnet_manager = Some(SubnetManager { guid: Guid(0x200), state: Some("MASTER".into()) });
+    let sample = |guid: u64, port: u8, waits: Option<u64>| CounterSample {
+        node: Some(Guid(guid)),
+        lid: None,
+        port: Some(PortNum(port)),
+        values: [(Counter::PortXmitWait, waits), (Counter::PortXmitData, Some(10))].into_iter().collect(),
+    };
+    observation.counters = vec![sample(0x21, 1, Some(9)), sample(0x21, 2, Some(400)), sample(0x201, 1, None)];
+    observation.notes.add("FN-201", Place::line("small", 3), || "a LID of 0 is not known".into());
+    observation.notes.add("FN-201", Place::line("small", 4), String::new);
+    observation
+}
+
+/// Tables by shortest paths, except: spine1 has none, leaf1 sends LIDs 12 and 13 (h1) to itself over its loop, and
+/// leaf0 has no entry for LID 18.
+pub fn tables(fabric: &Fabric) -> Tables {
+    let mut tables = Tables::default();
+    let node = |guid| fabric.node_by_guid(Guid(guid)).unwrap();
+    let mut set = |guid: u64, entries: &[(u32, u8)]| {
+        let lft = tables.entry(node(guid)).lft.get_or_insert_default();
+        for (lid, port) in entries {
+            lft.set(Lid::new(*lid).unwrap(), Some(PortNum(*port)));
+        }
+    };
+    set(
+        0x11,
+        &[(1, 0), (3, 1), (4, 2), (10, 1), (11, 1), (12, 1), (13, 1), (14, 2), (15, 2), (16, 2), (18, 2)],
+    );
+    set(0x21, &[(1, 5), (3, 0), (4, 5), (10, 1), (11, 1), (12, 2), (14, 5), (15, 6), (16, 4)]);
+    set(0x22, &[(1, 5), (3, 5), (4, 0), (10, 5), (12, 7), (13, 7), (14, 1), (15, 1), (16, 2), (18, 3)]);
+    let mut by_level = Sl2Vl::default();
+    for level in 0..16 {
+        by_level.set(ServiceLevel::new(level).unwrap(), Lane::new(level % 2).unwrap());
+    }
+    let leaf = tables.entry(node(0x21));
+    leaf.sl2vl.insert((PortNum(1), PortNum(5)), by_level);
+    leaf.sl2vl.insert((PortNum(2), PortNum(5)), by_level);
+    leaf.sl2vl.insert((PortNum(5), PortNum(1)), by_level);
+    leaf.sl2vl.insert((PortNum(6), PortNum(1)), Sl2Vl::default());
+    let low = vec![VlWeight { lane: Lane::new(1).unwrap(), weight: 64 }];
+    leaf.arbitration.insert(PortNum(5), Arbitration { high_limit: 4, high: Vec::new(), low });
+    tables
+}
+
+/// A look at the small fabric.
+pub fn look() -> Look {
+    Look::new("small", small(), &NameMap::default())
+}
+
+/// One note of a kind of its own, for as many kinds as are asked for.
+pub fn notes(kinds: usize) -> Notes {
+    let mut notes = Notes::new();
+    for at in 0..kinds {
+        notes.add("FN-900", Place::file(format!("file{at:02}")), || format!("reading {at}"));
+    }
+    debug_assert_eq!(notes.iter().map(|note: &Note| note.count).sum::<u64>(), kinds as u64);
+    notes
+}
