@@ -124,6 +124,9 @@ impl Writer<'_> {
         let name = if name.contains('=') { "" } else { &name };
         let far_lid = fabric.address_of(peer_id).map_or(0, |(lid, _)| lid.value());
         let (width, speed) = self.rate(id, peer_id);
+        if speed == LinkSpeed::Fdr10 {
+            self.note_fdr10(port);
+        }
         writeln!(self.text, "\"{name}\" lid {far_lid} {width}{speed}")
     }
 
@@ -149,6 +152,17 @@ impl Writer<'_> {
             });
         }
         (width.unwrap_or(LinkWidth::X4), speed.min(LinkSpeed::Hdr))
+    }
+
+    /// ibnetdiscover asks devices of one vendor alone whether QDR is in truth FDR10.
+    fn note_fdr10(&mut self, port: &Port) {
+        const MELLANOX: u32 = 0x2c9;
+        let facts = &self.fabric.node(port.node).facts;
+        if facts.vendor_id != Some(MELLANOX) {
+            self.notes.add("FN-239", place(), || {
+                format!("{} plays FDR10, but ibnetdiscover shows QDR where vendid is not 0x2c9", facts.guid)
+            });
+        }
     }
 
     /// The name in a node's record, which ibsim makes the node's description.
