@@ -389,6 +389,10 @@ fn build(plan: &Plan, for_ibsim: bool) -> Fabric {
                 if for_ibsim {
                     facts.width = Some(rate.0.unwrap_or(LinkWidth::X4));
                     facts.speed = Some(rate.1.unwrap_or(LinkSpeed::Sdr).min(LinkSpeed::Hdr));
+                    let at_router = [a, c].iter().any(|end| plan.nodes[end.0].0 == NodeKind::Router);
+                    if at_router && facts.speed == Some(LinkSpeed::Fdr10) {
+                        facts.speed = Some(LinkSpeed::Qdr);
+                    }
                 }
             }
             if plan.nodes[end.0].0 != NodeKind::Switch {

@@ -300,7 +300,7 @@ impl Reader<'_> {
         note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
         let far = self.far(&line, number, cut)?;
         let mut enabled = self.settings.enabled;
-        enabled.read(&line.tail)?;
+        enabled.read(kind, &line.tail)?;
         let facts = self.builder.port(owner, line.port);
         if kind != NodeKind::Switch {
             // ibsim does not look at the GUID in parentheses, but it is what the file says.
@@ -351,7 +351,7 @@ impl Reader<'_> {
         check_port(line.port, self.builder.node(owner).port_count)?;
         self.builder.port(owner, line.port);
         let mut enabled = self.settings.enabled;
-        enabled.read(&line.tail)?;
+        enabled.read(self.builder.node(owner).kind, &line.tail)?;
         let alias = format!("{}@{}", self.settings.module, line.peer);
         if self.aliases.insert(alias.into(), ((owner, line.port), enabled)).is_some() {
             let what = format!("a second port with the alias \"{}\"", sample(line.peer));
