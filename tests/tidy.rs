@@ -1,6 +1,8 @@
 //! The house rules, kept by a test: one direction of imports, budgets, words, and what lies where. Each rule stands
 //! in `tests/tidy/` beside a test of its own that shows it an offence.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/rules.rs"]
