@@ -90,7 +90,7 @@ impl Assembly {
         let mut topologies = std::mem::take(&mut self.topologies);
         topologies.sort_by_key(|(format, _)| rank(format));
         let mut rest = topologies.into_iter();
-        let (format, best) = rest.next().ok_or_else(|| self.no_topology())?;
+        let Some((format, best)) = rest.next() else { return self.without_topology() };
         for (other_format, other) in rest {
             let diff = FabricDiff::between(&best.fabric, &other.fabric);
             let Some(first) = diff.changes.first() else { continue };
@@ -117,18 +117,25 @@ impl Assembly {
         Ok(best)
     }
 
-    fn no_topology(&self) -> SourceError {
-        let what = match (self.tables.len(), self.counters.len()) {
-            (0, 0) => "nothing here tells a topology".to_owned(),
-            (0, _) => "there are counters here but no topology they belong to".to_owned(),
-            _ => "there are tables here but no topology they belong to".to_owned(),
+    /// Counters can be looked at by themselves; everything else needs the fabric it belongs to.
+    fn without_topology(&mut self) -> Result<TopologyFile, SourceError> {
+        if !self.counters.is_empty() && self.tables.is_empty() && self.lids.is_empty() {
+            let place = Place::file(self.source.clone());
+            self.notes.add_partial("FN-503", place, || {
+                "counters without a topology: their ports are known by LID or GUID only".to_owned()
+            });
+            return Ok(TopologyFile::default());
+        }
+        let what = match self.tables.is_empty() {
+            true => "nothing here tells a topology",
+            false => "there are tables here but no topology they belong to",
         };
-        SourceError::Input {
+        Err(SourceError::Input {
             code: "FD-5006",
             place: Place::file(self.source.clone()),
-            what,
-            hint: "put the output of ibnetdiscover (or an opensm-subnet.lst, an ibdiagnet2.db_csv) beside it and give the folder"
+            what: what.to_owned(),
+            hint: "put the output of ibnetdiscover (or opensm-subnet.lst, ibdiagnet2.db_csv) beside it, give the folder"
                 .into(),
-        }
+        })
     }
 }

@@ -148,6 +148,12 @@ fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
         Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
             "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
         }
+        Some(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => {
+            "this is JSON; lists of jobs are no source of a fabric".to_owned()
+        }
+        Some(_) if bytes.split(|b| *b == b'\n').any(|line| line.starts_with(b"SwitchName=")) => {
+            "this is Slurm's topology.conf: it tells neither ports nor cables".to_owned()
+        }
         Some(_) if bytes.contains(&0) => "the file is binary and of no known format".to_owned(),
         Some(_) => "the content is of no known format".to_owned(),
     };

@@ -45,6 +45,8 @@ struct Reader<'a> {
     notes: Notes,
     head: Head,
     owner: Option<NodeKey>,
+    /// The line of a record that no port line has followed yet.
+    bare: Option<u64>,
     time: Option<String>,
 }
 
@@ -57,6 +59,7 @@ impl<'a> Reader<'a> {
             notes: Notes::new(),
             head: Head::default(),
             owner: None,
+            bare: None,
             time: None,
         }
     }
@@ -194,6 +197,7 @@ impl<'a> Reader<'a> {
         };
         let key = self.add(facts, number);
         self.owner = Some(key);
+        self.bare = Some(number);
         if kind == NodeKind::Switch {
             let port: &mut PortFacts = self.builder.port(key, PortNum::MANAGEMENT);
             port.guid = port.guid.or(head.port.map(|port| port.guid));
@@ -269,6 +273,7 @@ impl<'a> Reader<'a> {
         facts.lanes_supported = facts.lanes_supported.or(line.tail.lanes_supported());
         let far_lid = line.tail.lid.and_then(|lid| lid.known());
         let (near, far) = ((owner, line.port), (far, peer_port));
+        self.bare = None;
         self.claims.push(Claim { near, far, line: number, far_lid, far_guid });
         Ok(())
     }
@@ -307,6 +312,12 @@ impl<'a> Reader<'a> {
             let place = self.place(line);
             self.notes.add_partial("FN-203", place, || {
                 format!("truncated at line {line}: the record of the last node is missing")
+            });
+        }
+        if let Some(line) = self.bare {
+            let place = self.place(line);
+            self.notes.add_partial("FN-219", place, || {
+                "the last node has no cables: the dump may end too early".to_owned()
             });
         }
         if self.builder.is_empty() {

@@ -1,6 +1,6 @@
 //! How ibsim derives the width and speed of a link: each end has sets of what is enabled, the best common one wins.
 
-use crate::fabric::{LinkSpeed, LinkWidth};
+use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
 use crate::files::topology_text::{Fault, Tail};
 
 /// What a port has enabled, in the bits of PortInfo.
@@ -40,8 +40,16 @@ impl Enabled {
         Ok(())
     }
 
-    /// The words of a port line. Suffixes first; a rate behind a LID (`lid 3 4xQDR`) outweighs them.
-    pub fn read(&mut self, tail: &Tail<'_>) -> Result<(), Fault> {
+    /// What a port has enabled whose line names this rate.
+    pub fn of_rate(width: LinkWidth, speed: LinkSpeed) -> Self {
+        let mut enabled = Self::default();
+        enabled.read_rate(Some(width), Some(speed));
+        enabled
+    }
+
+    /// The words of a port line. Suffixes first; a rate behind a LID (`lid 3 4xQDR`) outweighs them, but ibsim does
+    /// not look for one on a router.
+    pub fn read(&mut self, kind: NodeKind, tail: &Tail<'_>) -> Result<(), Fault> {
         if let Some(widths) = tail.w {
             self.set_widths(widths)?;
         }
@@ -51,7 +59,7 @@ impl Enabled {
         if let Some(extended) = tail.e {
             self.set_extended(extended)?;
         }
-        if tail.lid.is_some() {
+        if tail.lid.is_some() && kind != NodeKind::Router {
             self.read_rate(tail.width, tail.speed);
         }
         Ok(())
@@ -132,7 +140,7 @@ mod tests {
         let mut tail = Tail::default();
         tail.read(text).unwrap();
         let mut enabled = Enabled::default();
-        enabled.read(&tail).unwrap();
+        enabled.read(NodeKind::Switch, &tail).unwrap();
         enabled
     }
 
@@ -161,7 +169,7 @@ mod tests {
         for (text, good) in [("w=0", false), ("w=31", true), ("w=32", false), ("s=8", false), ("e=0", true)] {
             let mut tail = Tail::default();
             tail.read(text).unwrap();
-            assert_eq!(Enabled::default().read(&tail).is_ok(), good, "{text}");
+            assert_eq!(Enabled::default().read(NodeKind::Router, &tail).is_ok(), good, "{text}");
         }
     }
 }

@@ -33,6 +33,8 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         settings: Settings::default(),
         owner: None,
         pending: None,
+        expected: 0,
+        bare: None,
     };
     for line in input.lines() {
         reader.line(&line?)?;
@@ -103,6 +105,10 @@ struct Reader<'a> {
     owner: Option<NodeKey>,
     /// Where lines for one node began whose record did not come yet.
     pending: Option<u64>,
+    /// How many more port lines ibsim expects; the line that ends a record earlier is lost to it.
+    expected: u8,
+    /// The line of a record that no port line has followed yet.
+    bare: Option<u64>,
 }
 
 impl Reader<'_> {
@@ -123,7 +129,13 @@ impl Reader<'_> {
     }
 
     fn content(&mut self, text: &str, number: u64, cut: bool) -> Result<(), Fault> {
-        match classify(text) {
+        let kind = classify(text);
+        match kind {
+            LineKind::Port(_) | LineKind::Alias(_) => self.expected = self.expected.saturating_sub(1),
+            LineKind::Comment(_) => {}
+            _ => self.end_record(&kind, number),
+        }
+        match kind {
             LineKind::Blank | LineKind::Comment(_) | LineKind::Heading => {}
             LineKind::Record(keyword, rest) => {
                 self.record(&parse_record(keyword, rest, cut)?, number, cut)?
@@ -153,6 +165,15 @@ impl Reader<'_> {
             }
         }
         Ok(())
+    }
+
+    fn end_record(&mut self, kind: &LineKind<'_>, number: u64) {
+        if std::mem::take(&mut self.expected) > 0 && !matches!(kind, LineKind::Blank) {
+            let place = self.place(number);
+            self.notes.add("FN-225", place, || {
+                "no blank line between a record and this line: ibsim would pass over this line".to_owned()
+            });
+        }
     }
 
     fn key(&mut self, key: Key, value: &str, relative: bool, number: u64) -> Result<(), Fault> {
@@ -254,6 +275,8 @@ impl Reader<'_> {
             return Err(Fault::new("FD-2108", what, "ibsim stops here; rename one of them"));
         }
         self.owner = Some(key);
+        self.expected = record.port_count;
+        self.bare = Some(number);
         if kind == NodeKind::Switch {
             let port = self.builder.port(key, PortNum::MANAGEMENT);
             port.guid = Some(guid);
@@ -277,7 +300,7 @@ impl Reader<'_> {
         note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
         let far = self.far(&line, number, cut)?;
         let mut enabled = self.settings.enabled;
-        enabled.read(&line.tail)?;
+        enabled.read(kind, &line.tail)?;
         let facts = self.builder.port(owner, line.port);
         if kind != NodeKind::Switch {
             // ibsim does not look at the GUID in parentheses, but it is what the file says.
@@ -287,6 +310,7 @@ impl Reader<'_> {
         }
         facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known()));
         facts.lmc = line.own_lmc.unwrap_or(facts.lmc);
+        self.bare = None;
         self.cables.push(Cable {
             near: (owner, line.port),
             far,
@@ -327,7 +351,7 @@ impl Reader<'_> {
         check_port(line.port, self.builder.node(owner).port_count)?;
         self.builder.port(owner, line.port);
         let mut enabled = self.settings.enabled;
-        enabled.read(&line.tail)?;
+        enabled.read(self.builder.node(owner).kind, &line.tail)?;
         let alias = format!("{}@{}", self.settings.module, line.peer);
         if self.aliases.insert(alias.into(), ((owner, line.port), enabled)).is_some() {
             let what = format!("a second port with the alias \"{}\"", sample(line.peer));
@@ -345,6 +369,12 @@ impl Reader<'_> {
             let place = self.place(line);
             self.notes.add_partial("FN-203", place, || {
                 format!("truncated at line {line}: the record of the last node is missing")
+            });
+        }
+        if let Some(line) = self.bare {
+            let place = self.place(line);
+            self.notes.add("FN-219", place, || {
+                "the last node has no cables: the file may end too early".to_owned()
             });
         }
         let (claims, enabled) = self.claims();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
+use super::enabled::Enabled;
 use crate::fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 use crate::files::FileError;
 use crate::files::topology_text::{NET_FILE_MARK, clean_name, guid_key, node_id, record_word};
@@ -116,7 +117,14 @@ impl Writer<'_> {
         {
             write!(self.text, "({:x}) ", guid.0)?;
         }
-        write!(self.text, "\t\"{}\"[{}]\t\t# ", node_id(far.kind, far.guid), peer.number)?;
+        write!(self.text, "\t\"{}\"[{}]", node_id(far.kind, far.guid), peer.number)?;
+        let (width, speed) = self.rate(id, peer_id);
+        if kind == NodeKind::Router {
+            // ibsim overlooks the rate on a router's line.
+            let Enabled { widths, speeds, extended, .. } = Enabled::of_rate(width, speed);
+            write!(self.text, " w={widths} s={speeds} e={extended}")?;
+        }
+        self.text.push_str("\t\t# ");
         if kind != NodeKind::Switch {
             write!(self.text, "lid {} lmc {} ", port.facts.lid.map_or(0, Lid::value), port.facts.lmc)?;
         }
@@ -124,12 +132,17 @@ impl Writer<'_> {
         // ibsim takes every `=` on the line for a setting of the port (`node=1` sets its extended speed).
         let name = if name.contains('=') { "" } else { &name };
         let far_lid = fabric.address_of(peer_id).map_or(0, |(lid, _)| lid.value());
-        let (width, speed) = self.rate(id, peer_id);
+        if speed == LinkSpeed::Fdr10 {
+            self.note_fdr10(port);
+        }
         writeln!(self.text, "\"{name}\" lid {far_lid} {width}{speed}")
     }
 
     /// What to write at both ends. Ends that have nothing in common make ibsim stop, so both get the lesser.
     fn rate(&mut self, a: PortId, b: PortId) -> (LinkWidth, LinkSpeed) {
+        let is_router =
+            |port: PortId| self.fabric.node(self.fabric.port(port).node).facts.kind == NodeKind::Router;
+        let at_router = is_router(a) || is_router(b);
         let (a, b) = (&self.fabric.port(a).facts, &self.fabric.port(b).facts);
         let width = lesser(a.width, b.width, LinkWidth::lanes);
         let speed = lesser(a.speed, b.speed, |speed| speed as u32);
@@ -149,7 +162,23 @@ impl Writer<'_> {
                 format!("ibsim 0.10 does not know {speed}: written as HDR, the fastest that it plays")
             });
         }
-        (width.unwrap_or(LinkWidth::X4), speed.min(LinkSpeed::Hdr))
+        let mut played = speed.min(LinkSpeed::Hdr);
+        if at_router && played == LinkSpeed::Fdr10 {
+            played = LinkSpeed::Qdr;
+            self.notes.add("FN-231", place(), || "ibsim has no FDR10 at routers: written as QDR".to_owned());
+        }
+        (width.unwrap_or(LinkWidth::X4), played)
+    }
+
+    /// ibnetdiscover asks devices of one vendor alone whether QDR is in truth FDR10.
+    fn note_fdr10(&mut self, port: &Port) {
+        const MELLANOX: u32 = 0x2c9;
+        let facts = &self.fabric.node(port.node).facts;
+        if facts.vendor_id != Some(MELLANOX) {
+            self.notes.add("FN-239", place(), || {
+                format!("{} plays FDR10, but ibnetdiscover shows QDR where vendid is not 0x2c9", facts.guid)
+            });
+        }
     }
 
     /// The name in a node's record, which ibsim makes the node's description.
