@@ -48,7 +48,23 @@ impl FabricDiff {
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
+
+    /// What the two cannot both be right about. Formats tell different things, and what only one of them knows is
+    /// no contradiction; no format but a dump tells the LMC.
+    pub fn contradictions(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|change| match change {
+            Change::NodeChanged { what, before, after, .. }
+            | Change::PortChanged { what, before, after, .. } => {
+                let known = before != UNKNOWN && after != UNKNOWN;
+                known && !matches!(*what, "answered" | "LMC" | "ports")
+            }
+            _ => true,
+        })
+    }
 }
+
+/// How a fact is shown that nobody told.
+const UNKNOWN: &str = "unknown";
 
 fn identities(fabric: &Fabric) -> BTreeMap<Identity, NodeId> {
     fabric.nodes().map(|(id, node)| ((node.facts.kind, node.guid()), id)).collect()
@@ -93,15 +109,16 @@ fn compare_nodes(before: &Fabric, id: NodeId, after: &Fabric, other: NodeId, cha
 }
 
 fn shown<T: fmt::Display>(value: Option<T>) -> String {
-    value.map_or_else(|| "unknown".to_owned(), |value| value.to_string())
+    value.map_or_else(|| UNKNOWN.to_owned(), |value| value.to_string())
 }
 
-fn node_facts(facts: &NodeFacts) -> [(&'static str, String); 7] {
+fn node_facts(facts: &NodeFacts) -> [(&'static str, String); 8] {
     [
         ("description", facts.description.clone()),
         ("ports", facts.port_count.to_string()),
         ("vendor", shown(facts.vendor_id)),
         ("device", shown(facts.device_id)),
+        ("revision", shown(facts.revision)),
         ("system image", shown(facts.system_image_guid)),
         ("enhanced port 0", shown(facts.enhanced_port0)),
         ("answered", facts.answered.to_string()),

@@ -36,7 +36,7 @@ impl Names {
     /// A name that means this node alone: its GUID where several bear the name.
     pub fn unique(&self, fabric: &Fabric, id: NodeId) -> String {
         match self.bearers(self.of(id)) {
-            [_] => self.of(id).to_owned(),
+            [_] if guid_of(self.of(id)).is_none() => self.of(id).to_owned(),
             _ => fabric.node(id).guid().to_string(),
         }
     }
@@ -50,12 +50,13 @@ impl Names {
     /// (`node7` for `node7 HCA-1`). Several where it is ambiguous.
     pub fn find(&self, fabric: &Fabric, text: &str, kind: Option<NodeKind>) -> Vec<NodeId> {
         let wanted = |id: &NodeId| kind.is_none_or(|kind| fabric.node(*id).facts.kind == kind);
+        // A GUID means its owner even where somebody is described by it: elements must mean what they meant.
+        if let Some(id) = guid_of(text).and_then(|guid| owner(fabric, guid)).filter(wanted) {
+            return vec![id];
+        }
         let named: Vec<NodeId> = self.bearers(text.trim()).iter().copied().filter(wanted).collect();
         if !named.is_empty() {
             return named;
-        }
-        if let Some(id) = guid_of(text).and_then(|guid| owner(fabric, guid)).filter(wanted) {
-            return vec![id];
         }
         let by_host = |id: &NodeId| {
             fabric.node(*id).facts.kind != NodeKind::Switch && host_name(self.of(*id)) == Some(text.trim())

@@ -1,7 +1,9 @@
 //! Several files of one fabric become one observation: the topology from one, tables, counters and names from others.
 
+use std::collections::btree_map::Entry;
+
 use crate::access::SourceError;
-use crate::fabric::{FabricDiff, NameMap, Tables};
+use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
 use crate::files::Format;
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
 use crate::observe::{Notes, Observation, Place};
@@ -13,7 +15,7 @@ pub(super) struct Assembly {
     topologies: Vec<(&'static Format, TopologyFile)>,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
-    lids: Vec<LidFile>,
+    lids: Vec<(String, LidFile)>,
     names: NameMap,
     pub(super) notes: Notes,
 }
@@ -31,15 +33,17 @@ impl Assembly {
         }
     }
 
-    pub(super) fn add(&mut self, format: &'static Format, content: Content) {
+    pub(super) fn add(&mut self, name: String, format: &'static Format, content: Content) {
         match content {
             Content::Topology(file) => self.topologies.push((format, *file)),
             Content::Tables(file) => self.tables.push(file),
             Content::Counters(file) => self.counters.push(file),
-            Content::Lids(file) => self.lids.push(file),
+            Content::Lids(file) => self.lids.push((name, file)),
             Content::Names(file) => {
                 self.notes.extend(file.notes);
-                self.names.by_guid.extend(file.names.by_guid);
+                for (guid, name) in file.names.by_guid {
+                    self.name(guid, name);
+                }
             }
             Content::Guids(file) => {
                 let count = file.guids.len();
@@ -51,6 +55,22 @@ impl Assembly {
         }
     }
 
+    /// The first file that names a node has it, as the first line of a file has.
+    fn name(&mut self, guid: Guid, name: String) {
+        match self.names.by_guid.entry(guid) {
+            Entry::Vacant(free) => {
+                free.insert(name);
+            }
+            Entry::Occupied(known) if *known.get() != name => {
+                let kept = known.get().clone();
+                self.note_source("FN-506", || {
+                    format!("{guid} is '{kept}' and '{name}' in two files of names; '{kept}' is used")
+                });
+            }
+            Entry::Occupied(_) => {}
+        }
+    }
+
     fn note_source(&mut self, code: &'static str, text: impl FnOnce() -> String) {
         self.notes.add(code, Place::file(self.source.clone()), text);
     }
@@ -59,8 +79,8 @@ impl Assembly {
         let topology = self.topology()?;
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
-        for file in std::mem::take(&mut self.lids) {
-            fabric = file.give_lids(&self.source, &fabric, &mut self.notes);
+        for (name, file) in std::mem::take(&mut self.lids) {
+            fabric = file.give_lids(&name, &fabric, &mut self.notes);
             self.notes.extend(file.notes);
         }
         let mut tables = Tables::default();
@@ -84,37 +104,46 @@ impl Assembly {
         })
     }
 
-    /// The one topology: formats stand in the order of what they tell. Two of one format must agree.
+    /// The one topology: formats stand in the order of what they tell. Two of one format must agree; what another
+    /// format knows besides (the subnet manager, a time, counters) is taken from it.
     fn topology(&mut self) -> Result<TopologyFile, SourceError> {
         let rank = |format: &Format| crate::files::FORMATS.iter().position(|known| known.id == format.id);
         let mut topologies = std::mem::take(&mut self.topologies);
         topologies.sort_by_key(|(format, _)| rank(format));
         let mut rest = topologies.into_iter();
-        let Some((format, best)) = rest.next() else { return self.without_topology() };
+        let Some((format, mut best)) = rest.next() else { return self.without_topology() };
         for (other_format, other) in rest {
             let diff = FabricDiff::between(&best.fabric, &other.fabric);
-            let Some(first) = diff.changes.first() else { continue };
-            if other_format.id == format.id {
-                return Err(SourceError::Input {
-                    code: "FD-5007",
-                    place: Place::file(self.source.clone()),
-                    what: format!(
-                        "two {} files that differ in {} places: {first}",
-                        format.title,
-                        diff.changes.len()
-                    ),
-                    hint: "give the files of one fabric at one time; leave one of the two out".into(),
+            let mut contradictions = diff.contradictions();
+            if let Some(first) = contradictions.next() {
+                let count = 1 + contradictions.count();
+                if other_format.id == format.id {
+                    return Err(self.at_odds(format, count, first));
+                }
+                let title = other_format.title;
+                self.note_source("FN-505", || {
+                    let used = format.title;
+                    format!("the fabric is that of the {used}; the {title} contradicts it in {count} facts: {first}")
                 });
             }
-            let (title, count) = (other_format.title, diff.changes.len());
-            self.note_source("FN-505", || {
-                format!(
-                    "the topology is that of the {}; the {title} differs in {count} facts: {first}",
-                    format.title
-                )
-            });
+            best.notes.extend(other.notes);
+            best.counters.extend(other.counters);
+            best.time = best.time.or(other.time);
+            best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
         }
         Ok(best)
+    }
+
+    fn at_odds(&self, format: &Format, count: usize, first: &Change) -> SourceError {
+        SourceError::Input {
+            code: "FD-5007",
+            place: Place::file(self.source.clone()),
+            what: format!(
+                "two files with the {} contradict each other in {count} facts: {first}",
+                format.title
+            ),
+            hint: "give the files of one fabric at one time; leave one of the two out".into(),
+        }
     }
 
     /// Counters can be looked at by themselves; everything else needs the fabric it belongs to.

@@ -41,7 +41,7 @@ impl Source for FilesSource {
                 read_folder(path, &mut assembly)?;
             } else {
                 let (format, content) = read_known(path)?;
-                assembly.add(format, content);
+                assembly.add(shown(path), format, content);
             }
         }
         assembly.finish()
@@ -94,7 +94,10 @@ fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError
             }
         };
         match detect(&bytes) {
-            Some(format) => assembly.add(format, (format.read)(Input::new(&name, &bytes))?),
+            Some(format) => {
+                let content = (format.read)(Input::new(&name, &bytes))?;
+                assembly.add(name, format, content);
+            }
             None => left_out(&mut assembly.notes, &name, "its content is of no known format"),
         }
     }
