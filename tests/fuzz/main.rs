@@ -1,6 +1,7 @@
 //! Coverage-guided fuzzing of the readers. `FABDECK_FUZZ` names the format; `tests/fuzz/run` builds and runs all.
 
 #![no_main]
+#![allow(clippy::print_stdout, reason = "the list of formats is for the script that asks")]
 
 use std::sync::OnceLock;
 

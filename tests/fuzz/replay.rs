@@ -1,0 +1,74 @@
+//! The corpus and every fixture go through every reader in each run of the tests: what once broke a reader, and what
+//! its neighbours read, whole and cut. Searching for more is what `tests/fuzz/run` does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fabdeck::files::text::Input;
+use fabdeck::files::{FORMATS, detect};
+
+#[path = "judge.rs"]
+mod judge;
+
+/// Files of a folder and of those below it, by name.
+fn files(folder: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Panics tell the format by the name of the input and the file by this line, shown when the test fails.
+fn replay(path: &Path, bytes: &[u8]) {
+    println!("{} ({} bytes)", path.display(), bytes.len());
+    for format in FORMATS {
+        judge::judge(format, Input::new("fuzz", bytes));
+    }
+}
+
+#[test]
+fn every_reader_withstands_the_corpus_and_all_fixtures() {
+    let files = [files("corpus"), files("fixtures")].concat();
+    for path in &files {
+        replay(path, &fs::read(path).unwrap());
+    }
+}
+
+/// Cut in the middle and at the end of each line, a file is refused or read as far as it goes, by any reader.
+#[test]
+fn every_reader_withstands_a_cut_file() {
+    for path in files("fixtures") {
+        let bytes = fs::read(&path).unwrap();
+        let mut start = 0;
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let end = start + line.len();
+            let format = detect(&bytes).unwrap_or_else(|| panic!("{}: no format", path.display()));
+            for cut in [start + line.len() / 2, end] {
+                judge::judge(format, Input::new("fuzz", &bytes[..cut]));
+            }
+            start = end;
+        }
+    }
+}
+
+/// A corpus folder that no format claims is never fuzzed.
+#[test]
+fn every_folder_of_the_corpus_is_a_format() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut named = Vec::new();
+    for entry in fs::read_dir(corpus).unwrap() {
+        named.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    for name in &named {
+        assert!(FORMATS.iter().any(|format| format.id == name), "tests/corpus/{name} is no format");
+    }
+    for format in FORMATS {
+        assert!(named.iter().any(|name| name == format.id), "tests/corpus/{} is missing", format.id);
+    }
+}

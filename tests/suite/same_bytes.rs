@@ -1,0 +1,72 @@
+//! Same input, same bytes: each command runs four times, twice with one thread and twice with two, as processes of
+//! their own (so with other addresses and other random states), and prints the same.
+
+use std::process::{Command, Stdio};
+
+const FABRICS: &[&str] = &[
+    "demo",
+    "kary,k=4,n=3,faults=5,seed=7",
+    "mport,m=4,n=3",
+    "random,switches=60,links=180,seed=3,faults=5%,switch-faults=2,aggregation=yes",
+    "dragonfly,a=4,p=2,h=2,g=9,redundancy=2",
+    "kautz,d=3,k=3,seed=9,faults=1%",
+    "taurus",
+];
+const SHOWS: &[&str] = &["fabric", "switches", "hosts", "links", "ports", "tables", "counters", "lanes"];
+const WRITTEN: &[&str] = &["ibnetdiscover", "ibsim", "lst", "guids", "slurm-topology"];
+
+/// What a run says and how it ends.
+fn said(args: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+    let home = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(args).stdin(Stdio::null()).env("RAYON_NUM_THREADS", threads).env("HOME", home.path());
+    for folder in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(folder, home.path());
+    }
+    let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    (output.status.code(), output.stdout, output.stderr)
+}
+
+fn always_the_same(args: &[&str]) {
+    let first = said(args, "1");
+    assert_eq!(first.0, Some(0), "{args:?}: {}", String::from_utf8_lossy(&first.2));
+    assert!(!first.1.is_empty(), "{args:?} printed nothing");
+    for threads in ["2", "1", "2"] {
+        assert!(said(args, threads) == first, "{args:?} with {threads} threads: other bytes");
+    }
+}
+
+#[test]
+fn generated_fabrics_are_the_same_bytes() {
+    for name in FABRICS {
+        always_the_same(&["generate", name, "-o", "-"]);
+        always_the_same(&["generate", name, "--json", "--no-times"]);
+    }
+}
+
+#[test]
+fn another_seed_gives_another_fabric() {
+    let random = |seed: &str| said(&["generate", &format!("random,seed={seed}"), "-o", "-"], "1").1;
+    assert!(random("1") != random("2"), "the seed does not matter");
+}
+
+#[test]
+fn shown_fabrics_are_the_same_bytes() {
+    for name in FABRICS {
+        for what in SHOWS {
+            always_the_same(&["--source", &format!("sim:{name}"), "show", what, "--json", "--no-times"]);
+        }
+    }
+}
+
+#[test]
+fn converted_files_are_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("fabric.net").display().to_string();
+    for name in FABRICS {
+        assert_eq!(said(&["generate", name, "-o", &net], "1").0, Some(0), "{name}");
+        for format in WRITTEN {
+            always_the_same(&["convert", &net, "--to", format, "-o", "-"]);
+        }
+    }
+}
