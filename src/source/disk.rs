@@ -113,9 +113,11 @@ fn note_left_out(notes: &mut Notes, folder: &Path, names: &[String]) {
         return;
     }
     notes.add("FN-501", Place::file(shown(folder)), || {
-        let short = |name: &String| Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+        let short =
+            |name: &String| Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
         let first: Vec<String> = names.iter().take(SHOWN).filter_map(short).collect();
-        let more = if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+        let more =
+            if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
         format!("left out, of no known format or unreadable: {}{more}", first.join(", "))
     });
 }
