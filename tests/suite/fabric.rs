@@ -1,8 +1,8 @@
 //! The fabric as a value: names, elements, faults, the switch graph and differences.
 
 use fabdeck::fabric::{
-    Element, ElementError, Fabric, FabricBuilder, FabricDiff, Faults, Guid, Lid, LinkSpeed, NameMap, Names, NodeFacts,
-    NodeKey, NodeKind, PortNum, PortState, Resolved, SwitchGraph,
+    Element, ElementError, Fabric, FabricBuilder, FabricDiff, Faults, Guid, Lid, LinkSpeed, NameMap, Names,
+    NodeFacts, NodeKey, NodeKind, PortNum, PortState, Resolved, SwitchGraph,
 };
 
 fn switch(b: &mut FabricBuilder, guid: u64, name: &str) -> NodeKey {
@@ -54,17 +54,29 @@ fn a_node_is_found_by_name_guid_port_guid_or_host_word() {
         assert_eq!(resolve(&fabric, text), Ok(n0), "{text}");
     }
     let leaf0 = Resolved::Node(fabric.node_by_guid(Guid(0x10)).unwrap());
-    assert_eq!(resolve(&fabric, "switch:leaf0"), Ok(leaf0), "a trailing blank of the description does not matter");
-    assert!(matches!(resolve(&fabric, "switch:n0"), Err(ElementError::Unknown { .. })), "a host is no switch");
+    assert_eq!(
+        resolve(&fabric, "switch:leaf0"),
+        Ok(leaf0),
+        "a trailing blank of the description does not matter"
+    );
+    assert!(
+        matches!(resolve(&fabric, "switch:n0"), Err(ElementError::Unknown { .. })),
+        "a host is no switch"
+    );
     assert!(matches!(resolve(&fabric, "host:leaf0"), Err(ElementError::Unknown { .. })));
 }
 
 #[test]
 fn a_name_borne_twice_is_refused_with_the_guids() {
     let fabric = small();
-    let Err(ElementError::Ambiguous { guids, .. }) = resolve(&fabric, "switch:spare") else { panic!("ambiguous") };
+    let Err(ElementError::Ambiguous { guids, .. }) = resolve(&fabric, "switch:spare") else {
+        panic!("ambiguous")
+    };
     assert_eq!(guids, [Guid(0x12).to_string(), Guid(0x13).to_string()]);
-    assert_eq!(names(&fabric).unique(&fabric, fabric.node_by_guid(Guid(0x12)).unwrap()), Guid(0x12).to_string());
+    assert_eq!(
+        names(&fabric).unique(&fabric, fabric.node_by_guid(Guid(0x12)).unwrap()),
+        Guid(0x12).to_string()
+    );
 }
 
 #[test]
@@ -75,7 +87,10 @@ fn the_name_map_goes_before_the_description() {
     let names = Names::new(&fabric, &map);
     let found = "switch:rack 7".parse::<Element>().unwrap().resolve(&fabric, &names);
     assert_eq!(found, Ok(Resolved::Node(fabric.node_by_guid(Guid(0x12)).unwrap())));
-    assert!("switch:spare".parse::<Element>().unwrap().resolve(&fabric, &names).is_ok(), "no longer ambiguous");
+    assert!(
+        "switch:spare".parse::<Element>().unwrap().resolve(&fabric, &names).is_ok(),
+        "no longer ambiguous"
+    );
 }
 
 #[test]
@@ -111,7 +126,9 @@ fn a_mark_takes_the_links_of_its_ports_and_nodes() {
         Ok(Resolved::Link(id)) => id,
         other => panic!("{text}: {other:?}"),
     };
-    for (mark, lost) in [("link:leaf1[1]", [true, false]), ("port:leaf0[1]", [true, false]), ("switch:leaf1", [true, true])] {
+    for (mark, lost) in
+        [("link:leaf1[1]", [true, false]), ("port:leaf0[1]", [true, false]), ("switch:leaf1", [true, true])]
+    {
         let mut faults = Faults::new();
         faults.mark(resolve(&fabric, mark).unwrap());
         let seen = ["link:leaf0[1]", "link:leaf0[2]"].map(|text| faults.link_failed(&fabric, link(text)));
@@ -169,7 +186,8 @@ fn every_kind_of_difference_is_named() {
     b.port(n0, PortNum(1)).lid = Lid::new(5);
     b.port(n0, PortNum(1)).speed = Some(LinkSpeed::Edr);
     let after = b.finish();
-    let changes: Vec<String> = FabricDiff::between(&before, &after).changes.iter().map(ToString::to_string).collect();
+    let changes: Vec<String> =
+        FabricDiff::between(&before, &after).changes.iter().map(ToString::to_string).collect();
     let id = |n: u64| Guid(n).to_string();
     assert_eq!(
         changes,
