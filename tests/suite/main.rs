@@ -12,6 +12,7 @@ mod commands;
 mod fabric;
 mod generate;
 mod incident;
+mod mad;
 mod readme;
 #[path = "../fuzz/replay.rs"]
 mod replay;
