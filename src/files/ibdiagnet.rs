@@ -46,6 +46,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     draft.place_strangers(&mut notes);
     if let Some(links) = tables.wanted("LINKS", &mut notes) {
         draft.read_links(links, &mut notes)?;
+        draft.check()?;
     }
     let subnet_manager = match tables.get("SM_INFO").or_else(|| tables.get("SMS")) {
         Some(section) => subnet_manager(section, &mut notes)?,

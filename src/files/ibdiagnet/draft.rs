@@ -211,7 +211,8 @@ impl Draft {
             }) else {
                 return row.unreadable("end of a link", notes);
             };
-            let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid)?, port))) else {
+            let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid, row)?, port)))
+            else {
                 // Nothing says what the missing node is, so there is nothing to cable to.
                 notes.add_partial("FN-429", row.place(), || {
                     format!(
@@ -256,11 +257,11 @@ impl Draft {
     }
 
     /// The node at an end of a link: also one that SWITCHES alone lists.
-    fn link_end(&mut self, guid: Guid) -> Option<NodeKey> {
+    fn link_end(&mut self, guid: Guid, row: &Row<'_>) -> Option<NodeKey> {
         if let Some(key) = self.by_guid.get(&guid) {
             return Some(*key);
         }
-        if !self.switches.contains(&guid) {
+        if !self.switches.contains(&guid) || self.is_full(|| row.place()) {
             return None;
         }
         let key = self.builder.add_node(NodeFacts::unheard(NodeKind::Switch, guid, "")).ok()?;
