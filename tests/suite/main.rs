@@ -1,5 +1,6 @@
 //! Everything that needs no other program: files, fabrics, commands.
 
+mod codes;
 mod commands;
 mod fabric;
 mod generate;

@@ -24,7 +24,7 @@ pub const NET_FILE_MARK: &str = "# ibsim net file";
 ///
 /// What only ibsim knows (`module=`, `@[3]`) makes a net file of records that could be a dump's.
 pub fn dialect(head: &str) -> Option<Dialect> {
-    let mut of_ibsim = false;
+    let (mut of_ibsim, mut named) = (false, false);
     let mut lines = head.lines().peekable();
     while let Some(line) = lines.next() {
         if line.trim_end() == NET_FILE_MARK {
@@ -38,8 +38,11 @@ pub fn dialect(head: &str) -> Option<Dialect> {
             }
             LineKind::Record(keyword, rest) => {
                 let Some(id) = plain_record(keyword, rest, cut) else { continue };
-                return Some(if of_ibsim || !is_dump_id(id) { Dialect::Net } else { Dialect::Dump });
+                let dump = !of_ibsim && (named || is_dump_id(id));
+                return Some(if dump { Dialect::Dump } else { Dialect::Net });
             }
+            // Peers of a record that is missing; the first id may be an anonymised one.
+            LineKind::Port(rest) => named |= rest.split('"').nth(1).is_some_and(is_dump_id),
             LineKind::Key { key, .. } => of_ibsim |= key.of_ibsim_alone(),
             LineKind::Alias(_) | LineKind::Include(_) => of_ibsim = true,
             _ => {}
