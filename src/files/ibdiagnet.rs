@@ -13,6 +13,7 @@ mod speeds;
 use super::FileError;
 use super::content::TopologyFile;
 use super::text::Input;
+use super::topology_text::note_duplicates;
 use crate::fabric::Guid;
 use crate::observe::{Notes, SubnetManager};
 
@@ -34,15 +35,18 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     };
     let mut draft = Draft::default();
     draft.read_nodes(nodes, &mut notes)?;
+    draft.check()?;
     if let Some(switches) = tables.get("SWITCHES") {
         draft.read_switches(switches, &mut notes)?;
     }
     if let Some(ports) = tables.wanted("PORTS", &mut notes) {
         draft.read_ports(ports, &mut notes)?;
+        draft.check()?;
     }
     draft.place_strangers(&mut notes);
     if let Some(links) = tables.wanted("LINKS", &mut notes) {
         draft.read_links(links, &mut notes)?;
+        draft.check()?;
     }
     let subnet_manager = match tables.get("SM_INFO").or_else(|| tables.get("SMS")) {
         Some(section) => subnet_manager(section, &mut notes)?,
@@ -54,7 +58,9 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     };
     adaptive_routing(&tables, &mut notes)?;
     tables.check_index(&mut notes)?;
-    Ok(TopologyFile { fabric: draft.finish(), time: tables.time.clone(), subnet_manager, counters, notes })
+    let fabric = draft.finish();
+    note_duplicates(&mut notes, input.name, &fabric);
+    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, notes })
 }
 
 /// The master among the subnet managers, else the first.

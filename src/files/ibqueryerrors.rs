@@ -124,7 +124,7 @@ impl Reader<'_> {
         let mut rest = counters;
         while !rest.is_empty() {
             let Some((counter, value, after)) = counter(rest) else {
-                notes.add_partial("FN-406", input.place(line), || {
+                notes.add_partial("FN-418", input.place(line), || {
                     format!("'{}' is no counter; the rest of the line is left out", clipped(rest))
                 });
                 break;

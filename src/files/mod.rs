@@ -12,6 +12,10 @@ pub mod ibsim;
 pub mod port_report;
 mod topology_text;
 
+// Shared by several.
+mod lane_code;
+mod limit;
+
 // What OpenSM leaves behind.
 pub mod fdbs;
 pub mod guid2lid;

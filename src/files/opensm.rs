@@ -1,8 +1,6 @@
 //! What the dumps of OpenSM and its companions have in common: words, the order of nodes, numbers in a line, and
 //! the codes of what can be wrong with a table.
 
-use std::borrow::Cow;
-
 use super::FileError;
 use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 use crate::observe::{Notes, Place};
@@ -62,15 +60,6 @@ pub(super) fn switches_in_dump_order(fabric: &Fabric) -> Vec<NodeId> {
     let mut order: Vec<NodeId> = fabric.switches().map(|(id, _)| id).collect();
     order.sort_by_key(|id| dump_key(fabric.node(*id).guid()));
     order
-}
-
-/// A description on one line: control characters become blanks, as in every tool of the trade.
-pub(super) fn printable(description: &str) -> Cow<'_, str> {
-    if description.chars().any(char::is_control) {
-        Cow::Owned(description.chars().map(|c| if c.is_control() { ' ' } else { c }).collect())
-    } else {
-        Cow::Borrowed(description)
-    }
 }
 
 /// The GUID of the port that answers for a node's port: port 0 of a switch.
@@ -139,9 +128,10 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Tables take a byte for each LID up to the highest: a file that states few entries with high LIDs may ask for this
-/// much, or for so many times its own length.
+/// much, or for so many times its own length, and never for more than the last: 5,000 switches that know every LID.
 const SPARE_BYTES: usize = 64 << 20;
 const SPARE_FACTOR: usize = 64;
+const MOST_BYTES: usize = 256 << 20;
 
 /// Keeps the memory of tables in proportion to what the file states.
 pub(super) struct SparseGuard {
@@ -151,7 +141,7 @@ pub(super) struct SparseGuard {
 
 impl SparseGuard {
     pub(super) fn new(file_bytes: usize) -> Self {
-        Self { used: 0, allowed: SPARE_BYTES.max(file_bytes.saturating_mul(SPARE_FACTOR)) }
+        Self { used: 0, allowed: file_bytes.saturating_mul(SPARE_FACTOR).clamp(SPARE_BYTES, MOST_BYTES) }
     }
 
     /// Accounts for an entry; `reach` is one past the highest LID of its table so far.
@@ -248,6 +238,16 @@ mod tests {
     fn the_order_of_the_dumps_is_that_of_swapped_bytes() {
         assert!(dump_key(Guid(0x0100)) < dump_key(Guid(0x0001)));
         assert!(dump_key(Guid(0x0001)) < dump_key(Guid(0x0002)));
+    }
+
+    #[test]
+    fn no_file_is_long_enough_for_endless_tables() {
+        let mut guard = SparseGuard::new(usize::MAX);
+        let top = Lid::new(0xbfff).unwrap();
+        let mut fill = || guard.entry(&mut 0, top, Place::default);
+        assert!((0..5_000).all(|_| fill().is_ok()));
+        let refused = (0..1_000).find_map(|_| fill().err()).unwrap();
+        assert_eq!(refused.code, TOO_SPARSE);
     }
 
     #[test]

@@ -120,7 +120,7 @@ impl Reader<'_> {
     fn field(&mut self, name: &str, value: &str, line: u64) {
         let (input, notes) = (self.input, &mut self.file.notes);
         let Some(block) = &mut self.open else {
-            notes.add_partial("FN-412", input.place(line), || {
+            notes.add_partial("FN-419", input.place(line), || {
                 "counters without a heading: nobody can tell whose they are; left out".to_owned()
             });
             return;

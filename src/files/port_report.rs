@@ -15,9 +15,10 @@ use crate::observe::{Notes, Place};
 
 use super::FileError;
 use super::content::TopologyFile;
+use super::limit::check_nodes;
 use super::text::Input;
 use super::topology_text::{
-    Claim, Fault, LineKind, classify, count, join, note_duplicates, note_noise, note_truncated,
+    Claim, Fault, LineKind, classify, count, join, note_duplicates, note_noise, note_rate, note_truncated,
     note_unknown_lid, sample,
 };
 
@@ -79,6 +80,8 @@ struct Row<'a> {
     far: Option<Side<'a>>,
     width: Option<LinkWidth>,
     speed: Option<LinkSpeed>,
+    /// Width and speed in the words of the file.
+    rate: (&'a str, &'a str),
     /// The names could be told apart in several ways (`'a' - 'b' - 'c'`).
     ambiguous: bool,
 }
@@ -121,6 +124,7 @@ fn parse(line: &str) -> Result<Row<'_>, Fault> {
         far: None,
         width: LinkWidth::from_word(width),
         speed: LinkSpeed::from_word(speed),
+        rate: (width, speed),
         ambiguous: false,
     };
     let names = rest.trim();
@@ -201,6 +205,7 @@ fn build(file: &str, rows: &[(u64, Row<'_>)], mut notes: Notes) -> Result<Topolo
     for (number, row) in rows {
         let place = || Place::line(file, *number);
         let key = add(&mut builder, &adapters, &row.near, true);
+        check_nodes(builder.len(), place)?;
         note_row(&mut notes, &place, row);
         let facts = builder.node_mut(key);
         facts.port_count = facts.port_count.max(row.near.port.value());
@@ -209,6 +214,7 @@ fn build(file: &str, rows: &[(u64, Row<'_>)], mut notes: Notes) -> Result<Topolo
         let port = builder.port(key, row.near.port);
         (port.width, port.speed) = (port.width.or(row.width), port.speed.or(row.speed));
         let peer = add(&mut builder, &adapters, far, false);
+        check_nodes(builder.len(), place)?;
         let far_guid = Some(far.guid).filter(|_| far.kind != NodeKind::Switch);
         let (near, far_end) = ((key, row.near.port), (peer, far.port));
         claims.push(Claim { near, far: far_end, line: *number, far_lid: far.lid, far_guid });
@@ -245,6 +251,11 @@ fn state_port(builder: &mut FabricBuilder, key: NodeKey, side: &Side<'_>) {
 fn note_row(notes: &mut Notes, place: &impl Fn() -> Place, row: &Row<'_>) {
     if row.near.lid.is_none() {
         note_unknown_lid(notes, place());
+    }
+    // A port without a cable has no rate in use.
+    if row.far.is_some() && (row.width.is_none() || row.speed.is_none()) {
+        let (width, speed) = row.rate;
+        note_rate(notes, place(), &format!("{width} {speed}"));
     }
     if row.ambiguous {
         notes.add("FN-242", place(), || {
@@ -286,6 +297,15 @@ SW     5  1 0x0000000000200003 4x QDR - CA    10  1 0x0000000000100008 ( ' leaf 
         assert_eq!(fabric.links().len(), 3);
         assert!(fabric.port_by_lid(Lid::new(5).unwrap()).is_some());
         assert!(file.notes.has("FN-206") && file.notes.has("FN-241") && !file.notes.has("FN-242"));
+    }
+
+    #[test]
+    fn rates_that_nobody_knows_are_noted() {
+        for (rate, noted) in [("4x QDR", false), ("4x ZDR", true), ("3x QDR", true)] {
+            let text = format!("SW 5 4 0x20 {rate} - SW 8 4 0x21 ( 'a' - 'b' )\n");
+            let file = read(Input::new("r", text.as_bytes())).unwrap();
+            assert_eq!(file.notes.has("FN-212"), noted, "{rate}");
+        }
     }
 
     #[test]

@@ -11,9 +11,10 @@ use super::FileError;
 use super::content::{TableFile, TableSection};
 use super::opensm::{
     BAD_LANE, CONTRADICTION, CUT_SECTION, TWO_OWNERS, UNKNOWN_LID, bad_line, bad_port, decimal, dump_key,
-    kind_words, leading_hex, no_section, note_half_line, note_stray, nothing, port_guid, printable, word,
+    kind_words, leading_hex, no_section, note_half_line, note_stray, nothing, port_guid, word,
 };
 use super::text::{Input, Line};
+use super::topology_text::clean_name;
 
 pub const ID: &str = "sl2vl";
 
@@ -175,7 +176,7 @@ pub fn write(fabric: &Fabric, tables: &Tables, out: &mut dyn Write) -> io::Resul
         let guid = port_guid(fabric, id, port).unwrap_or(facts.guid);
         let lid = fabric.port_of(id, port).and_then(|port| fabric.address_of(port));
         let lid = lid.map_or(0, |(lid, _)| lid.value());
-        let (kind, name) = (kind_words(facts.kind), printable(&facts.description));
+        let (kind, name) = (kind_words(facts.kind), clean_name(&facts.description));
         writeln!(out, "{kind} {guid}, base LID {lid}, \"{name}\"\n{COLUMNS}\n{RULE}")?;
         let mut rows: Vec<(u8, u8, Sl2Vl)> =
             held.sl2vl.iter().map(|((from, to), lanes)| (to.value(), from.value(), *lanes)).collect();

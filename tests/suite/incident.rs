@@ -180,6 +180,52 @@ fn no_key_is_kept_or_shown() {
     }
 }
 
+/// A header whose names are swapped makes a number of the key; no note may show it, however it is printed.
+#[test]
+fn no_key_is_shown_whatever_column_it_stands_in() {
+    let header = FABRIC.lines().find(|line| line.contains(",MKey,")).unwrap();
+    let names: Vec<&str> = header.split(',').collect();
+    let key = names.iter().position(|name| *name == "MKey").unwrap();
+    let mut swaps = 0;
+    for at in (0..names.len()).filter(|at| *at != key && !names[*at].ends_with("Guid")) {
+        let mut swapped = names.clone();
+        swapped.swap(at, key);
+        let text = FABRIC.replace(header, &swapped.join(","));
+        let shown = format!("{:?}", topology(&text)).to_lowercase();
+        for secret in ["5ec4e7ca11ab1e", &0x5e_c4e7_ca11_ab1e_u64.to_string()] {
+            assert!(!shown.contains(secret), "{} swapped with MKey", names[at]);
+        }
+        swaps += 1;
+    }
+    assert!(swaps > 15);
+}
+
+#[test]
+fn ports_beyond_and_addresses_borne_twice_are_noted() {
+    let table = |ports: &str| {
+        let text = format!(
+            "START_NODES\nNodeDesc,NumPorts,NodeType,NodeGUID\n\"a\",1,1,0x10\n\"b\",1,1,0x20\nEND_NODES\n\
+             START_PORTS\nNodeGuid,PortGuid,PortNum,LID\n{ports}END_PORTS\n"
+        );
+        let notes = topology(&text).notes;
+        ["FN-435", "FN-214", "FN-217"].map(|code| notes.has(code))
+    };
+    assert_eq!(table("0x10,0x11,1,5\n0x20,0x21,1,6\n"), [false; 3]);
+    assert_eq!(table("0x10,0x11,1,5\n0x20,0x21,2,6\n"), [true, false, false]);
+    assert_eq!(table("0x10,0x11,1,5\n0x20,0x11,1,5\n"), [false, true, true]);
+}
+
+#[test]
+fn tables_of_too_many_nodes_are_refused() {
+    let mut text = "START_NODES\nNodeDesc,NumPorts,NodeType,NodeGUID\n".to_owned();
+    for at in 1..60_100 {
+        writeln!(text, "\"a\",1,1,{at:#x}").unwrap();
+    }
+    text += "END_NODES\n";
+    let error = ibdiagnet::read(input(&text)).unwrap_err();
+    assert_eq!((error.code, error.place.line), ("FD-2003", Some(60_003)));
+}
+
 #[test]
 fn files_that_cannot_be_read_say_why() {
     for (text, code, line) in [

@@ -5,10 +5,10 @@ use std::fmt::Write;
 
 use fabdeck::fabric::{
     Fabric, FabricBuilder, FabricDiff, Guid, Lid, LinkSpeed, LinkWidth, Lmc, NodeFacts, NodeId, NodeKey,
-    NodeKind, PortFacts, PortNum,
+    NodeKind, PortFacts, PortNum, PortState,
 };
 use fabdeck::files::content::TopologyFile;
-use fabdeck::files::{FileError, ibnetdiscover, ibsim, port_report, text::Input};
+use fabdeck::files::{FileError, detect, ibnetdiscover, ibsim, port_report, subnet_lst, text::Input};
 use proptest::prelude::*;
 
 type Reader = fn(Input<'_>) -> Result<TopologyFile, Box<FileError>>;
@@ -477,5 +477,106 @@ proptest! {
         for judge in [ibnetdiscover::looks_like, ibsim::looks_like, port_report::looks_like] {
             judge(&text);
         }
+    }
+}
+
+/// Three switches in a row; the first cable is down at one end.
+fn with_a_cable_down() -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let facts = |guid| NodeFacts::new(NodeKind::Switch, Guid(guid), 8, format!("s{guid}"));
+    let keys: Vec<NodeKey> = (1..=3).map(|guid| builder.add_node(facts(guid)).unwrap()).collect();
+    builder.connect((keys[0], PortNum(1)), (keys[1], PortNum(2))).unwrap();
+    builder.connect((keys[1], PortNum(3)), (keys[2], PortNum(4))).unwrap();
+    builder.port(keys[1], PortNum(2)).state = Some(PortState::Down);
+    builder.finish()
+}
+
+#[test]
+fn a_cable_that_is_down_is_left_out_of_files() {
+    let fabric = with_a_cable_down();
+    let mut list = Vec::new();
+    let list_notes = subnet_lst::write(&fabric, None, &mut list).unwrap();
+    let dump = ibnetdiscover::write(&fabric, None).unwrap();
+    let net = ibsim::write(&fabric).unwrap();
+    for (notes, file) in [
+        (list_notes, subnet_lst::read(Input::new("f", &list)).unwrap()),
+        (dump.notes, ibnetdiscover::read(Input::new("f", dump.text.as_bytes())).unwrap()),
+        (net.notes, ibsim::read(Input::new("f", net.text.as_bytes())).unwrap()),
+    ] {
+        assert_eq!(file.fabric.links().len(), 1);
+        let note = notes.iter().find(|note| note.code == "FN-240").unwrap();
+        assert!(note.partial && note.count == 1 && note.text.contains("left out: it is down"));
+    }
+}
+
+#[test]
+fn a_list_of_links_says_what_it_makes_up() {
+    let file = read(ibnetdiscover::read, "trouble.ibnetdiscover");
+    let notes = subnet_lst::write(&file.fabric, None, &mut Vec::new()).unwrap();
+    for code in ["FN-328", "FN-329", "FN-330"] {
+        assert!(notes.has(code), "{code}");
+    }
+    assert!(notes.partial());
+}
+
+#[test]
+fn stray_text_makes_no_topology_of_a_file() {
+    for text in [
+        "[12345.678] systemd[1]: Starting \"foo\"...\n",
+        "speed=auto\n",
+        "Switch 3 broke \"at noon\"\n",
+        "Switch 3 \"rack A\" was rebooted\n",
+    ] {
+        assert!(detect(text.as_bytes()).is_none(), "{text}");
+    }
+    let lanes = "Switch 0x0000000000200003, base LID 2, \"leaf0\"\n";
+    assert!(!ibnetdiscover::looks_like(lanes) && !ibsim::looks_like(lanes));
+}
+
+#[test]
+fn labels_of_ports_are_no_guids_in_net_files() {
+    let read = |label: &str| {
+        let text =
+            format!("Switch 4 \"leaf\"\n[1] \"host\"[1]{label}\n\nCa 1 \"host\"\n[1]{label} \"leaf\"[1]\n");
+        ibsim::read(Input::new("f", text.as_bytes())).unwrap()
+    };
+    let host = |file: &TopologyFile| {
+        let counted = file.fabric.port_by_guid(Guid(0x10_0001)).is_some();
+        (counted, file.notes.has("FN-211"), file.notes.has("FN-205"))
+    };
+    assert_eq!(host(&read("(1)")), (true, true, false));
+    assert_eq!(host(&read("(1/1/2)")), (true, true, false));
+    assert_eq!(host(&read("(zz)")), (false, false, true));
+    assert_eq!(host(&read("(100001)")), (true, false, false));
+}
+
+#[test]
+fn more_nodes_than_one_subnet_has_are_refused() {
+    let mut dump = String::from("Switch 8 \"S-0000000000000001\"\n");
+    let mut net = String::new();
+    let mut report = String::new();
+    let mut list = String::new();
+    for at in 2..60_100u64 {
+        writeln!(dump, "[1] \"H-{at:016x}\"[1]").unwrap();
+        writeln!(net, "Ca 1 \"h{at}\"").unwrap();
+        writeln!(report, "SW 1 1 {at:#018x} 4x SDR 'a'").unwrap();
+        let end = |guid: u64| {
+            format!(
+                "{{ SW Ports:08 SystemGUID:{guid:016x} NodeGUID:{guid:016x} PortGUID:{guid:016x} VenID:0002C9 \
+                 DevID:0000 Rev:00000000 {{a}} LID:0001 PN:01 }}"
+            )
+        };
+        writeln!(list, "{} {} PHY=4x LOG=ACT SPD=10", end(2 * at), end(2 * at + 1)).unwrap();
+    }
+    let readers: [(Reader, &str); 4] = [
+        (ibnetdiscover::read, &dump),
+        (ibsim::read, &net),
+        (port_report::read, &report),
+        (subnet_lst::read, &list),
+    ];
+    for (reader, text) in readers {
+        let (code, line) = refusal(reader, text);
+        assert_eq!(code, "FD-2003", "{}", &text[..40]);
+        assert!(line.is_some_and(|line| line < 60_100));
     }
 }

@@ -8,6 +8,7 @@ use super::section::{Columns, Row, Section};
 use crate::fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 use crate::files::FileError;
 use crate::files::counters_text::number;
+use crate::files::limit::{MOST_NODES, check_nodes};
 use crate::observe::{Notes, Place};
 
 #[derive(Default)]
@@ -19,6 +20,8 @@ pub(super) struct Draft {
     /// Nodes that SWITCHES lists.
     switches: FxHashSet<Guid>,
     ports_seen: FxHashSet<(NodeKey, PortNum)>,
+    /// The first row that is one node too many.
+    refused: Option<Place>,
 }
 
 struct NodeColumns {
@@ -92,6 +95,9 @@ impl Draft {
             notes.add("FN-431", row.place(), || format!("node {guid} is listed again; the first row counts"));
             return;
         }
+        if self.is_full(|| row.place()) {
+            return;
+        }
         let port_count = number(row.cell(columns.port_count)).and_then(|count| u8::try_from(count).ok());
         if port_count.is_none() && columns.port_count.is_some() {
             notes.add("FN-433", row.place(), || "NumPorts is no count of ports: read as unknown".to_owned());
@@ -143,6 +149,9 @@ impl Draft {
                 return row.unreadable("PortNum", notes);
             };
             let Some(key) = self.by_guid.get(&node).copied() else {
+                if !self.strangers.contains_key(&node) && self.is_full(|| row.place()) {
+                    return;
+                }
                 // As if on an adapter: what a switch's port must not have is taken away once it is known.
                 let facts = columns.facts(row, false, number, notes);
                 self.strangers.entry(node).or_default().push((number, facts, row.place()));
@@ -154,6 +163,7 @@ impl Draft {
                 });
                 return;
             }
+            self.note_beyond(key, number, || row.place(), notes);
             let on_switch = self.builder.node(key).kind == NodeKind::Switch;
             let facts = columns.facts(row, on_switch, number, notes);
             self.builder.port(key, number).clone_from(&facts);
@@ -201,7 +211,8 @@ impl Draft {
             }) else {
                 return row.unreadable("end of a link", notes);
             };
-            let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid)?, port))) else {
+            let [Some(one), Some(two)] = [a, b].map(|(guid, port)| Some((self.link_end(guid, row)?, port)))
+            else {
                 // Nothing says what the missing node is, so there is nothing to cable to.
                 notes.add_partial("FN-429", row.place(), || {
                     format!(
@@ -211,6 +222,9 @@ impl Draft {
                 });
                 return;
             };
+            for (key, number) in [one, two] {
+                self.note_beyond(key, number, || row.place(), notes);
+            }
             if let Err(error) = self.builder.connect(one, two) {
                 notes.add_partial("FN-430", row.place(), || {
                     format!("the link {}[{}] - {}[{}] is left out: {error}", a.0, a.1, b.0, b.1)
@@ -219,12 +233,35 @@ impl Draft {
         })
     }
 
+    fn note_beyond(&self, key: NodeKey, number: PortNum, place: impl FnOnce() -> Place, notes: &mut Notes) {
+        let node = self.builder.node(key);
+        if node.port_count > 0 && number.value() > node.port_count {
+            notes.add("FN-435", place(), || {
+                format!("port {number} of {}, which has {} ports by NODES", node.guid, node.port_count)
+            });
+        }
+    }
+
+    /// Refuses a fabric of too many nodes; asked after each table.
+    pub(super) fn check(&self) -> Result<(), Box<FileError>> {
+        self.refused.clone().map_or(Ok(()), |place| check_nodes(usize::MAX, || place))
+    }
+
+    /// Whether one more node is one too many.
+    fn is_full(&mut self, place: impl FnOnce() -> Place) -> bool {
+        let full = self.builder.len() + self.strangers.len() >= MOST_NODES;
+        if full && self.refused.is_none() {
+            self.refused = Some(place());
+        }
+        full
+    }
+
     /// The node at an end of a link: also one that SWITCHES alone lists.
-    fn link_end(&mut self, guid: Guid) -> Option<NodeKey> {
+    fn link_end(&mut self, guid: Guid, row: &Row<'_>) -> Option<NodeKey> {
         if let Some(key) = self.by_guid.get(&guid) {
             return Some(*key);
         }
-        if !self.switches.contains(&guid) {
+        if !self.switches.contains(&guid) || self.is_full(|| row.place()) {
             return None;
         }
         let key = self.builder.add_node(NodeFacts::unheard(NodeKind::Switch, guid, "")).ok()?;

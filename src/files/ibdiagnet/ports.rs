@@ -1,9 +1,10 @@
 //! PORTS: what PortInfo says of each port.
 
 use super::section::{Columns, Row};
-use super::speeds::{fastest, lanes, widest};
+use super::speeds::{fastest, widest};
 use crate::fabric::{Guid, Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortFacts, PortNum, PortState};
 use crate::files::counters_text::{is_absent, number};
+use crate::files::lane_code;
 use crate::observe::Notes;
 
 /// The columns that are read. Keys are not among them.
@@ -99,12 +100,12 @@ impl PortColumns {
 
     fn lid(&self, row: &Row<'_>, notes: &mut Notes) -> Option<Lid> {
         self.lid?;
-        let text = row.cell(self.lid);
-        let lid = number(text).and_then(|lid| u32::try_from(lid).ok()).and_then(Lid::new);
+        let value = number(row.cell(self.lid));
+        let lid = value.and_then(|lid| u32::try_from(lid).ok()).and_then(Lid::new);
         if lid.is_none() {
             notes.add("FN-427", row.place(), || {
-                let shown: String = text.chars().take(20).collect();
-                format!("LID '{shown}' is no unicast LID: read as unknown")
+                let shown = value.and_then(harmless).map_or(String::new(), |value| format!(" {value}"));
+                format!("the LID{shown} of this row is no unicast LID: read as unknown")
             });
         }
         lid
@@ -195,7 +196,7 @@ fn coded<T>(
 
 fn lane_count(row: &Row<'_>, column: Option<usize>, what: &str, notes: &mut Notes) -> Option<u8> {
     let code = mask(row, column, what, notes).filter(|code| *code != 0)?;
-    let count = lanes(code);
+    let count = lane_code::lane_count(code);
     if count.is_none() {
         note_code(row, what, code, notes);
     }
@@ -222,6 +223,15 @@ fn word<T>(
     value
 }
 
+/// A number that may be shown. Where a table's columns are shifted a key may stand in any of them, and no key is as
+/// short as what belongs there.
+fn harmless(value: u64) -> Option<u64> {
+    (value <= 0xFFFF).then_some(value)
+}
+
 fn note_code(row: &Row<'_>, what: &str, code: u64, notes: &mut Notes) {
-    notes.add("FN-433", row.place(), || format!("{what} {code:#x} is not known: read as unknown"));
+    notes.add("FN-433", row.place(), || {
+        let shown = harmless(code).map_or(String::new(), |code| format!(" {code:#x}"));
+        format!("the {what}{shown} of this row is not known: read as unknown")
+    });
 }

@@ -280,7 +280,7 @@ impl<'a> Section<'a> {
             let names = cells.iter().map(|cell| cell.trim().to_owned()).collect();
             return Ok(Some(Columns { names }));
         }
-        notes.add_partial("FN-424", self.place(), || format!("the table {} has no column names", self.name));
+        notes.add_partial("FN-436", self.place(), || format!("the table {} has no column names", self.name));
         Ok(None)
     }
 }

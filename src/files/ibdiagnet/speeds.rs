@@ -1,4 +1,4 @@
-//! Link widths, speeds and lanes as the numbers of PortInfo, in the way the file packs them.
+//! Link widths and speeds as the numbers of PortInfo, in the way the file packs them.
 //!
 //! A speed column is a mask: the first byte holds LinkSpeed (SDR, DDR, QDR), the second LinkSpeedExt (FDR, EDR, HDR,
 //! NDR), the third the vendor's (FDR10), the fourth LinkSpeedExt2 (XDR). Some versions give the bytes in columns of
@@ -30,18 +30,6 @@ pub(super) fn widest(mask: u64) -> Option<LinkWidth> {
     supported.max_by_key(|width| width.lanes())
 }
 
-/// How many virtual lanes a code of VLCap or OpVLs stands for (IBA 14.2.5.6).
-pub(super) fn lanes(code: u64) -> Option<u8> {
-    match code {
-        1 => Some(1),
-        2 => Some(2),
-        3 => Some(4),
-        4 => Some(8),
-        5 => Some(15),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +54,5 @@ mod tests {
         assert_eq!(widest(0b1111), Some(LinkWidth::X12));
         assert_eq!(widest(16), Some(LinkWidth::X2));
         assert_eq!(widest(0), None);
-        assert_eq!((lanes(3), lanes(5), lanes(0), lanes(6)), (Some(4), Some(15), None, None));
     }
 }

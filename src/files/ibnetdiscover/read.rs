@@ -3,11 +3,12 @@
 use crate::fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 use crate::files::FileError;
 use crate::files::content::TopologyFile;
+use crate::files::limit::check_nodes;
 use crate::files::text::{Input, Line};
 use crate::files::topology_text::{
     Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, join,
-    note_duplicates, note_noise, note_tail, note_truncated, parse_port, parse_record, read_guid, sample,
-    trusted,
+    note_duplicates, note_noise, note_tail, note_truncated, noted_guid, parse_port, parse_record, port_guid,
+    sample, trusted,
 };
 use crate::observe::{Notes, Place};
 
@@ -21,7 +22,9 @@ pub fn looks_like(head: &str) -> bool {
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut reader = Reader::new(input.name);
     for line in input.lines() {
-        reader.line(&line?)?;
+        let line = line?;
+        reader.line(&line)?;
+        check_nodes(reader.builder.len(), || input.place(line.number))?;
     }
     reader.finish()
 }
@@ -148,17 +151,8 @@ impl<'a> Reader<'a> {
         Fault::new("FD-2106", what, "its Switch, Ca or Rt line is missing; take the dump again")
     }
 
-    /// A GUID, with a note where the text is not hexadecimal.
     fn guid(&mut self, text: &str, number: u64) -> Option<GuidText> {
-        let guid = read_guid(text)?;
-        if guid.derived {
-            let place = self.place(number);
-            self.notes.add("FN-205", place, || {
-                let text = sample(text);
-                format!("'{text}' is not hexadecimal: {} stands for it wherever it is named", guid.guid)
-            });
-        }
-        Some(guid)
+        noted_guid(&mut self.notes, || Place::line(self.file, number), text)
     }
 
     /// The kind and GUID that a node's id consists of.
@@ -260,10 +254,12 @@ impl<'a> Reader<'a> {
         };
         let file = self.file;
         note_tail(&mut self.notes, || Place::line(file, number), &line.tail, line.own_lid);
-        let own_guid = line.label.and_then(|label| self.port_guid(label, kind, line.port, number));
+        let place = || Place::line(file, number);
+        let own_guid = line.label.and_then(|label| port_guid(&mut self.notes, place, label, kind, line.port));
         let far = self.peer(&line, number)?;
         let far_kind = self.builder.node(far).kind;
-        let far_guid = line.peer_label.and_then(|label| self.port_guid(label, far_kind, peer_port, number));
+        let far_guid =
+            line.peer_label.and_then(|label| port_guid(&mut self.notes, place, label, far_kind, peer_port));
         let facts = self.builder.port(owner, line.port);
         facts.guid = facts.guid.or(own_guid);
         facts.lid = facts.lid.or(line.own_lid.and_then(|lid| lid.known()));
@@ -288,29 +284,10 @@ impl<'a> Reader<'a> {
         Ok(self.builder.add_node(facts).unwrap_or_else(|known| known))
     }
 
-    /// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`).
-    fn port_guid(
-        &mut self,
-        label: &str,
-        kind: NodeKind,
-        port: PortNum,
-        number: u64,
-    ) -> Option<crate::fabric::Guid> {
-        let is_label = label.contains('/') || label.trim() == port.to_string() || kind == NodeKind::Switch;
-        if is_label {
-            let place = self.place(number);
-            self.notes.add("FN-211", place, || {
-                format!("'({})' is a label of the port, no GUID: left out", sample(label))
-            });
-            return None;
-        }
-        self.guid(label, number).map(|guid| guid.guid)
-    }
-
     fn finish(mut self) -> Result<TopologyFile, Box<FileError>> {
         if let Some(line) = self.head.line {
             let place = self.place(line);
-            self.notes.add_partial("FN-203", place, || {
+            self.notes.add_partial("FN-227", place, || {
                 format!("truncated at line {line}: the record of the last node is missing")
             });
         }

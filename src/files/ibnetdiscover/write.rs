@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortNum};
 use crate::files::FileError;
-use crate::files::topology_text::{clean_name, guid_key, node_id, record_word};
+use crate::files::topology_text::{clean_name, guid_key, is_down, node_id, note_down, record_word};
 use crate::files::written::Written;
 use crate::observe::{Notes, Place};
 
@@ -31,6 +31,7 @@ pub fn write(fabric: &Fabric, time: Option<&str>) -> Result<Written, Box<FileErr
         }
     }
     note_lost(&mut written.notes, fabric);
+    note_down(&mut written.notes, super::ID, fabric);
     Ok(written)
 }
 
@@ -68,7 +69,7 @@ fn write_node(text: &mut String, fabric: &Fabric, id: NodeId) -> std::fmt::Resul
         write!(text, " port 0 lid {} lmc {lmc}", Known(lid))?;
     }
     text.push('\n');
-    for (_, port) in fabric.ports_of(id) {
+    for (_, port) in fabric.ports_of(id).filter(|(id, _)| !is_down(fabric, *id)) {
         write_port(text, fabric, facts.kind, port)?;
     }
     Ok(())
@@ -114,7 +115,8 @@ impl std::fmt::Display for Known {
 fn note_lost(notes: &mut Notes, fabric: &Fabric) {
     for (id, node) in fabric.nodes() {
         let heard = |peer: crate::fabric::PortId| fabric.node(fabric.port(peer).node).facts.answered;
-        let named = fabric.ports_of(id).any(|(_, port)| port.peer.is_some_and(heard));
+        let named =
+            fabric.ports_of(id).any(|(id, port)| port.peer.is_some_and(heard) && !is_down(fabric, id));
         if !node.facts.answered && !named {
             notes.add_partial("FN-232", Place::file(super::ID), || {
                 format!("{} did not answer and no node that did names it: left out", node.guid())

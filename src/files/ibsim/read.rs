@@ -7,10 +7,11 @@ use super::enabled::Enabled;
 use crate::fabric::{FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortNum};
 use crate::files::FileError;
 use crate::files::content::TopologyFile;
+use crate::files::limit::check_nodes;
 use crate::files::text::{Input, Line};
 use crate::files::topology_text::{
     Claim, Dialect, Fault, Key, LineKind, PortLine, RecordLine, c_number, classify, dialect, join,
-    note_duplicates, note_noise, note_tail, note_truncated, parse_port, parse_record, read_guid, sample,
+    note_duplicates, note_noise, note_tail, note_truncated, parse_port, parse_record, port_guid, sample,
     trusted,
 };
 use crate::observe::{Notes, Place};
@@ -37,7 +38,9 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         bare: None,
     };
     for line in input.lines() {
-        reader.line(&line?)?;
+        let line = line?;
+        reader.line(&line)?;
+        check_nodes(reader.builder.len(), || input.place(line.number))?;
     }
     reader.finish()
 }
@@ -301,10 +304,17 @@ impl Reader<'_> {
         let far = self.far(&line, number, cut)?;
         let mut enabled = self.settings.enabled;
         enabled.read(kind, &line.tail)?;
+        let place = || Place::line(file, number);
+        // Records may follow their peers, so what the peer is cannot be told yet; a switch gets no GUID of this.
+        let far_port = line.peer_port.unwrap_or(PortNum(1));
+        let far_guid = line
+            .peer_label
+            .and_then(|label| port_guid(&mut self.notes, place, label, NodeKind::ChannelAdapter, far_port));
         let facts = self.builder.port(owner, line.port);
         if kind != NodeKind::Switch {
             // ibsim does not look at the GUID in parentheses, but it is what the file says.
-            let stated = line.label.and_then(read_guid).map(|guid| guid.guid);
+            let stated =
+                line.label.and_then(|label| port_guid(&mut self.notes, place, label, kind, line.port));
             let counted = Guid(node_guid.0.wrapping_add(u64::from(line.port.value())));
             facts.guid = Some(stated.unwrap_or(counted)).filter(|_| !cut || stated.is_some());
         }
@@ -316,7 +326,7 @@ impl Reader<'_> {
             far,
             line: number,
             far_lid: line.tail.lid.and_then(|lid| lid.known()),
-            far_guid: line.peer_label.and_then(read_guid).map(|guid| guid.guid),
+            far_guid,
             enabled: (!cut).then_some(enabled),
         });
         Ok(())
@@ -367,7 +377,7 @@ impl Reader<'_> {
         }
         if let Some(line) = self.pending {
             let place = self.place(line);
-            self.notes.add_partial("FN-203", place, || {
+            self.notes.add_partial("FN-227", place, || {
                 format!("truncated at line {line}: the record of the last node is missing")
             });
         }

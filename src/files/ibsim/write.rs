@@ -6,7 +6,9 @@ use std::fmt::Write;
 use super::enabled::Enabled;
 use crate::fabric::{Fabric, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeId, NodeKind, Port, PortId, PortNum};
 use crate::files::FileError;
-use crate::files::topology_text::{NET_FILE_MARK, clean_name, guid_key, node_id, record_word};
+use crate::files::topology_text::{
+    NET_FILE_MARK, clean_name, guid_key, is_down, node_id, note_down, record_word,
+};
 use crate::files::written::Written;
 use crate::observe::{Notes, Place};
 
@@ -38,6 +40,7 @@ pub fn write(fabric: &Fabric) -> Result<Written, Box<FileError>> {
             });
         }
     }
+    note_down(&mut writer.notes, super::ID, fabric);
     writer.note_limits();
     Ok(Written { text: writer.text, notes: writer.notes })
 }
@@ -97,7 +100,7 @@ impl Writer<'_> {
             write!(self.text, " {kind} port 0 lid {} lmc {lmc}", lid.map_or(0, Lid::value))?;
         }
         self.text.push('\n');
-        for (id, port) in self.fabric.ports_of(id) {
+        for (id, port) in self.fabric.ports_of(id).filter(|(id, _)| !is_down(self.fabric, *id)) {
             self.port(id, facts.kind, port)?;
         }
         Ok(())

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use crate::fabric::{Fabric, Lft, Lid, NodeId, PortNum, Tables};
 use crate::observe::{Notes, Place};
 
-use super::super::opensm::{LEFT_OUT, kind_words, port_guid, printable, switch_lid, switches_in_dump_order};
+use super::super::opensm::{LEFT_OUT, kind_words, port_guid, switch_lid, switches_in_dump_order};
+use super::super::topology_text::clean_name;
 
 /// Writes the table of every switch that has one. Entries that OpenSM would not print are left out with a note: it
 /// does not check LIDs when it loads the file, so one above the subnet's highest must never be in it.
@@ -39,7 +40,7 @@ fn write_switch(
     notes: &mut Notes,
 ) -> io::Result<()> {
     let facts = &fabric.node(id).facts;
-    let (lid, name) = (switch_lid(fabric, id), printable(&facts.description));
+    let (lid, name) = (switch_lid(fabric, id), clean_name(&facts.description));
     writeln!(out, "Unicast lids [0-{top}] of switch Lid {lid} guid {} ('{name}'):", facts.guid)?;
     for (lid, port) in lft.routed() {
         if lid.value() > top || is_beyond(port, facts.port_count) {
@@ -70,7 +71,7 @@ fn owner_comment(fabric: &Fabric, lid: Option<Lid>) -> String {
     match known {
         Some((port, guid)) => {
             let facts = &fabric.node(port.node).facts;
-            format!("{} portguid {guid}: '{}'", kind_words(facts.kind), printable(&facts.description))
+            format!("{} portguid {guid}: '{}'", kind_words(facts.kind), clean_name(&facts.description))
         }
         None => "unknown node and type".to_owned(),
     }

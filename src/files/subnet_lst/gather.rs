@@ -12,8 +12,10 @@ use crate::observe::{Notes, SubnetManager};
 
 use super::super::FileError;
 use super::super::content::TopologyFile;
+use super::super::limit::check_nodes;
 use super::super::opensm::{UNKNOWN_LID, bad_line, bad_port, hex, shown};
 use super::super::text::Input;
+use super::super::topology_text::note_duplicates;
 use super::record::{End, Record};
 
 /// A cable that only one of its ends tells of.
@@ -117,6 +119,7 @@ impl<'a> Gathered<'a> {
                 self.by_guid.insert(end.node_guid, node);
                 let (kind, ports) = (facts.kind, BTreeMap::new());
                 self.nodes.push(Draft { kind, facts: facts.clone(), listed: near, line, ports });
+                check_nodes(self.nodes.len(), || self.input.place(line))?;
                 node
             }
         };
@@ -187,12 +190,9 @@ impl<'a> Gathered<'a> {
                 });
             }
         }
-        TopologyFile {
-            fabric: builder.finish(),
-            subnet_manager,
-            notes: self.notes,
-            ..TopologyFile::default()
-        }
+        let fabric = builder.finish();
+        note_duplicates(&mut self.notes, self.input.name, &fabric);
+        TopologyFile { fabric, subnet_manager, notes: self.notes, ..TopologyFile::default() }
     }
 
     /// Old files call switches `CA`. A switch shows by its many ports, or by several ports with one GUID and LID.

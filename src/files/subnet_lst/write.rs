@@ -3,26 +3,68 @@
 use std::io::{self, Write};
 
 use crate::fabric::{Fabric, Guid, NodeId, NodeKind, Port, PortState};
-use crate::observe::SubnetManager;
+use crate::observe::{Notes, Place, SubnetManager};
 
-use super::super::opensm::{dump_key, port_guid, printable};
+use super::super::opensm::{dump_key, port_guid};
+use super::super::topology_text::{clean_name, is_down, note_down};
 use super::gather::SPEEDS;
 
-/// Writes a line for each end of each cable of every node that answered. A port whose state nobody told counts as
-/// active: OpenSM and ibdm leave out what is down, and a cable that a tool reported is not.
-pub fn write(fabric: &Fabric, manager: Option<&SubnetManager>, out: &mut dyn Write) -> io::Result<()> {
+/// A state that nobody told.
+const STATE_MADE_UP: &str = "FN-328";
+/// A number or GUID that nobody told.
+const NUMBER_MADE_UP: &str = "FN-329";
+/// A node without lines of its own.
+const UNHEARD: &str = "FN-330";
+
+/// Writes a line for each end of each cable of every node that answered, but for cables that are down: OpenSM leaves
+/// these out too. What the format must state and nobody told is made up, and the notes say so: a cable whose state
+/// is not known counts as active, a number as 0.
+pub fn write(fabric: &Fabric, manager: Option<&SubnetManager>, out: &mut dyn Write) -> io::Result<Notes> {
+    let mut notes = Notes::new();
     let mut order: Vec<NodeId> =
         fabric.nodes().filter(|(_, node)| node.facts.answered).map(|(id, _)| id).collect();
     order.sort_by_key(|id| dump_key(fabric.node(*id).guid()));
     for id in order {
-        for (_, port) in fabric.ports_of(id) {
+        for (_, port) in fabric.ports_of(id).filter(|(id, _)| !is_down(fabric, *id)) {
             let Some(peer) = port.peer.map(|peer| fabric.port(peer)) else { continue };
             write_end(fabric, port, manager, true, out)?;
             write_end(fabric, peer, manager, false, out)?;
             writeln!(out, "PHY={} LOG={} SPD={}", width(port), state(port), speed(port))?;
+            note_made_up(fabric, port, &mut notes);
         }
     }
-    Ok(())
+    note_unheard(fabric, &mut notes);
+    note_down(&mut notes, super::ID, fabric);
+    Ok(notes)
+}
+
+fn note_made_up(fabric: &Fabric, port: &Port, notes: &mut Notes) {
+    let facts = &fabric.node(port.node).facts;
+    if port.facts.state.is_none() {
+        notes.add(STATE_MADE_UP, Place::file(super::ID), || {
+            format!("nobody told the state of port {} of {}: written as ACT", port.number, facts.guid)
+        });
+    }
+    let told = [
+        ("revision", facts.revision.is_some()),
+        ("vendor", facts.vendor_id.is_some()),
+        ("device", facts.device_id.is_some()),
+        ("system image", facts.system_image_guid.is_some()),
+        ("port GUID", port_guid(fabric, port.node, port.number).is_some()),
+    ];
+    for (what, _) in told.iter().filter(|(_, told)| !told) {
+        notes.add(NUMBER_MADE_UP, Place::file(super::ID), || {
+            format!("nobody told the {what} of {}: written as 0", facts.guid)
+        });
+    }
+}
+
+fn note_unheard(fabric: &Fabric, notes: &mut Notes) {
+    for (_, node) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
+        notes.add_partial(UNHEARD, Place::file(super::ID), || {
+            format!("{} did not answer: its own lines are left out", node.guid())
+        });
+    }
 }
 
 fn write_end(
@@ -60,7 +102,7 @@ fn write_end(
         out,
         "Rev:{:08X} {{{}}} LID:{:04X} PN:{:02X} }} ",
         facts.revision.unwrap_or(0),
-        printable(&facts.description),
+        clean_name(&facts.description),
         lid.map_or(0, |(lid, _)| lid.value()),
         port.number.value(),
     )

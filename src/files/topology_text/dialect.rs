@@ -1,6 +1,7 @@
 //! Which of the two dialects a file speaks.
 
-use super::line::{LineKind, classify};
+use super::line::{Keyword, LineKind, classify};
+use super::record::parse_record;
 
 /// What a file of this shape is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,37 +15,51 @@ pub enum Dialect {
 /// The first line of net files written here. Their records look like those of a dump.
 pub const NET_FILE_MARK: &str = "# ibsim net file";
 
-/// Judges the beginning of a file by its first line that only one dialect has. `None`: neither.
+/// Judges the beginning of a file. `None`: neither.
+///
+/// Any text may hold a line that looks like a port or a key (`[12345.678] systemd[1]: ...`, `speed=auto`), so only
+/// these count:
+/// - the mark of net files written here, and the line with the time that ibnetdiscover prints;
+/// - a record that can be read, with nothing behind its id but a comment.
+///
+/// What only ibsim knows (`module=`, `@[3]`) makes a net file of records that could be a dump's.
 pub fn dialect(head: &str) -> Option<Dialect> {
-    let mut likely = None;
-    for line in head.lines() {
+    let (mut of_ibsim, mut named) = (false, false);
+    let mut lines = head.lines().peekable();
+    while let Some(line) = lines.next() {
         if line.trim_end() == NET_FILE_MARK {
             return Some(Dialect::Net);
         }
+        // The head of a long file ends anywhere.
+        let cut = lines.peek().is_none() && !head.ends_with('\n');
         match classify(line) {
             LineKind::Comment(text) if text.trim_start().starts_with("Topology file: generated on") => {
                 return Some(Dialect::Dump);
             }
-            LineKind::Record(_, rest) | LineKind::Port(rest) => {
-                if let Some(dialect) = of_id(rest) {
-                    return Some(dialect);
-                }
+            LineKind::Record(keyword, rest) => {
+                let Some(id) = plain_record(keyword, rest, cut) else { continue };
+                let dump = !of_ibsim && (named || is_dump_id(id));
+                return Some(if dump { Dialect::Dump } else { Dialect::Net });
             }
-            LineKind::Key { key, .. } if key.of_ibsim_alone() => return Some(Dialect::Net),
-            LineKind::Key { .. } => likely = Some(Dialect::Dump),
-            LineKind::Alias(_) | LineKind::Include(_) => return Some(Dialect::Net),
+            // Peers of a record that is missing; the first id may be an anonymised one.
+            LineKind::Port(rest) => named |= rest.split('"').nth(1).is_some_and(is_dump_id),
+            LineKind::Key { key, .. } => of_ibsim |= key.of_ibsim_alone(),
+            LineKind::Alias(_) | LineKind::Include(_) => of_ibsim = true,
             _ => {}
         }
     }
-    likely
+    None
 }
 
-/// The dialect of the first id in a line.
-fn of_id(rest: &str) -> Option<Dialect> {
-    let (_, id) = rest.split_once('"')?;
-    let (id, _) = id.split_once('"')?;
-    let dump = ["S-", "H-", "R-"].iter().any(|kind| id.starts_with(kind)) && id.len() == 18;
-    Some(if dump { Dialect::Dump } else { Dialect::Net })
+/// The id of a record that reads as one: `Switch 3 "rack A" was rebooted` does not.
+fn plain_record(keyword: Keyword, rest: &str, cut: bool) -> Option<&str> {
+    let record = parse_record(keyword, rest, cut).ok()?;
+    let behind = rest.splitn(3, '"').nth(2)?.trim_start();
+    (behind.is_empty() || behind.starts_with('#')).then_some(record.id)
+}
+
+fn is_dump_id(id: &str) -> bool {
+    ["S-", "H-", "R-"].iter().any(|kind| id.starts_with(kind)) && id.len() == 18
 }
 
 #[cfg(test)]
@@ -57,15 +72,36 @@ mod tests {
             ("", None),
             ("# a comment\nSwitchName=a Nodes=b\n", None),
             ("{ \"records\": [1] }\n", None),
-            ("$ ibnetdiscover\n\nvendid=0x2c9\n", Some(Dialect::Dump)),
+            ("$ ibnetdiscover\n\nvendid=0x2c9\n", None),
+            ("#\n# Topology file: generated on Mon Mar  3\n#\nvendid=0x2c9\n", Some(Dialect::Dump)),
             ("Switch\t8 \"S-0000000000200003\"\t\t# \"leaf3\"\n", Some(Dialect::Dump)),
             ("# ibsim net file\nSwitch\t8 \"S-0000000000200003\"\n", Some(Dialect::Net)),
             ("Switch 8 \"leaf0\"\n[1] \"spine0\"[1]\n", Some(Dialect::Net)),
             ("vendid=0x8f1\nHca 2 \"Hca1\"\n", Some(Dialect::Net)),
-            ("module=\"a\"\n", Some(Dialect::Net)),
+            ("module=\"a\"\n", None),
+            ("module=\"a\"\nSwitch 8 \"S-0000000000200003\"\n", Some(Dialect::Net)),
+            ("Switch\t8 \"S-0000000000200003\"\t\t# \"le", Some(Dialect::Dump)),
             ("Switch\t : 0x0000000000200003 ports 8 devid 0x0\n", None),
         ] {
             assert_eq!(dialect(head), expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn stray_text_is_no_topology() {
+        for line in [
+            "[12345.678] systemd[1]: Starting \"foo\"...",
+            "[1] \"spine0\"[1]",
+            "speed=auto",
+            "include \"other.conf\"",
+            "@[3] \"uplink\"",
+            "Switch 3 broke \"at noon\"",
+            "Switch 3 \"rack A\" was rebooted",
+            "Switch 3 \"rack A",
+            "Switch 0x0000000000200003, base LID 2, \"leaf0\"",
+        ] {
+            assert_eq!(dialect(&format!("{line}\n")), None, "{line}");
+            assert_eq!(dialect(line), None, "{line}");
         }
     }
 }

@@ -15,9 +15,12 @@ pub use cables::{Claim, join};
 pub use dialect::{Dialect, NET_FILE_MARK, dialect};
 pub use guid_text::{GuidText, read_guid};
 pub use line::{Key, LineKind, classify, trusted};
-pub use notes::{note_duplicates, note_noise, note_tail, note_truncated, note_unknown_lid, sample};
+pub use notes::{
+    note_duplicates, note_noise, note_rate, note_tail, note_truncated, note_unknown_lid, noted_guid,
+    port_guid, sample,
+};
 pub use port_line::{PortLine, parse_port};
-pub use print::{clean_name, guid_key, node_id, record_word};
+pub use print::{clean_name, guid_key, is_down, node_id, note_down, record_word};
 pub use record::{RecordLine, parse_record};
 pub use scan::{Fault, c_number, count};
 pub use tail::{LidText, Tail};

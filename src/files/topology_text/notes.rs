@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Claim, LidText, Tail};
-use crate::fabric::{Fabric, FabricBuilder, Guid, PortId};
+use super::{Claim, GuidText, LidText, Tail, read_guid};
+use crate::fabric::{Fabric, FabricBuilder, Guid, NodeKind, PortId, PortNum};
 use crate::observe::{Notes, Place};
 
 /// The beginning of a text from a file, for a message.
@@ -24,6 +24,36 @@ pub fn note_truncated(notes: &mut Notes, place: Place, lost: bool) {
     });
 }
 
+/// A GUID, with a note where the text is not hexadecimal.
+pub fn noted_guid(notes: &mut Notes, place: impl FnOnce() -> Place, text: &str) -> Option<GuidText> {
+    let guid = read_guid(text)?;
+    if guid.derived {
+        notes.add("FN-205", place(), || {
+            let text = sample(text);
+            format!("'{text}' is not hexadecimal: {} stands for it wherever it is named", guid.guid)
+        });
+    }
+    Some(guid)
+}
+
+/// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`).
+pub fn port_guid(
+    notes: &mut Notes,
+    place: impl FnOnce() -> Place,
+    label: &str,
+    kind: NodeKind,
+    port: PortNum,
+) -> Option<Guid> {
+    let is_label = label.contains('/') || label.trim() == port.to_string() || kind == NodeKind::Switch;
+    if is_label {
+        notes.add("FN-211", place(), || {
+            format!("'({})' is a label of the port, no GUID: left out", sample(label))
+        });
+        return None;
+    }
+    noted_guid(notes, place, label).map(|guid| guid.guid)
+}
+
 /// Notes what the words behind a name leave open.
 pub fn note_tail(notes: &mut Notes, place: impl Fn() -> Place, tail: &Tail<'_>, own: Option<LidText>) {
     if [tail.lid, own].contains(&Some(LidText::Unknown)) {
@@ -35,10 +65,13 @@ pub fn note_tail(notes: &mut Notes, place: impl Fn() -> Place, tail: &Tail<'_>, 
     if let Some(rate) = tail.rate
         && (tail.width_in_use().is_none() || tail.speed_in_use().is_none())
     {
-        let what =
-            || format!("'{}' is no known width and speed: what is not known is left open", sample(rate));
-        notes.add("FN-212", place(), what);
+        note_rate(notes, place(), rate);
     }
+}
+
+pub fn note_rate(notes: &mut Notes, place: Place, rate: &str) {
+    let what = || format!("'{}' is no known width and speed: what is not known is left open", sample(rate));
+    notes.add("FN-212", place, what);
 }
 
 pub fn note_unknown_lid(notes: &mut Notes, place: Place) {
@@ -83,18 +116,15 @@ pub fn note_duplicates(notes: &mut Notes, file: &str, fabric: &Fabric) {
         let Some(guid) = port.facts.guid else { continue };
         let owner = *owners.entry(guid).or_insert(id);
         if owner != id {
+            // Not the GUID itself: where a table's columns are shifted it may be a key.
             notes.add("FN-217", Place::file(file), || {
-                format!(
-                    "port GUID {guid} is borne by {} and {}",
-                    port_text(fabric, owner),
-                    port_text(fabric, id)
-                )
+                format!("{} and {} bear one port GUID", port_text(fabric, owner), port_text(fabric, id))
             });
         }
     }
     for (id, node) in fabric.nodes() {
         if fabric.node_by_guid(node.guid()) != Some(id) {
-            notes.add("FN-209", Place::file(file), || {
+            notes.add("FN-226", Place::file(file), || {
                 format!("GUID {} is borne by nodes of two kinds: both are kept", node.guid())
             });
         }

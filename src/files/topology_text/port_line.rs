@@ -99,7 +99,12 @@ fn split_own(comment: &str) -> (&str, &str) {
         let mut behind = Scan::new(rest);
         behind.blanks();
         let end = behind.rest.find(char::is_whitespace).unwrap_or(behind.rest.len());
-        let is_value = behind.rest[..end].trim_start_matches('-').bytes().all(|b| b.is_ascii_digit());
+        let value = behind.rest[..end].trim_start_matches('-');
+        let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
+        let is_value = match digits {
+            Some(hex) => hex.bytes().all(|b| b.is_ascii_hexdigit()),
+            None => value.bytes().all(|b| b.is_ascii_digit()),
+        };
         if is_value {
             behind.rest = &behind.rest[end..];
             behind.blanks();
@@ -194,6 +199,7 @@ mod tests {
             "[1](100007) \t\"S-200001\"[3]\t\t# lid 9 lmc 1 \"leaf 1\" lid 3 4xSDR",
             "[1](100007) \"S-200001\"[3]# lid 9 lmc 1 \"leaf 1\" lid 3 4xSDR",
             "[1](100007) \"S-200001\"[3] # lid 9 lmc 1 leaf 1 lid 3 4xSDR",
+            "[1](100007) \"S-200001\"[3] # lid 0x9 lmc 1 leaf 1 lid 0x3 4xSDR",
         ] {
             let port = read(NodeKind::ChannelAdapter, line);
             assert_eq!((port.label, port.name), (Some("100007"), Some("leaf 1")), "{line}");

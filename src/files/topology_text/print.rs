@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::fabric::{Guid, NodeKind};
+use crate::fabric::{Fabric, Guid, NodeKind, PortId, PortState};
+use crate::observe::{Notes, Place};
 
 /// `S-0000000000200003`, without quotes.
 pub fn node_id(kind: NodeKind, guid: Guid) -> String {
@@ -36,4 +37,22 @@ pub fn clean_name(name: &str) -> Cow<'_, str> {
         return name.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().into();
     }
     name.into()
+}
+
+/// Whether a cable is known to carry nothing: formats without a word for the state would show it as a live one.
+pub fn is_down(fabric: &Fabric, end: PortId) -> bool {
+    let down = |id: PortId| fabric.port(id).facts.state == Some(PortState::Down);
+    down(end) || fabric.peer(end).is_some_and(down)
+}
+
+/// Notes each cable that `is_down` keeps out of a file.
+pub fn note_down(notes: &mut Notes, format: &str, fabric: &Fabric) {
+    for (id, port) in fabric.ports() {
+        let Some(peer_id) = port.peer.filter(|peer| id < *peer && is_down(fabric, id)) else { continue };
+        let peer = fabric.port(peer_id);
+        notes.add_partial("FN-240", Place::file(format), || {
+            let (near, far) = (fabric.node(port.node).guid(), fabric.node(peer.node).guid());
+            format!("the cable {near}[{}] - {far}[{}] left out: it is down", port.number, peer.number)
+        });
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::Fault;
 use crate::fabric::{Lid, LinkSpeed, LinkWidth, Lmc};
+use crate::files::lane_code::lane_count;
 
 /// A LID as text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,14 +117,7 @@ impl<'a> Tail<'a> {
 
     /// The lanes that the port has, from its VLCap.
     pub fn lanes_supported(&self) -> Option<u8> {
-        match self.v? {
-            1 => Some(1),
-            2 => Some(2),
-            3 => Some(4),
-            4 => Some(8),
-            5 => Some(15),
-            _ => None,
-        }
+        lane_count(u64::from(self.v?))
     }
 }
 
@@ -138,7 +132,10 @@ pub(super) fn split_rate(word: &str) -> Option<(&str, &str)> {
     }
     let at = word.find('x')?;
     let (width, speed) = word.split_at(at + 1);
-    (at > 0 && width[..at].bytes().all(|b| b.is_ascii_digit())).then_some((width, speed))
+    // `0x5` is a number.
+    let lanes = super::count(&width[..at]).is_some_and(|lanes| lanes > 0);
+    let named = speed.starts_with(|c: char| c.is_ascii_alphabetic() || c == '?');
+    (lanes && named).then_some((width, speed))
 }
 
 fn read_lid(text: &str) -> Result<LidText, Fault> {
@@ -146,7 +143,11 @@ fn read_lid(text: &str) -> Result<LidText, Fault> {
         return Ok(LidText::Unknown);
     }
     let digits = text.strip_prefix('-').unwrap_or(text);
-    let Some(value) = super::count(digits) else {
+    let value = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u32::from_str_radix(hex, 16).ok().filter(|_| !hex.starts_with('+')),
+        None => super::count(digits),
+    };
+    let Some(value) = value else {
         let what = format!("'{}' is no LID", sample(text));
         return Err(Fault::new("FD-2103", what, "a LID is a decimal number; 0 stands for an unknown one"));
     };
@@ -183,7 +184,11 @@ mod tests {
             assert_eq!(read(text).lid, Some(LidText::Unknown), "{text}");
         }
         assert_eq!(read("lid 7 4xSDR").lid, Some(LidText::Known(Lid::new(7).unwrap())));
-        for text in ["lid 7z", "lid x", "lmc 8", "lmc -1", "s=x"] {
+        for text in ["lid 0x7 4xSDR", "lid 0X7", "lid 0x0007 lmc 0"] {
+            assert_eq!(read(text).lid, Some(LidText::Known(Lid::new(7).unwrap())), "{text}");
+            assert_eq!(read(text).rate.is_some(), text.contains("4x"), "{text}");
+        }
+        for text in ["lid 7z", "lid 0x", "lid 0x+7", "lid 0xq", "lid x", "lmc 8", "lmc -1", "s=x"] {
             assert!(Tail::default().read(text).is_err(), "{text}");
         }
     }

@@ -19,7 +19,7 @@ pub static WRITERS: &[Writer] = &[
     writer(ibsim::ID, "net file of ibsim", true, |look| text(ibsim::write(look.fabric()))),
     writer(subnet_lst::ID, "links as in opensm-subnet.lst", true, |look| {
         let manager = look.observation.subnet_manager.as_ref();
-        stream(|out| subnet_lst::write(look.fabric(), manager, out).map(|()| Notes::new()))
+        stream(|out| subnet_lst::write(look.fabric(), manager, out))
     }),
     writer(lfts::ID, "forwarding tables as in opensm-lfts.dump", false, |look| {
         needs_tables(look, "forwarding tables", |tables| tables.lft.is_some())?;

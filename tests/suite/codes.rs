@@ -1,0 +1,44 @@
+//! Every code of files and sources stands in docs/formats.md, and nothing else does.
+
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The codes in a text: `FN-` with three digits, `FD-2` with three more.
+fn codes(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (start, digits) in [("FN-", 3), ("FD-2", 3)] {
+        for (at, _) in text.match_indices(start) {
+            let number: String = text[at + start.len()..].chars().take_while(char::is_ascii_digit).collect();
+            if number.len() == digits {
+                found.insert(format!("{start}{number}"));
+            }
+        }
+    }
+    found
+}
+
+fn codes_under(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            codes_under(&path, found);
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            found.extend(codes(&std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn codes_of_files_are_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut used = BTreeSet::new();
+    for room in ["src/files", "src/source"] {
+        codes_under(&root.join(room), &mut used);
+    }
+    let documented = codes(&std::fs::read_to_string(root.join("docs/formats.md")).unwrap());
+    let missing: Vec<_> = used.difference(&documented).collect();
+    let stale: Vec<_> = documented.difference(&used).collect();
+    assert!(missing.is_empty() && stale.is_empty(), "missing {missing:?}, stale {stale:?}");
+}
