@@ -88,6 +88,7 @@ mod about {
             kind,
             about: Cow::Borrowed(""),
             shown: true,
+            when_yes: false,
         }
     }
 

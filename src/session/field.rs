@@ -19,6 +19,8 @@ pub struct Column {
     pub about: Cow<'static, str>,
     /// Whether a table shows it when nobody asked for particular fields.
     pub shown: bool,
+    /// Whether a table that would not show it does so when some row says yes.
+    pub when_yes: bool,
 }
 
 /// A field of rows of one type.
@@ -43,6 +45,7 @@ impl<R> Field<R> {
             kind,
             about: Cow::Borrowed(about),
             shown: true,
+            when_yes: false,
         };
         Self { column, value }
     }
@@ -50,6 +53,13 @@ impl<R> Field<R> {
     /// Only on request in tables; always in JSON.
     pub const fn on_request(mut self) -> Self {
         self.column.shown = false;
+        self
+    }
+
+    /// In tables only when some row says yes; always in JSON.
+    pub const fn when_yes(mut self) -> Self {
+        self.column.shown = false;
+        self.column.when_yes = true;
         self
     }
 

@@ -99,11 +99,7 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
     let (fabric, names) = (look.fabric(), &look.names);
     let text = text.trim();
     if names.bearers(text).is_empty() {
-        // A LID has at most five digits; sixteen digits are a GUID.
-        let digits = text.strip_prefix("lid:").unwrap_or(text);
-        if digits.len() <= 5
-            && let Ok(lid) = digits.parse::<u32>()
-        {
+        if let Some(lid) = lid_of(look, text) {
             let owner = Lid::new(lid).and_then(|lid| fabric.port_by_lid(lid));
             return at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
         }
@@ -132,6 +128,18 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
             Err(ElementError::Ambiguous { name: text.to_owned(), guids }.into())
         }
     }
+}
+
+/// A LID has at most five digits, or four after `0x`, as the tools print it; sixteen digits are a GUID. A short GUID
+/// that some node or port has wins.
+fn lid_of(look: &Look, text: &str) -> Option<u32> {
+    let (digits, marked) = text.strip_prefix("lid:").map_or((text, false), |digits| (digits, true));
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        let short = (1..=4).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        let free = marked || look.names.find(look.fabric(), text, None).is_empty();
+        return (short && free).then(|| u32::from_str_radix(hex, 16).ok()).flatten();
+    }
+    (digits.len() <= 5).then(|| digits.parse().ok()).flatten()
 }
 
 /// Only what `Names::find` took for a GUID can be one of a port.

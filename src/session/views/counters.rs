@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::{Guid, Lid, NodeId};
-use crate::observe::{Counter, CounterSample};
+use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
 type Get = Field<usize>;
@@ -93,6 +93,7 @@ fn column(counter: &Counter) -> Column {
         kind: Kind::Number,
         about: format!("counter {}, raw", counter.name()).into(),
         shown: true,
+        when_yes: false,
     }
 }
 
@@ -109,4 +110,20 @@ fn node(look: &Look, at: usize) -> Option<NodeId> {
     };
     let by_lid = |lid: u16| fabric.port_by_lid(Lid::new(lid.into())?).map(|port| fabric.port(port).node);
     sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
+}
+
+/// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.
+pub fn unplaced_counters(look: &Look) -> Notes {
+    let mut notes = Notes::new();
+    let fabric = look.fabric();
+    if fabric.is_empty() {
+        return notes;
+    }
+    for (at, sample) in look.observation.counters.iter().enumerate() {
+        let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
+        notes.add("FN-601", Place::file(look.source.clone()), || {
+            format!("LID {lid} belongs to no port of this fabric")
+        });
+    }
+    notes
 }

@@ -63,7 +63,7 @@ pub static PORT_FIELDS: &[Get] = &[
     })
     .on_request(),
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, id| {
-        port(l, id).link.and_then(|link| l.fabric().degraded(link)).into()
+        port(l, id).link.and_then(|link| l.degraded(link)).into()
     })
     .on_request(),
     Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, id| {
