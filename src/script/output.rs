@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use crate::observe::{Note, Notes};
 
+use super::fit::Page;
 use super::paint::Paint;
 
 /// How many notes are said unless more is asked for.
@@ -16,6 +17,10 @@ pub struct Terminal {
     pub stderr: bool,
     /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).
     pub no_color: bool,
+    /// How wide it is; `None` where nobody knows.
+    pub columns: Option<usize>,
+    /// Whether it shows more than ASCII.
+    pub utf8: bool,
     /// Where the log is, or why there is none.
     pub log: String,
 }
@@ -25,6 +30,7 @@ pub struct Output<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
     pub paint: Paint,
+    pub page: Page,
     pub json: bool,
     pub verbose: bool,
 }
@@ -91,5 +97,6 @@ pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// Says notes as a command in text would.
 pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
-    Output { out, err, paint: Paint::default(), json: false, verbose }.say_notes(notes);
+    Output { out, err, paint: Paint::default(), page: Page::default(), json: false, verbose }
+        .say_notes(notes);
 }

@@ -1,11 +1,12 @@
 //! Writes a listing as the operator asked for it.
 
-use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection};
+use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection, counted};
 
 use super::Failure;
 use super::args::RowArgs;
 use super::context::Context;
 use super::json::Object;
+use super::output::Output;
 use super::table::write_table;
 
 /// The word in `--fields` that asks for the list of fields.
@@ -31,7 +32,7 @@ impl Context<'_, '_> {
         more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
-        let selection = query.select(listing, columns)?;
+        let mut selection = query.select(listing, columns)?;
         if self.output.json {
             let mut object = self.object(schema, look)?;
             more(&mut object)?;
@@ -42,7 +43,17 @@ impl Context<'_, '_> {
             self.output.say(&emptiness(listing, &selection));
             return Ok(());
         }
-        Ok(write_table(self.output.out, self.output.paint, listing, &selection)?)
+        let Output { page, paint, .. } = self.output;
+        // What was asked for by name is shown, whatever it holds.
+        if query.fields.is_none() {
+            let dull = page.drop_zeros(listing, &mut selection);
+            if dull > 0 {
+                let what = counted(dull, "counter is", "counters are");
+                self.output.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+            }
+            page.drop_unknown(listing, &mut selection);
+        }
+        Ok(write_table(self.output.out, paint, page, listing, &selection)?)
     }
 
     /// The list of fields of a view.
@@ -55,7 +66,7 @@ impl Context<'_, '_> {
             object.rows("rows", &fields, &selection)?;
             return Ok(object.end()?);
         }
-        write_table(self.output.out, self.output.paint, &fields, &selection)?;
+        write_table(self.output.out, self.output.paint, self.output.page, &fields, &selection)?;
         if view.open_ended() {
             self.output.say(
                 "besides these there is a field for each counter that the source has, under its own name",

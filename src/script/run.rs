@@ -8,6 +8,7 @@ use clap::FromArgMatches;
 use super::args::{Action, Cli, Color, Globals, command_line};
 use super::config::Config;
 use super::context::Context;
+use super::fit::Page;
 use super::open::Outside;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
@@ -32,8 +33,14 @@ pub fn run(
         Ok(cli) => cli,
         Err(refused) => return say_refusal(&refused, terminal, out, err),
     };
-    let output =
-        Output { out, err, paint: Paint::default(), json: cli.globals.json, verbose: cli.globals.verbose };
+    let output = Output {
+        out,
+        err,
+        paint: Paint::default(),
+        page: Page::of(terminal),
+        json: cli.globals.json,
+        verbose: cli.globals.verbose,
+    };
     let mut context = Context { globals: &cli.globals, config: Config::default(), outside, output };
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);

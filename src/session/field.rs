@@ -76,6 +76,14 @@ pub trait Listing {
     fn row_count(&self) -> usize;
     /// The value at a row and a column that exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
+    /// Another name of a column that goes by none of the ids.
+    fn known_as(&self, _name: &str) -> Option<usize> {
+        None
+    }
+    /// Whether a column of nothing but zeros tells a person nothing.
+    fn dull_when_zero(&self, _column: usize) -> bool {
+        false
+    }
     /// What to say when there is no row at all.
     fn when_empty(&self) -> &str;
 }

@@ -160,7 +160,8 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
 /// The place of a field among those of a listing.
 pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
     let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
-    ids().position(|known| known.eq_ignore_ascii_case(id)).ok_or_else(|| FilterError::UnknownField {
+    let exact = ids().position(|known| known.eq_ignore_ascii_case(id));
+    exact.or_else(|| listing.known_as(id)).ok_or_else(|| FilterError::UnknownField {
         id: id.to_owned(),
         known: ids().collect::<Vec<_>>().join(", "),
     })

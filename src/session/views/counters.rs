@@ -80,6 +80,18 @@ impl Listing for CounterRows<'_> {
         }
     }
 
+    /// Tools print a counter and its 64-bit form under one name, so either name finds what the source has of both.
+    fn known_as(&self, name: &str) -> Option<usize> {
+        let wanted = Counter::from_name(name);
+        let wide = wanted.clone().extended();
+        let same = |known: &Counter| *known == wanted || known.clone().extended() == wide;
+        self.counters.iter().position(|(known, _)| same(known)).map(|at| at + COUNTER_FIELDS.len())
+    }
+
+    fn dull_when_zero(&self, column: usize) -> bool {
+        column >= COUNTER_FIELDS.len()
+    }
+
     fn when_empty(&self) -> &str {
         "the source has no counters"
     }

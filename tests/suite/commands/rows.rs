@@ -1,8 +1,9 @@
 //! Fields, filters, orders: what is chosen from a listing.
 
+use fabdeck::script::Terminal;
 use fabdeck::session::{Browse, Columns, Listing, Look, Query, QueryError, entries};
 
-use super::world::{fabdeck, look};
+use super::world::{fabdeck, fabdeck_with, look};
 
 fn query(filter: &str, sort: &str) -> Query {
     Query { filters: vec![filter.into()], sort: Some(sort.into()), ..Query::default() }
@@ -201,4 +202,32 @@ fn a_sample_of_nobody_is_noted() {
     let ended = fabdeck(&["--source", "uneven", "show", "counters", "--strict"]);
     assert!(ended.err.contains("FN-601: LID 999 belongs to no port of this fabric"), "{}", ended.err);
     assert_eq!(ended.exit.code(), 0);
+}
+
+#[test]
+fn a_counter_goes_by_the_name_that_tools_print() {
+    let ended = fabdeck(&["--source", "uneven", "show", "counters", "--sort", "PortXmitWait:desc"]);
+    assert!(ended.out.contains("PortXmitWaitExt") && ended.out.contains("PortRcvErrors"), "{}", ended.err);
+    assert_eq!(
+        fabdeck(&["--source", "uneven", "show", "counters", "--sort", "PortXmitData"]).exit.code(),
+        64
+    );
+}
+
+#[test]
+fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
+    let terminal = Terminal { stdout: true, no_color: true, columns: Some(60), ..Terminal::default() };
+    let counters = ["--source", "uneven", "show", "counters"];
+    let ended = fabdeck_with(&counters, &terminal);
+    assert!(!ended.out.contains("PortRcvErrors"), "{}", ended.out);
+    assert!(ended.err.contains("1 counter is 0 or none"), "{}", ended.err);
+    let links = ["--source", "uneven", "show", "links"];
+    let fitted = fabdeck_with(&links, &terminal).out;
+    assert!(fitted.lines().all(|line| line.len() <= 60) && !fitted.contains("STATE"), "{fitted}");
+    assert!(fabdeck(&links).out.contains("STATE"));
+    let named = [&links[..], &["--fields", "a,state,speed,b_guid,a_guid,kind"]].concat();
+    assert!(fabdeck_with(&named, &terminal).out.contains("STATE"));
+    let narrow = Terminal { columns: Some(90), ..terminal };
+    let small = fabdeck_with(&["--source", "small", "show", "links"], &narrow).out;
+    assert!(small.contains("...") && small.lines().all(|line| line.chars().count() <= 90), "{small}");
 }
