@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::observe::{Note, Notes};
+use crate::session::counted;
 
 use super::fit::Page;
 use super::paint::Paint;
@@ -58,7 +59,8 @@ impl Output<'_> {
             self.say(&format!("note: {note}"));
         }
         if shown < all {
-            self.say(&format!("... and {} more notes; -v shows all", all - shown));
+            let more = counted(all - shown, "more note", "more notes");
+            self.say(&format!("... and {more}; -v shows all"));
         }
     }
 

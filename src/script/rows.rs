@@ -40,7 +40,7 @@ impl Context<'_, '_> {
             return Ok(object.end()?);
         }
         if selection.rows.is_empty() {
-            self.output.say(&emptiness(listing, &selection));
+            self.output.say(&emptiness(listing, &selection, query));
             return Ok(());
         }
         let Output { page, paint, .. } = self.output;
@@ -76,11 +76,22 @@ impl Context<'_, '_> {
     }
 }
 
-fn emptiness(listing: &dyn Listing, selection: &Selection) -> String {
+/// Signs that only a regular expression would mean.
+const PATTERN_SIGNS: &[char] = &['^', '$', '*', '\\', '|', '?', '+'];
+
+fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> String {
     if selection.of == 0 {
         return listing.when_empty().to_owned();
     }
-    format!("none of {} rows is left by what was asked for", selection.of)
+    let patterns =
+        |filter: &String| filter.split_once('~').is_some_and(|(_, text)| text.contains(PATTERN_SIGNS));
+    let hint = if query.filters.iter().any(patterns) {
+        "; ~ means 'contains' and takes signs like ^ and * as they stand"
+    } else {
+        ""
+    };
+    let rows = counted(selection.of, "row", "rows");
+    format!("none of {rows} is left by what was asked for{hint}")
 }
 
 /// Fields as rows.
@@ -98,6 +109,7 @@ mod about {
             unit: "",
             kind,
             about: Cow::Borrowed(""),
+            words: &[],
             shown: true,
             when_yes: false,
         }

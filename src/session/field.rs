@@ -17,6 +17,8 @@ pub struct Column {
     pub kind: Kind,
     /// What it means, in one line.
     pub about: Cow<'static, str>,
+    /// All texts that a field of texts can hold, where these are known; empty otherwise.
+    pub words: &'static [&'static str],
     /// Whether a table shows it when nobody asked for particular fields.
     pub shown: bool,
     /// Whether a table that would not show it does so when some row says yes.
@@ -44,6 +46,7 @@ impl<R> Field<R> {
             unit: "",
             kind,
             about: Cow::Borrowed(about),
+            words: &[],
             shown: true,
             when_yes: false,
         };
@@ -60,6 +63,11 @@ impl<R> Field<R> {
     pub const fn when_yes(mut self) -> Self {
         self.column.shown = false;
         self.column.when_yes = true;
+        self
+    }
+
+    pub const fn words(mut self, words: &'static [&'static str]) -> Self {
+        self.column.words = words;
         self
     }
 

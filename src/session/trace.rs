@@ -6,7 +6,7 @@ use crate::fabric::{
     Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Tables,
 };
 
-use super::{Listing, Look, Rows, views::HOP_FIELDS};
+use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
 
 /// Where a path begins or ends: a switch, or a port of an adapter or router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +92,8 @@ pub enum TraceError {
     NoLid(String),
     #[error("FD-6105: '{0}' has no port with a cable")]
     NoPort(String),
+    #[error("FD-6106: '{name}' is a {kind}; write {element}")]
+    OtherKind { name: String, kind: &'static str, element: String },
 }
 
 /// What an operator means by a text: an element, a name, a GUID or a LID. A name wins over a LID.
@@ -104,7 +106,7 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
             return at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
         }
         if let Ok(element) = text.parse::<Element>() {
-            return match element.resolve(fabric, names)? {
+            return match element.resolve(fabric, names).map_err(|error| other_kind(look, error))? {
                 Resolved::Node(id) => at_node(look, id),
                 Resolved::Port(id) => at_port(look, id),
                 Resolved::Link(_) => Err(TraceError::NotAPort(text.to_owned())),
@@ -127,6 +129,21 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
             let guids = several.iter().map(|id| fabric.node(*id).guid().to_string()).collect();
             Err(ElementError::Ambiguous { name: text.to_owned(), guids }.into())
         }
+    }
+}
+
+/// A name that was looked for among nodes of one kind and is borne by one of another.
+fn other_kind(look: &Look, error: ElementError) -> TraceError {
+    let ElementError::Unknown { kind: "switch" | "host" | "router", name, .. } = &error else {
+        return error.into();
+    };
+    match look.names.find(look.fabric(), name, None).first() {
+        Some(id) => TraceError::OtherKind {
+            name: name.clone(),
+            kind: look.fabric().node(*id).facts.kind.word(),
+            element: Element::of(look.fabric(), &look.names, Resolved::Node(*id)).to_string(),
+        },
+        None => error.into(),
     }
 }
 
@@ -227,7 +244,8 @@ impl Trace {
         let name = |node: NodeId| look.names.unique(look.fabric(), node);
         match &self.ending {
             Ending::Arrived => {
-                format!("{} (LID {lid}) is reached over {} links", self.to.name(look), self.links())
+                let links = counted(self.links(), "link", "links");
+                format!("{} (LID {lid}) is reached over {links}", self.to.name(look))
             }
             Ending::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
             Ending::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),

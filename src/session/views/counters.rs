@@ -104,6 +104,7 @@ fn column(counter: &Counter) -> Column {
         unit: "",
         kind: Kind::Number,
         about: format!("counter {}, raw", counter.name()).into(),
+        words: &[],
         shown: true,
         when_yes: false,
     }

@@ -29,7 +29,15 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
     Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
         kind(l, r).into()
-    }),
+    })
+    .words(&[
+        "switch-switch",
+        "switch-host",
+        "switch-router",
+        "host-host",
+        "host-router",
+        "router-router",
+    ]),
     Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
         l.width_in_use(r.link).into()
     }),

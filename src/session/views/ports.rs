@@ -13,6 +13,7 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("kind", "KIND", Kind::Text, "kind of its node: switch, host or router", |l, id| {
         l.fabric().node(port(l, id).node).facts.kind.word().into()
     })
+    .words(&["switch", "host", "router"])
     .on_request(),
     Get::new("node_guid", "NODE GUID", Kind::Guid, "GUID of its node", |l, id| {
         l.fabric().node(port(l, id).node).guid().into()
