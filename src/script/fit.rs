@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::output::Terminal;
 use super::table::{GAP, widths};
-use crate::session::{Column, Listing, Selection, Value};
+use crate::session::{Column, Kind, Listing, Selection, Value};
 
 /// The fields that hold names of nodes. An element is none of them: it is there to be typed again.
 const NAMES: &[&str] = &["name", "node", "a", "b", "peer", "switch", "destination", "next", "description"];
@@ -16,7 +16,7 @@ const NAMES: &[&str] = &["name", "node", "a", "b", "peer", "switch", "destinatio
 const LONGEST_NAME: usize = 64;
 
 /// Below this a name tells nothing any more.
-const SHORTEST_NAME: usize = 8;
+const SHORTEST_NAME: usize = 12;
 
 /// Where a table goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -46,11 +46,27 @@ impl Page {
         before - selection.columns.len()
     }
 
-    /// Drops columns that nobody said anything about, if the table is too wide.
-    pub fn drop_unknown(self, listing: &dyn Listing, selection: &mut Selection) {
+    /// Drops columns that nobody said anything about, if the table is too wide, and then GUIDs, if not even short names
+    /// would make it fit. Says how many GUIDs went.
+    pub fn drop_for_room(self, listing: &dyn Listing, selection: &mut Selection) -> usize {
         if self.excess(&widths(listing, selection)) == 0 {
-            return;
+            return 0;
         }
+        self.drop_unknown(listing, selection);
+        let mut shortest = widths(listing, selection);
+        for (at, width) in selection.columns.iter().zip(&mut shortest) {
+            if NAMES.contains(&listing.column(*at).id.as_ref()) {
+                *width = (*width).min(SHORTEST_NAME);
+            }
+        }
+        let before = selection.columns.len();
+        if self.excess(&shortest) > 0 {
+            selection.columns.retain(|at| listing.column(*at).kind != Kind::Guid);
+        }
+        before - selection.columns.len()
+    }
+
+    fn drop_unknown(self, listing: &dyn Listing, selection: &mut Selection) {
         let Selection { rows, columns, .. } = selection;
         columns.retain(|at| rows.iter().any(|row| !listing.cell(*row, *at).is_missing()));
     }
@@ -85,8 +101,10 @@ impl Page {
         }
         let sign = if self.utf8 { "…" } else { "..." };
         let room = width.saturating_sub(sign.width());
-        let head = taken(text.chars(), room / 2);
-        let tail: String = taken(text.chars().rev(), room - room / 2).chars().rev().collect();
+        // Names differ more often before their end (`node01 mlx5_0`).
+        let head_room = room - room / 3;
+        let head = taken(text.chars(), head_room);
+        let tail: String = taken(text.chars().rev(), room - head_room).chars().rev().collect();
         Cow::Owned(head + sign + &tail)
     }
 }
@@ -108,10 +126,10 @@ mod tests {
     #[test]
     fn names_lose_their_middle() {
         let page = Page { utf8: true, ..Page::default() };
-        assert_eq!(page.elided("rack1-leaf switch 07".into(), 9), "rack…h 07");
-        assert_eq!(Page::default().elided("rack1-leaf switch 07".into(), 9), "rac... 07");
+        assert_eq!(page.elided("rack1-leaf switch 07".into(), 9), "rack1… 07");
+        assert_eq!(Page::default().elided("rack1-leaf switch 07".into(), 9), "rack...07");
         assert_eq!(page.elided("short".into(), 9), "short");
         // Signs of two cells never stick out.
-        assert_eq!(page.elided("日本語日本語".into(), 8), "日…本語");
+        assert_eq!(page.elided("日本語日本語".into(), 8), "日本…語");
     }
 }

@@ -51,7 +51,9 @@ impl Context<'_, '_> {
                 let what = counted(dull, "counter is", "counters are");
                 self.output.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
             }
-            page.drop_unknown(listing, &mut selection);
+            if page.drop_for_room(listing, &mut selection) > 0 {
+                self.output.say("the terminal is too narrow for GUIDs; --fields shows them");
+            }
         }
         Ok(write_table(self.output.out, paint, page, listing, &selection)?)
     }
