@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 mod bug;
 mod log;
+mod screen;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -61,6 +62,8 @@ fn command(log: String) -> Exit {
         stderr: io::stderr().is_terminal(),
         no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
             || std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+        columns: if io::stdout().is_terminal() { screen::columns() } else { None },
+        utf8: screen::shows_unicode(),
         log,
     };
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout());

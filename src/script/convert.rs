@@ -1,10 +1,16 @@
 //! `convert`.
 
+use std::path::PathBuf;
+
 use super::args::ConvertArgs;
 use super::context::Context;
 use super::open::{Outside, Writer};
 use super::{Exit, Failure, target};
+use crate::access::Source;
 use crate::session::Summary;
+
+/// Formats that the command line has a word for and that cannot be written yet.
+const LATER: &[&str] = &["psl", "qos-policy"];
 
 /// The format with this word, among those that will do.
 pub fn writer<'o>(
@@ -12,6 +18,9 @@ pub fn writer<'o>(
     id: &str,
     will_do: impl Fn(&Writer) -> bool,
 ) -> Result<&'o Writer, Failure> {
+    if LATER.contains(&id) {
+        return Err(Failure::usage(format!("FD-7604: the format '{id}' is not in this version yet")));
+    }
     let known = || outside.writers().iter().filter(|writer| will_do(writer));
     known().find(|writer| writer.id == id).ok_or_else(|| {
         let words: Vec<&str> = known().map(|writer| writer.id).collect();
@@ -25,7 +34,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     if context.output.json && target::is_stdout(&args.output) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
-    let mut look = context.look_at(context.outside.open_files(&args.inputs)?)?;
+    refuse_same_file(args)?;
+    let mut look = context.look_at(open(context, &args.inputs)?)?;
     let written = (writer.write)(&look)?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
@@ -42,7 +52,35 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
         object.end()?;
     } else if !target::is_stdout(&args.output) {
         let file = args.output.display();
-        context.output.say(&format!("{file} is written ({}): {}", writer.id, summary.sentence()));
+        context.output.say(&format!("{file} is written ({}) from {}", writer.id, summary.sentence()));
     }
     Ok(context.conclude(&look))
+}
+
+/// What is no file is opened as `--source` would open it. It cannot be one fabric together with others.
+fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
+    let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
+    let no_file = |word: &String| word.starts_with("sim:") || word == "umad" || word.starts_with("umad:");
+    match words.as_slice() {
+        [word] if no_file(word) => Ok(context.outside.open(word)?),
+        words => match words.iter().find(|word| no_file(word)) {
+            Some(word) => Err(Failure::usage(format!(
+                "FD-7503: '{word}' is a fabric by itself; give it as the only input"
+            ))),
+            None => Ok(context.outside.open_files(inputs)?),
+        },
+    }
+}
+
+/// Converting a file onto itself would cost what the other format cannot hold.
+fn refuse_same_file(args: &ConvertArgs) -> Result<(), Failure> {
+    let Ok(output) = args.output.canonicalize() else { return Ok(()) };
+    let same = |input: &&PathBuf| output.is_file() && input.canonicalize().is_ok_and(|input| input == output);
+    match args.inputs.iter().find(same) {
+        None => Ok(()),
+        Some(input) => {
+            let input = input.display();
+            Err(Failure::usage(format!("FD-7502: '{input}' is input and output; write to another file")))
+        }
+    }
 }

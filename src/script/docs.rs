@@ -92,7 +92,8 @@ pub fn fields_page() -> String {
         "A field serves `--fields`, `--filter`, `--sort` and is the key in JSON. Tables show the marked ones unless \
          `--fields` names others; JSON has all of them, `null` where nobody said.\n\n\
          A filter is a text that any field may hold, or `FIELD OP VALUE` with `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` \
-         (holds this text, whatever its case). A comma means \"and\", as does a second `--filter`; double quotes keep \
+         (contains this text, whatever its case; \
+         no regular expression). `==` is `=`. A comma means \"and\", as does a second `--filter`; double quotes keep \
          commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
          (`speed<EDR`). `none` stands for what nobody said.\n",
     );

@@ -11,13 +11,19 @@ use super::{Exit, Failure, target};
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("generate")?;
+    if context.globals.source.is_some() {
+        return Err(Failure::usage(
+            "FD-7504: generate looks at no source; leave out --source, or use convert",
+        ));
+    }
     let writer = writer(context.outside, &args.format, |writer| writer.topology)?;
     let to = args.output.as_deref();
     if context.output.json && to.is_some_and(target::is_stdout) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
-    let observation = context.outside.generate(&args.name)?;
-    let mut look = context.look_of(&format!("sim:{}", args.name), observation)?;
+    let name = args.name.strip_prefix("sim:").unwrap_or(&args.name);
+    let observation = context.outside.generate(name)?;
+    let mut look = context.look_of(&format!("sim:{name}"), observation)?;
     if !context.output.json || to.is_some() {
         let written = (writer.write)(&look)?;
         look.observation.notes.extend(written.notes);

@@ -10,6 +10,7 @@ mod csv;
 mod docs;
 mod exit;
 mod failure;
+mod fit;
 mod found;
 mod generate;
 mod json;

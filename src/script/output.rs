@@ -3,7 +3,9 @@
 use std::io::{self, Write};
 
 use crate::observe::{Note, Notes};
+use crate::session::counted;
 
+use super::fit::Page;
 use super::paint::Paint;
 
 /// How many notes are said unless more is asked for.
@@ -16,6 +18,10 @@ pub struct Terminal {
     pub stderr: bool,
     /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).
     pub no_color: bool,
+    /// How wide it is; `None` where nobody knows.
+    pub columns: Option<usize>,
+    /// Whether it shows more than ASCII.
+    pub utf8: bool,
     /// Where the log is, or why there is none.
     pub log: String,
 }
@@ -25,6 +31,7 @@ pub struct Output<'a> {
     pub out: &'a mut dyn Write,
     pub err: &'a mut dyn Write,
     pub paint: Paint,
+    pub page: Page,
     pub json: bool,
     pub verbose: bool,
 }
@@ -52,7 +59,8 @@ impl Output<'_> {
             self.say(&format!("note: {note}"));
         }
         if shown < all {
-            self.say(&format!("... and {} more notes; -v shows all", all - shown));
+            let more = counted(all - shown, "more note", "more notes");
+            self.say(&format!("... and {more}; -v shows all"));
         }
     }
 
@@ -91,5 +99,6 @@ pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// Says notes as a command in text would.
 pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
-    Output { out, err, paint: Paint::default(), json: false, verbose }.say_notes(notes);
+    Output { out, err, paint: Paint::default(), page: Page::default(), json: false, verbose }
+        .say_notes(notes);
 }

@@ -1,11 +1,12 @@
 //! Writes a listing as the operator asked for it.
 
-use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection};
+use crate::session::{Browse, Column, Columns, Listing, Look, Query, Selection, counted};
 
 use super::Failure;
 use super::args::RowArgs;
 use super::context::Context;
 use super::json::Object;
+use super::output::Output;
 use super::table::write_table;
 
 /// The word in `--fields` that asks for the list of fields.
@@ -31,7 +32,7 @@ impl Context<'_, '_> {
         more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
-        let selection = query.select(listing, columns)?;
+        let mut selection = query.select(listing, columns)?;
         if self.output.json {
             let mut object = self.object(schema, look)?;
             more(&mut object)?;
@@ -39,10 +40,22 @@ impl Context<'_, '_> {
             return Ok(object.end()?);
         }
         if selection.rows.is_empty() {
-            self.output.say(&emptiness(listing, &selection));
+            self.output.say(&emptiness(listing, &selection, query));
             return Ok(());
         }
-        Ok(write_table(self.output.out, self.output.paint, listing, &selection)?)
+        let Output { page, paint, .. } = self.output;
+        // What was asked for by name is shown, whatever it holds.
+        if query.fields.is_none() {
+            let dull = page.drop_zeros(listing, &mut selection);
+            if dull > 0 {
+                let what = counted(dull, "counter is", "counters are");
+                self.output.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+            }
+            if page.drop_for_room(listing, &mut selection) > 0 {
+                self.output.say("the terminal is too narrow for GUIDs; --fields shows them");
+            }
+        }
+        Ok(write_table(self.output.out, paint, page, listing, &selection)?)
     }
 
     /// The list of fields of a view.
@@ -55,7 +68,7 @@ impl Context<'_, '_> {
             object.rows("rows", &fields, &selection)?;
             return Ok(object.end()?);
         }
-        write_table(self.output.out, self.output.paint, &fields, &selection)?;
+        write_table(self.output.out, self.output.paint, self.output.page, &fields, &selection)?;
         if view.open_ended() {
             self.output.say(
                 "besides these there is a field for each counter that the source has, under its own name",
@@ -65,11 +78,22 @@ impl Context<'_, '_> {
     }
 }
 
-fn emptiness(listing: &dyn Listing, selection: &Selection) -> String {
+/// Signs that only a regular expression would mean.
+const PATTERN_SIGNS: &[char] = &['^', '$', '*', '\\', '|', '?', '+'];
+
+fn emptiness(listing: &dyn Listing, selection: &Selection, query: &Query) -> String {
     if selection.of == 0 {
         return listing.when_empty().to_owned();
     }
-    format!("none of {} rows is left by what was asked for", selection.of)
+    let patterns =
+        |filter: &String| filter.split_once('~').is_some_and(|(_, text)| text.contains(PATTERN_SIGNS));
+    let hint = if query.filters.iter().any(patterns) {
+        "; ~ means 'contains' and takes signs like ^ and * as they stand"
+    } else {
+        ""
+    };
+    let rows = counted(selection.of, "row", "rows");
+    format!("none of {rows} is left by what was asked for{hint}")
 }
 
 /// Fields as rows.
@@ -87,7 +111,9 @@ mod about {
             unit: "",
             kind,
             about: Cow::Borrowed(""),
+            words: &[],
             shown: true,
+            when_yes: false,
         }
     }
 

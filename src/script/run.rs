@@ -8,6 +8,7 @@ use clap::FromArgMatches;
 use super::args::{Action, Cli, Color, Globals, command_line};
 use super::config::Config;
 use super::context::Context;
+use super::fit::Page;
 use super::open::Outside;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
@@ -32,8 +33,14 @@ pub fn run(
         Ok(cli) => cli,
         Err(refused) => return say_refusal(&refused, terminal, out, err),
     };
-    let output =
-        Output { out, err, paint: Paint::default(), json: cli.globals.json, verbose: cli.globals.verbose };
+    let output = Output {
+        out,
+        err,
+        paint: Paint::default(),
+        page: Page::of(terminal),
+        json: cli.globals.json,
+        verbose: cli.globals.verbose,
+    };
     let mut context = Context { globals: &cli.globals, config: Config::default(), outside, output };
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);
@@ -81,11 +88,39 @@ fn say_refusal<'w>(
     err: &'w mut (dyn Write + 'w),
 ) -> Exit {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
+    if let Some(word) = later(refused) {
+        let _ = writeln!(err, "fabdeck: error: FD-7002: '{word}' is not in this version yet");
+        return Exit::Usage;
+    }
     let answer = matches!(refused.kind(), DisplayHelp | DisplayVersion);
+    let talk = if answer { "" } else { "fabdeck: " };
     let (stream, colour) = if answer { (out, terminal.stdout) } else { (err, terminal.stderr) };
     let text = refused.render();
     let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
     // Whoever closed the stream does not want to read it.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
     if answer { Exit::Done } else { Exit::Usage }
+}
+
+/// Commands that the contract names and that are still to come.
+const LATER: &[&str] = &[
+    "check", "whatif", "route", "plan", "apply", "disable", "enable", "guard", "confirm", "extend",
+    "rollback", "changes", "hotspots", "lanes", "jobs", "record", "capture", "run", "simulate", "agent",
+];
+
+/// The command that clap does not know and that a later version will.
+fn later(refused: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    if refused.kind() != ErrorKind::InvalidSubcommand {
+        return None;
+    }
+    let Some(ContextValue::String(word)) = refused.get(ContextKind::InvalidSubcommand) else { return None };
+    let below_show = match refused.get(ContextKind::Usage) {
+        Some(ContextValue::StyledStr(usage)) => usage.to_string().contains("fabdeck show"),
+        _ => false,
+    };
+    match below_show {
+        true => (word == "jobs").then(|| "show jobs".to_owned()),
+        false => LATER.contains(&word.as_str()).then(|| word.clone()),
+    }
 }

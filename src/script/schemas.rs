@@ -129,7 +129,11 @@ fn note() -> Value {
 
 fn numbers() -> Vec<(&'static str, Value)> {
     let none = Summary::of(&Look::new("", Default::default(), &Default::default()));
-    none.numbers().into_iter().map(|(key, _)| (key, number())).collect()
+    let kind = |key| match key {
+        "degraded_links" | "down_links" => nullable(number()),
+        _ => number(),
+    };
+    none.numbers().into_iter().map(|(key, _)| (key, kind(key))).collect()
 }
 
 fn fabric() -> Vec<(&'static str, Value)> {

@@ -40,6 +40,8 @@ pub fn man(context: &mut Context<'_, '_>, dir: Option<&Path>) -> Result<Exit, Fa
         pages_below(&command_line(), NAME, &mut pages)?;
     }
     if let Some(dir) = dir {
+        let failed = |error: io::Error| Failure::writing(&dir.display().to_string(), &error);
+        std::fs::create_dir_all(dir).map_err(failed)?;
         for page in &pages {
             target::write(&mut context.output, &dir.join(format!("{}.1", page.name)), page.text.as_bytes())?;
         }

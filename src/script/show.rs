@@ -1,6 +1,6 @@
 //! `show`.
 
-use crate::session::{Browse, Look, Summary, endpoint, entries};
+use crate::session::{Browse, Look, Summary, endpoint, entries, unplaced_counters};
 
 use super::args::{RowArgs, Show};
 use super::context::Context;
@@ -24,7 +24,11 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let look = context.look()?;
+    let mut look = context.look()?;
+    if view == Browse::Counters {
+        let notes = unplaced_counters(&look);
+        look.observation.notes.extend(notes);
+    }
     match switch {
         Some(switch) => switch_entries(context, &look, switch, rows)?,
         None => browse(context, &look, view, rows)?,
@@ -100,13 +104,15 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in a state not told")));
     pairs.push(("subnet manager", manager.unwrap_or_else(|| "not told".to_owned())));
     for (name, number, what) in [
-        ("tables", summary.tables, "of the switches have a known one"),
+        ("tables", Some(summary.tables), "of the switches have a known one"),
         ("degraded", summary.degraded_links, "of the links, below what both ends can do"),
         ("down", summary.down_links, "of the links"),
-        ("not answering", summary.unanswered, "of the nodes, known by their peer only"),
+        ("not answering", Some(summary.unanswered), "of the nodes, known by their peer only"),
     ] {
-        if number > 0 {
-            pairs.push((name, format!("{number} {what}")));
+        match number {
+            Some(0) => {}
+            Some(number) => pairs.push((name, format!("{number} {what}"))),
+            None => pairs.push((name, "not told".to_owned())),
         }
     }
     Ok(write_pairs(context.output.out, context.output.paint, &pairs)?)

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use unicode_width::UnicodeWidthStr;
+
 use super::context::Context;
 use super::open::{CatalogueEntry, CatalogueKey};
 use super::output::plain;
@@ -53,7 +55,17 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 
 fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
     let Sources { adapters, catalogue, common_keys, captures } = sources;
-    writeln!(out, "Adapters of this machine (live access comes later)")?;
+    writeln!(out, "Files in this folder")?;
+    if captures.is_empty() {
+        writeln!(out, "  none of a known format")?;
+    }
+    let width = captures.iter().map(|found| plain(&found.path).width()).max().unwrap_or(0);
+    for Found { path, format, title } in captures {
+        let path = plain(path);
+        let gap = " ".repeat(width.saturating_sub(path.width()));
+        writeln!(out, "  {path}{gap}  {format}: {title}")?;
+    }
+    writeln!(out, "\nAdapters of this machine (live access comes later)")?;
     if adapters.is_empty() {
         writeln!(out, "  none found")?;
     }
@@ -73,13 +85,6 @@ fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
     writeln!(out, "\nKeys that all of them understand, after a comma each")?;
     for CatalogueKey { name, default, meaning } in common_keys {
         writeln!(out, "  {name:width$}  {meaning} (default: {default})")?;
-    }
-    writeln!(out, "\nFiles in this folder")?;
-    if captures.is_empty() {
-        writeln!(out, "  none of a known format")?;
-    }
-    for Found { path, format, title } in captures {
-        writeln!(out, "  {}  {format}: {title}", plain(path))?;
     }
     Ok(())
 }

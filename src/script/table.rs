@@ -4,27 +4,25 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
+use super::fit::Page;
 use super::output::plain;
 use super::paint::Paint;
 use crate::session::{Column, Listing, Selection};
 
-const GAP: &str = "  ";
+pub const GAP: &str = "  ";
 
 /// Writes titles and rows.
 pub fn write_table(
     out: &mut dyn Write,
     paint: Paint,
+    page: Page,
     listing: &dyn Listing,
     selection: &Selection,
 ) -> io::Result<()> {
     let columns: Vec<&Column> = selection.columns.iter().map(|at| listing.column(*at)).collect();
     let titles: Vec<String> = columns.iter().map(|column| title(column)).collect();
-    let mut widths: Vec<usize> = titles.iter().map(|title| title.width()).collect();
-    for row in &selection.rows {
-        for (column, width) in selection.columns.iter().zip(&mut widths) {
-            *width = (*width).max(plain(&listing.cell(*row, *column).shown()).width());
-        }
-    }
+    let mut widths = widths(listing, selection);
+    page.narrow(&columns, &titles, &mut widths);
     let mut line = String::new();
     for ((title, column), width) in titles.iter().zip(&columns).zip(&widths) {
         let heading = aligned(title, *width, column.kind.right_aligned());
@@ -35,12 +33,26 @@ pub fn write_table(
         line.clear();
         for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
             let value = listing.cell(*row, *at);
-            let text = aligned(&plain(&value.shown()), *width, column.kind.right_aligned());
+            let shown = value.shown();
+            let text = page.elided(plain(&shown), *width);
+            let text = aligned(&text, *width, column.kind.right_aligned());
             push(&mut line, &paint.cell(&value, &text));
         }
         writeln!(out, "{}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// How much room each column takes when nothing is cut.
+pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
+    let mut widths: Vec<usize> =
+        selection.columns.iter().map(|at| title(listing.column(*at)).width()).collect();
+    for row in &selection.rows {
+        for (column, width) in selection.columns.iter().zip(&mut widths) {
+            *width = (*width).max(plain(&listing.cell(*row, *column).shown()).width());
+        }
+    }
+    widths
 }
 
 fn push(line: &mut String, cell: &str) {

@@ -17,8 +17,12 @@ pub struct Column {
     pub kind: Kind,
     /// What it means, in one line.
     pub about: Cow<'static, str>,
+    /// All texts that a field of texts can hold, where these are known; empty otherwise.
+    pub words: &'static [&'static str],
     /// Whether a table shows it when nobody asked for particular fields.
     pub shown: bool,
+    /// Whether a table that would not show it does so when some row says yes.
+    pub when_yes: bool,
 }
 
 /// A field of rows of one type.
@@ -42,7 +46,9 @@ impl<R> Field<R> {
             unit: "",
             kind,
             about: Cow::Borrowed(about),
+            words: &[],
             shown: true,
+            when_yes: false,
         };
         Self { column, value }
     }
@@ -50,6 +56,18 @@ impl<R> Field<R> {
     /// Only on request in tables; always in JSON.
     pub const fn on_request(mut self) -> Self {
         self.column.shown = false;
+        self
+    }
+
+    /// In tables only when some row says yes; always in JSON.
+    pub const fn when_yes(mut self) -> Self {
+        self.column.shown = false;
+        self.column.when_yes = true;
+        self
+    }
+
+    pub const fn words(mut self, words: &'static [&'static str]) -> Self {
+        self.column.words = words;
         self
     }
 
@@ -66,6 +84,14 @@ pub trait Listing {
     fn row_count(&self) -> usize;
     /// The value at a row and a column that exist.
     fn cell(&self, row: usize, column: usize) -> Value<'_>;
+    /// Another name of a column that goes by none of the ids.
+    fn known_as(&self, _name: &str) -> Option<usize> {
+        None
+    }
+    /// Whether a column of nothing but zeros tells a person nothing.
+    fn dull_when_zero(&self, _column: usize) -> bool {
+        false
+    }
     /// What to say when there is no row at all.
     fn when_empty(&self) -> &str;
 }

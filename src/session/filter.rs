@@ -33,6 +33,7 @@ const SIGNS: &[(&str, Sign)] = &[
     ("!=", Sign::Unequal),
     ("<=", Sign::LessOrEqual),
     (">=", Sign::GreaterOrEqual),
+    ("==", Sign::Equal),
     ("=", Sign::Equal),
     ("<", Sign::Less),
     (">", Sign::Greater),
@@ -153,14 +154,21 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
         return Ok(Condition::Compare { column, sign: *sign, value: Value::Missing });
     }
     let text = unquoted(text);
-    let value = about.kind.parse(text).ok_or_else(|| bad_value(about, text))?;
+    let value = match (about.words, sign) {
+        ([], _) | (_, Sign::Less | Sign::LessOrEqual | Sign::Greater | Sign::GreaterOrEqual) => {
+            about.kind.parse(text)
+        }
+        (words, _) => words.iter().find(|word| word.eq_ignore_ascii_case(text)).map(|word| Value::text(word)),
+    };
+    let value = value.ok_or_else(|| bad_value(about, text))?;
     Ok(Condition::Compare { column, sign: *sign, value })
 }
 
 /// The place of a field among those of a listing.
 pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, FilterError> {
     let ids = || (0..listing.column_count()).map(|at| listing.column(at).id.as_ref());
-    ids().position(|known| known.eq_ignore_ascii_case(id)).ok_or_else(|| FilterError::UnknownField {
+    let exact = ids().position(|known| known.eq_ignore_ascii_case(id));
+    exact.or_else(|| listing.known_as(id)).ok_or_else(|| FilterError::UnknownField {
         id: id.to_owned(),
         known: ids().collect::<Vec<_>>().join(", "),
     })
@@ -170,6 +178,7 @@ fn bad_value(column: &Column, text: &str) -> FilterError {
     let words = column.kind.words();
     let holds = match column.kind {
         _ if !words.is_empty() => words.join(", "),
+        _ if !column.words.is_empty() => column.words.join(", "),
         Kind::Number => "whole numbers".to_owned(),
         Kind::Flag => "yes or no".to_owned(),
         kind => kind.title().to_owned(),

@@ -1,6 +1,6 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
-use crate::fabric::{Fabric, NameMap, Names, NodeId, PortId};
+use crate::fabric::{Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId};
 use crate::observe::Observation;
 
 /// An observation, how its source is called, and the names of its nodes.
@@ -29,9 +29,50 @@ impl Look {
         self.names.of(node)
     }
 
+    /// How many ports a node has; `None` where nobody but its peer spoke of it.
+    pub fn port_count(&self, node: NodeId) -> Option<u8> {
+        let facts = &self.fabric().node(node).facts;
+        facts.answered.then_some(facts.port_count)
+    }
+
+    /// The width of a cable: the lesser one where its ends disagree, for no more than that gets through.
+    pub fn width_in_use(&self, link: LinkId) -> Option<LinkWidth> {
+        lesser(self.ends(link).map(|facts| facts.width))
+    }
+
+    /// The speed of a cable, by the same rule.
+    pub fn speed_in_use(&self, link: LinkId) -> Option<LinkSpeed> {
+        lesser(self.ends(link).map(|facts| facts.speed))
+    }
+
+    /// Whether a cable runs below what both of its ends can do; `None` when they do not tell.
+    pub fn degraded(&self, link: LinkId) -> Option<bool> {
+        let ends = self.ends(link);
+        let width = below(self.width_in_use(link), ends.map(|facts| facts.width_supported));
+        let speed = below(self.speed_in_use(link), ends.map(|facts| facts.speed_supported));
+        match (width, speed) {
+            (None, None) => None,
+            _ => Some(width == Some(true) || speed == Some(true)),
+        }
+    }
+
+    fn ends(&self, link: LinkId) -> [&PortFacts; 2] {
+        let link = self.fabric().link(link);
+        [link.a, link.b].map(|port| &self.fabric().port(port).facts)
+    }
+
     /// `leaf0[3]`, as elements write a port.
     pub fn port_name(&self, port: PortId) -> String {
         let port = self.fabric().port(port);
         format!("{}[{}]", self.name(port.node), port.number)
     }
+}
+
+fn lesser<T: Ord>(ends: [Option<T>; 2]) -> Option<T> {
+    ends.into_iter().flatten().min()
+}
+
+fn below<T: Ord>(used: Option<T>, [a, b]: [Option<T>; 2]) -> Option<bool> {
+    let possible = a?.min(b?);
+    used.map(|used| used < possible)
 }

@@ -45,7 +45,7 @@ pub struct Selection {
 
 impl Query {
     pub fn select(&self, listing: &dyn Listing, default: Columns) -> Result<Selection, QueryError> {
-        let columns = self.columns(listing, default)?;
+        let named = self.named(listing)?;
         let orders = self.orders(listing)?;
         let mut filter = Filter::default();
         for text in &self.filters {
@@ -57,14 +57,13 @@ impl Query {
             rows = sorted(listing, &rows, &orders);
         }
         rows.truncate(self.top.unwrap_or(usize::MAX));
+        let columns = named.unwrap_or_else(|| defaults(listing, default, &rows));
         Ok(Selection { rows, columns, of })
     }
 
-    fn columns(&self, listing: &dyn Listing, default: Columns) -> Result<Vec<usize>, QueryError> {
-        let Some(fields) = &self.fields else {
-            let all = 0..listing.column_count();
-            return Ok(all.filter(|at| default == Columns::All || listing.column(*at).shown).collect());
-        };
+    /// The columns that were asked for by name, if any were.
+    fn named(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
+        let Some(fields) = &self.fields else { return Ok(None) };
         let mut columns = Vec::new();
         for id in fields.split(',').map(str::trim).filter(|id| !id.is_empty()) {
             let at = find_column(id, listing)?;
@@ -73,13 +72,22 @@ impl Query {
                 columns.push(at);
             }
         }
-        if columns.is_empty() { Err(QueryError::NoFields) } else { Ok(columns) }
+        if columns.is_empty() { Err(QueryError::NoFields) } else { Ok(Some(columns)) }
     }
 
     fn orders(&self, listing: &dyn Listing) -> Result<Vec<Order>, QueryError> {
         let keys = self.sort.as_deref().unwrap_or_default().split(',').map(str::trim);
         keys.filter(|key| !key.is_empty()).map(|key| order(key, listing)).collect()
     }
+}
+
+fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
+    let says_yes = |at| rows.iter().any(|row| listing.cell(*row, at) == Value::Flag(true));
+    let wanted = |at: &usize| {
+        let column = listing.column(*at);
+        default == Columns::All || column.shown || (column.when_yes && says_yes(*at))
+    };
+    (0..listing.column_count()).filter(wanted).collect()
 }
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The numbers of a fabric.
 
-use crate::fabric::{NodeKind, PortState};
+use crate::fabric::{Link, NodeKind, PortState};
 
 use super::Look;
 
@@ -15,10 +15,10 @@ pub struct Summary {
     pub links: usize,
     /// Cables with a switch at both ends.
     pub switch_links: usize,
-    /// Links that are below what both of their ends can do.
-    pub degraded_links: usize,
-    /// Links with an end that says it is down.
-    pub down_links: usize,
+    /// Links that are below what both of their ends can do; `None` when there are links and none tells.
+    pub degraded_links: Option<usize>,
+    /// Links with an end that says it is down, by the same rule.
+    pub down_links: Option<usize>,
     /// Ports with a peer.
     pub ports: usize,
     /// Nodes known by their peer only.
@@ -30,39 +30,63 @@ pub struct Summary {
 impl Summary {
     pub fn of(look: &Look) -> Self {
         let fabric = look.fabric();
-        let down = |port| fabric.port(port).facts.state == Some(PortState::Down);
+        let down = |link: &Link| {
+            let states = [link.a, link.b].map(|port| fabric.port(port).facts.state);
+            states.iter().any(Option::is_some).then(|| states.contains(&Some(PortState::Down)))
+        };
         Self {
             switches: fabric.switch_count(),
             hosts: fabric.count(NodeKind::ChannelAdapter),
             routers: fabric.count(NodeKind::Router),
             links: fabric.links().len(),
             switch_links: fabric.links().filter(|(id, _)| fabric.between_switches(*id)).count(),
-            degraded_links: fabric.links().filter(|(id, _)| fabric.degraded(*id) == Some(true)).count(),
-            down_links: fabric.links().filter(|(_, link)| down(link.a) || down(link.b)).count(),
+            degraded_links: told(fabric.links().map(|(id, _)| look.degraded(id))),
+            down_links: told(fabric.links().map(|(_, link)| down(link))),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
             unanswered: fabric.nodes().filter(|(_, node)| !node.facts.answered).count(),
             tables: look.observation.tables.nodes.values().filter(|tables| tables.lft.is_some()).count(),
         }
     }
 
-    /// Every number with its key in JSON.
-    pub fn numbers(&self) -> [(&'static str, usize); 10] {
+    /// Every number with its key in JSON; `None` where nobody told.
+    pub fn numbers(&self) -> [(&'static str, Option<usize>); 10] {
         [
-            ("switches", self.switches),
-            ("hosts", self.hosts),
-            ("routers", self.routers),
-            ("links", self.links),
-            ("ports", self.ports),
-            ("switch_links", self.switch_links),
+            ("switches", Some(self.switches)),
+            ("hosts", Some(self.hosts)),
+            ("routers", Some(self.routers)),
+            ("links", Some(self.links)),
+            ("ports", Some(self.ports)),
+            ("switch_links", Some(self.switch_links)),
             ("degraded_links", self.degraded_links),
             ("down_links", self.down_links),
-            ("unanswered", self.unanswered),
-            ("tables", self.tables),
+            ("unanswered", Some(self.unanswered)),
+            ("tables", Some(self.tables)),
         ]
     }
 
     /// What there is, in a sentence's words.
     pub fn sentence(&self) -> String {
-        format!("{} switches, {} hosts, {} links", self.switches, self.hosts, self.links)
+        let counted = [
+            counted(self.switches, "switch", "switches"),
+            counted(self.hosts, "host", "hosts"),
+            counted(self.links, "link", "links"),
+        ];
+        counted.join(", ")
     }
+}
+
+/// How many say yes; `None` when there are some and nobody says anything.
+fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
+    let mut some = answers.len() == 0;
+    let mut yes = 0;
+    for answer in answers.flatten() {
+        some = true;
+        yes += usize::from(answer);
+    }
+    some.then_some(yes)
+}
+
+/// `1 switch`, `2 switches`.
+pub fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }

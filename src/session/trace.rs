@@ -6,7 +6,7 @@ use crate::fabric::{
     Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Tables,
 };
 
-use super::{Listing, Look, Rows, views::HOP_FIELDS};
+use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
 
 /// Where a path begins or ends: a switch, or a port of an adapter or router.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,6 +92,8 @@ pub enum TraceError {
     NoLid(String),
     #[error("FD-6105: '{0}' has no port with a cable")]
     NoPort(String),
+    #[error("FD-6106: '{name}' is a {kind}; write {element}")]
+    OtherKind { name: String, kind: &'static str, element: String },
 }
 
 /// What an operator means by a text: an element, a name, a GUID or a LID. A name wins over a LID.
@@ -99,16 +101,12 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
     let (fabric, names) = (look.fabric(), &look.names);
     let text = text.trim();
     if names.bearers(text).is_empty() {
-        // A LID has at most five digits; sixteen digits are a GUID.
-        let digits = text.strip_prefix("lid:").unwrap_or(text);
-        if digits.len() <= 5
-            && let Ok(lid) = digits.parse::<u32>()
-        {
+        if let Some(lid) = lid_of(look, text) {
             let owner = Lid::new(lid).and_then(|lid| fabric.port_by_lid(lid));
             return at_port(look, owner.ok_or(TraceError::UnknownLid(lid))?);
         }
         if let Ok(element) = text.parse::<Element>() {
-            return match element.resolve(fabric, names)? {
+            return match element.resolve(fabric, names).map_err(|error| other_kind(look, error))? {
                 Resolved::Node(id) => at_node(look, id),
                 Resolved::Port(id) => at_port(look, id),
                 Resolved::Link(_) => Err(TraceError::NotAPort(text.to_owned())),
@@ -132,6 +130,33 @@ pub fn endpoint(look: &Look, text: &str) -> Result<Traced, TraceError> {
             Err(ElementError::Ambiguous { name: text.to_owned(), guids }.into())
         }
     }
+}
+
+/// A name that was looked for among nodes of one kind and is borne by one of another.
+fn other_kind(look: &Look, error: ElementError) -> TraceError {
+    let ElementError::Unknown { kind: "switch" | "host" | "router", name, .. } = &error else {
+        return error.into();
+    };
+    match look.names.find(look.fabric(), name, None).first() {
+        Some(id) => TraceError::OtherKind {
+            name: name.clone(),
+            kind: look.fabric().node(*id).facts.kind.word(),
+            element: Element::of(look.fabric(), &look.names, Resolved::Node(*id)).to_string(),
+        },
+        None => error.into(),
+    }
+}
+
+/// A LID has at most five digits, or four after `0x`, as the tools print it; sixteen digits are a GUID. A short GUID
+/// that some node or port has wins.
+fn lid_of(look: &Look, text: &str) -> Option<u32> {
+    let (digits, marked) = text.strip_prefix("lid:").map_or((text, false), |digits| (digits, true));
+    if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        let short = (1..=4).contains(&hex.len()) && hex.bytes().all(|b| b.is_ascii_hexdigit());
+        let free = marked || look.names.find(look.fabric(), text, None).is_empty();
+        return (short && free).then(|| u32::from_str_radix(hex, 16).ok()).flatten();
+    }
+    (digits.len() <= 5).then(|| digits.parse().ok()).flatten()
 }
 
 /// Only what `Names::find` took for a GUID can be one of a port.
@@ -219,7 +244,8 @@ impl Trace {
         let name = |node: NodeId| look.names.unique(look.fabric(), node);
         match &self.ending {
             Ending::Arrived => {
-                format!("{} (LID {lid}) is reached over {} links", self.to.name(look), self.links())
+                let links = counted(self.links(), "link", "links");
+                format!("{} (LID {lid}) is reached over {links}", self.to.name(look))
             }
             Ending::Loop(at) => format!("no path: LID {lid} comes back to {}, a loop", name(*at)),
             Ending::NoEntry(at) => format!("no path: {} has no entry for LID {lid}", name(*at)),

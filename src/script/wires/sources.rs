@@ -15,7 +15,7 @@ pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
 
 pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
     let (mut tables, mut notes) = (Tables::default(), Notes::new());
-    match read_content(file)? {
+    match read_content(file).map_err(no_source)? {
         Content::Tables(read) => {
             read.apply_to(fabric, &mut tables, &mut notes);
             notes.extend(read.notes);
@@ -26,9 +26,19 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
 }
 
 pub fn names(file: &Path) -> Result<(NameMap, Notes), SourceError> {
-    match read_content(file)? {
+    match read_content(file).map_err(no_source)? {
         Content::Names(read) => Ok((read.names, read.notes)),
         _ => Err(unfit(file, "a node-name-map")),
+    }
+}
+
+/// Advice about sources is of no use to who named a file that belongs to one.
+fn no_source(error: SourceError) -> SourceError {
+    match error {
+        SourceError::Unreachable { code, what, hint } if hint.contains("sim:") => {
+            SourceError::Unreachable { code, what, hint: "check the path".into() }
+        }
+        other => other,
     }
 }
 

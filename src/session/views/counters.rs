@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::{Guid, Lid, NodeId};
-use crate::observe::{Counter, CounterSample};
+use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
 type Get = Field<usize>;
@@ -80,6 +80,18 @@ impl Listing for CounterRows<'_> {
         }
     }
 
+    /// Tools print a counter and its 64-bit form under one name, so either name finds what the source has of both.
+    fn known_as(&self, name: &str) -> Option<usize> {
+        let wanted = Counter::from_name(name);
+        let wide = wanted.clone().extended();
+        let same = |known: &Counter| *known == wanted || known.clone().extended() == wide;
+        self.counters.iter().position(|(known, _)| same(known)).map(|at| at + COUNTER_FIELDS.len())
+    }
+
+    fn dull_when_zero(&self, column: usize) -> bool {
+        column >= COUNTER_FIELDS.len()
+    }
+
     fn when_empty(&self) -> &str {
         "the source has no counters"
     }
@@ -92,7 +104,9 @@ fn column(counter: &Counter) -> Column {
         unit: "",
         kind: Kind::Number,
         about: format!("counter {}, raw", counter.name()).into(),
+        words: &[],
         shown: true,
+        when_yes: false,
     }
 }
 
@@ -109,4 +123,20 @@ fn node(look: &Look, at: usize) -> Option<NodeId> {
     };
     let by_lid = |lid: u16| fabric.port_by_lid(Lid::new(lid.into())?).map(|port| fabric.port(port).node);
     sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
+}
+
+/// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.
+pub fn unplaced_counters(look: &Look) -> Notes {
+    let mut notes = Notes::new();
+    let fabric = look.fabric();
+    if fabric.is_empty() {
+        return notes;
+    }
+    for (at, sample) in look.observation.counters.iter().enumerate() {
+        let Some(lid) = sample.lid.filter(|_| node(look, at).is_none()) else { continue };
+        notes.add("FN-601", Place::file(look.source.clone()), || {
+            format!("LID {lid} belongs to no port of this fabric")
+        });
+    }
+    notes
 }

@@ -1,6 +1,6 @@
 //! The hops of a trace as rows.
 
-use crate::fabric::Port;
+use crate::fabric::{LinkId, Port};
 use crate::session::{Field, Hop, Kind, Look};
 
 type Get = Field<(usize, Hop)>;
@@ -16,13 +16,11 @@ pub static HOP_FIELDS: &[Get] = &[
     Get::new("port", "PORT", Kind::Number, "egress port; none where the path ends", |_, (_, hop)| {
         hop.egress.into()
     }),
-    Get::new("width", "WIDTH", Kind::Width, "width of the cable", |l, (_, hop)| {
-        let [out, into] = ends(l, hop);
-        out.and_then(|p| p.facts.width).or(into.and_then(|p| p.facts.width)).into()
+    Get::new("width", "WIDTH", Kind::Width, "width of the cable, of the lesser end", |l, (_, hop)| {
+        link(l, hop).and_then(|link| l.width_in_use(link)).into()
     }),
-    Get::new("speed", "SPEED", Kind::Speed, "speed of the cable", |l, (_, hop)| {
-        let [out, into] = ends(l, hop);
-        out.and_then(|p| p.facts.speed).or(into.and_then(|p| p.facts.speed)).into()
+    Get::new("speed", "SPEED", Kind::Speed, "speed of the cable, of the lesser end", |l, (_, hop)| {
+        link(l, hop).and_then(|link| l.speed_in_use(link)).into()
     }),
     Get::new("peer", "PEER", Kind::Text, "node that takes it in", |l, (_, hop)| {
         ends(l, hop)[1].map(|port| l.name(port.node)).into()
@@ -35,6 +33,10 @@ pub static HOP_FIELDS: &[Get] = &[
         ends(l, hop)[1].map(|port| port.number).into()
     }),
 ];
+
+fn link(look: &Look, hop: Hop) -> Option<LinkId> {
+    ends(look, hop)[0].and_then(|port| port.link)
+}
 
 fn ends(look: &Look, hop: Hop) -> [Option<&Port>; 2] {
     let fabric = look.fabric();

@@ -53,16 +53,14 @@ pub static HOST_FIELDS: &[Get] = &[
     })
     .on_request(),
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, r| {
-        port(l, r).and_then(|p| p.link).and_then(|link| l.fabric().degraded(link)).into()
+        port(l, r).and_then(|p| p.link).and_then(|link| l.degraded(link)).into()
     })
     .on_request(),
     Get::new("answered", "ANSWERED", Kind::Flag, "no: it is known by its peer only", |l, r| {
         l.fabric().node(r.node).facts.answered.into()
     }),
-    Get::new("ports", "PORTS", Kind::Number, "ports the adapter has", |l, r| {
-        l.fabric().node(r.node).facts.port_count.into()
-    })
-    .on_request(),
+    Get::new("ports", "PORTS", Kind::Number, "ports the adapter has", |l, r| l.port_count(r.node).into())
+        .on_request(),
     Get::new("vendor", "VENDOR", Kind::Text, "vendor id", |l, r| {
         l.fabric().node(r.node).facts.vendor_id.map(hexadecimal).into()
     })

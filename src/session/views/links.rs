@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{Element, LinkId, LinkSpeed, LinkWidth, NodeId, NodeKind, Port, PortState, Resolved};
+use crate::fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
 use crate::session::{Field, Kind, Look, Rows};
 
 /// A cable, and how many cables join the same two nodes (itself included).
@@ -29,23 +29,35 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
     Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
         kind(l, r).into()
+    })
+    .words(&[
+        "switch-switch",
+        "switch-host",
+        "switch-router",
+        "host-host",
+        "host-router",
+        "router-router",
+    ]),
+    Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
+        l.width_in_use(r.link).into()
     }),
-    Get::new("width", "WIDTH", Kind::Width, "width in use", |l, r| width(l, r).into()),
-    Get::new("speed", "SPEED", Kind::Speed, "speed in use", |l, r| speed(l, r).into()),
+    Get::new("speed", "SPEED", Kind::Speed, "speed in use, of the lesser end", |l, r| {
+        l.speed_in_use(r.link).into()
+    }),
     Get::new("rate_mbps", "RATE", Kind::Number, "signalling rate of all physical lanes together", |l, r| {
-        let rate = width(l, r).zip(speed(l, r));
-        rate.map(|(width, speed)| u64::from(width.lanes()) * u64::from(speed.mbps())).into()
+        let rate = l.width_in_use(r.link).zip(l.speed_in_use(r.link));
+        rate.map(|(width, speed)| u64::from(width.lanes()) * lane_kbps(speed) / 1000).into()
     })
     .unit("Mbit/s")
     .on_request(),
     Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
     Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
-        l.fabric().degraded(r.link).into()
+        l.degraded(r.link).into()
     }),
     Get::new("mismatch", "MISMATCH", Kind::Flag, "the ends say different widths or speeds", |l, r| {
         mismatch(l, r).into()
     })
-    .on_request(),
+    .when_yes(),
     Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
         let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
@@ -108,14 +120,14 @@ fn kind(look: &Look, row: Cable) -> &'static str {
     }
 }
 
-fn width(look: &Look, row: Cable) -> Option<LinkWidth> {
-    let [a, b] = ends(look, row);
-    a.facts.width.or(b.facts.width)
-}
-
-fn speed(look: &Look, row: Cable) -> Option<LinkSpeed> {
-    let [a, b] = ends(look, row);
-    a.facts.speed.or(b.facts.speed)
+/// What one lane signals. The whole megabits that a speed knows would add up to 56248 for a link of 56250.
+fn lane_kbps(speed: LinkSpeed) -> u64 {
+    match speed {
+        LinkSpeed::Fdr10 => 10_312_500,
+        LinkSpeed::Fdr => 14_062_500,
+        LinkSpeed::Edr => 25_781_250,
+        whole => u64::from(whole.mbps()) * 1000,
+    }
 }
 
 fn state(look: &Look, row: Cable) -> Option<PortState> {

@@ -10,7 +10,7 @@ mod ports;
 mod switches;
 mod tables;
 
-pub use counters::{COUNTER_FIELDS, CounterRows};
+pub use counters::{COUNTER_FIELDS, CounterRows, unplaced_counters};
 pub use entries::{ENTRY_FIELDS, entries};
 pub use hops::HOP_FIELDS;
 pub use hosts::{HOST_FIELDS, hosts};

@@ -13,6 +13,7 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("kind", "KIND", Kind::Text, "kind of its node: switch, host or router", |l, id| {
         l.fabric().node(port(l, id).node).facts.kind.word().into()
     })
+    .words(&["switch", "host", "router"])
     .on_request(),
     Get::new("node_guid", "NODE GUID", Kind::Guid, "GUID of its node", |l, id| {
         l.fabric().node(port(l, id).node).guid().into()
@@ -63,7 +64,7 @@ pub static PORT_FIELDS: &[Get] = &[
     })
     .on_request(),
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, id| {
-        port(l, id).link.and_then(|link| l.fabric().degraded(link)).into()
+        port(l, id).link.and_then(|link| l.degraded(link)).into()
     })
     .on_request(),
     Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, id| {

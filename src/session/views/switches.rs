@@ -17,9 +17,13 @@ pub static SWITCH_FIELDS: &[Get] = &[
         address(l, id).map(|(_, lmc)| lmc).into()
     })
     .on_request(),
-    Get::new("ports", "PORTS", Kind::Number, "external ports it has", |l, id| {
-        l.fabric().node(id).facts.port_count.into()
-    }),
+    Get::new(
+        "ports",
+        "PORTS",
+        Kind::Number,
+        "external ports it has; none where only its peer is known",
+        |l, id| l.port_count(id).into(),
+    ),
     Get::new("linked_ports", "LINKED", Kind::Number, "ports with a peer", |l, id| {
         Value::count(l.fabric().ports_of(id).filter(|(_, port)| port.peer.is_some()).count())
     }),

@@ -94,6 +94,13 @@ fn exit_codes() {
         &["generate", "demo", "--json", "-o", "-"],
         &["convert", "a", "-o", "b", "--to", "nothing"],
         &["completions", "cmd.exe"],
+        &["check"],
+        &["show", "jobs"],
+        &["convert", "a", "-o", "b", "--to", "psl"],
+        &["convert", "sim:demo", "a", "-o", "b", "--to", "ibsim"],
+        &["generate", "demo", "--source", "small"],
+        &["--source", "small", "trace", "host:leaf0", "h1"],
+        &["--source", "small", "show", "links", "--filter", "kind=foo"],
     ] {
         let ended = fabdeck(wrong);
         assert_eq!((ended.exit, ended.out.as_str()), (Exit::Usage, ""), "{wrong:?}");
@@ -210,9 +217,9 @@ fn pages_and_completions() {
         assert!(fabdeck(&["completions", shell]).out.contains("node-name-map"), "{shell}");
     }
     let folder = tempfile::tempdir().unwrap();
-    let ended = fabdeck(&["man", "--dir", folder.path().to_str().unwrap()]);
+    let ended = fabdeck(&["man", "--dir", folder.path().join("man/man1").to_str().unwrap()]);
     assert_eq!((ended.exit, ended.out.as_str()), (Exit::Done, ""));
-    let page = std::fs::read_to_string(folder.path().join("fabdeck-show-links.1")).unwrap();
+    let page = std::fs::read_to_string(folder.path().join("man/man1/fabdeck-show-links.1")).unwrap();
     assert!(page.contains("fabdeck show links") && page.contains("The cables"), "{page}");
 }
 
@@ -243,4 +250,36 @@ fn a_closed_pipe_ends_every_command_quietly() {
             assert_eq!(exit, Exit::Done, "{line:?}");
         }
     }
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let err = |args: &[&str]| fabdeck(args).err;
+    assert_eq!(err(&["check"]), "fabdeck: error: FD-7002: 'check' is not in this version yet\n");
+    assert!(err(&["show", "jobs"]).contains("'show jobs' is not in this version yet"));
+    assert!(err(&["nonsense"]).starts_with("fabdeck: error: unrecognized"));
+    assert!(err(&["show", "check"]).contains("unrecognized"));
+    let said = err(&["--source", "small", "trace", "host:leaf0", "h1"]);
+    assert!(said.contains("'leaf0' is a switch; write switch:leaf0"), "{said}");
+    let said = err(&["--source", "small", "show", "links", "--filter", "kind=foo"]);
+    assert!(said.contains("it holds switch-switch, switch-host,"), "{said}");
+    let said = err(&["--source", "small", "show", "links", "--filter", "a~^leaf"]);
+    assert!(said.contains("~ means 'contains'"), "{said}");
+    let twice = ["--source", "small", "show", "links", "--filter", "kind==Switch-Host"];
+    assert_eq!(fabdeck(&twice).out.lines().count(), 7);
+}
+
+#[test]
+fn a_file_is_not_converted_onto_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("site.net");
+    std::fs::write(&file, "as it was").unwrap();
+    let path = file.to_str().unwrap();
+    let ended = fabdeck(&["convert", path, "-o", path, "--to", "ibsim"]);
+    assert_eq!(ended.exit, Exit::Usage);
+    assert!(ended.err.contains("FD-7502"), "{}", ended.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it was");
+    let ended = fabdeck(&["convert", "sim:demo", "-o", path, "--to", "ibsim"]);
+    assert!(ended.err.contains("is written (ibsim) from 5 switches, 5 hosts, 12 links"), "{}", ended.err);
+    assert_eq!(fabdeck(&["generate", "sim:demo"]).out, fabdeck(&["generate", "demo"]).out);
 }

@@ -1,8 +1,9 @@
 //! Fields, filters, orders: what is chosen from a listing.
 
+use fabdeck::script::Terminal;
 use fabdeck::session::{Browse, Columns, Listing, Look, Query, QueryError, entries};
 
-use super::world::look;
+use super::world::{fabdeck, fabdeck_with, look};
 
 fn query(filter: &str, sort: &str) -> Query {
     Query { filters: vec![filter.into()], sort: Some(sort.into()), ..Query::default() }
@@ -126,10 +127,10 @@ fn links_know_what_they_join() {
         (0..listing.row_count()).map(|row| cells(listing.as_ref(), row, &ids)).collect();
     let joined: Vec<String> = rows.iter().map(|row| row.join(" ")).collect();
     assert!(
-        joined.contains(&"spine1 leaf1 switch-switch yes no 56248 link:spine1[2]".to_owned()),
+        joined.contains(&"spine1 leaf1 switch-switch yes no 56250 link:spine1[2]".to_owned()),
         "{joined:#?}"
     );
-    assert!(joined.contains(&"leaf1 leaf1 switch-switch no yes 103124 link:leaf1[7]".to_owned()));
+    assert!(joined.contains(&"leaf1 leaf1 switch-switch no yes 103125 link:leaf1[7]".to_owned()));
     assert!(joined.contains(&"spine1 0x0000000000000013 switch-switch - no - link:spine1[3]".to_owned()));
 }
 
@@ -171,4 +172,62 @@ fn counters_and_lanes_say_what_was_said() {
     assert_eq!(cells(lanes.as_ref(), 0, &ids), ["leaf0", "1", "2", "2", "no", "-", "-"]);
     let alternating = "0 1 0 1 0 1 0 1 0 1 0 1 0 1 0 1";
     assert_eq!(cells(lanes.as_ref(), 1, &ids), ["leaf0", "5", "2", "2", "yes", alternating, "1:64"]);
+}
+
+#[test]
+fn a_cable_is_as_good_as_its_lesser_end_and_a_mismatch_is_shown() {
+    let ended = fabdeck(&["--source", "uneven", "show", "links"]);
+    let mut lines = ended.out.lines();
+    assert!(lines.next().unwrap().contains("MISMATCH"), "{}", ended.out);
+    assert!(lines.next().unwrap().contains("1x"), "{}", ended.out);
+    assert!(!fabdeck(&["--source", "small", "show", "links"]).out.contains("MISMATCH"));
+    let none = fabdeck(&["--source", "uneven", "show", "links", "--filter", "mismatch=no"]);
+    assert!(!none.out.contains("MISMATCH"));
+}
+
+#[test]
+fn what_no_link_tells_is_no_zero() {
+    let json = fabdeck(&["--source", "uneven", "show", "fabric", "--json"]).out;
+    assert!(json.contains("\"degraded_links\": null") && json.contains("\"down_links\": null"), "{json}");
+    let text = fabdeck(&["--source", "uneven", "show", "fabric"]).out;
+    assert!(text.contains("down            not told"), "{text}");
+    let json = fabdeck(&["--source", "empty", "show", "fabric", "--json"]).out;
+    assert!(json.contains("\"down_links\": 0"), "{json}");
+    let silent = fabdeck(&["--source", "small", "show", "switches", "--filter", "answered=no", "--json"]).out;
+    assert!(silent.contains("\"ports\":null"), "{silent}");
+}
+
+#[test]
+fn a_sample_of_nobody_is_noted() {
+    let ended = fabdeck(&["--source", "uneven", "show", "counters", "--strict"]);
+    assert!(ended.err.contains("FN-601: LID 999 belongs to no port of this fabric"), "{}", ended.err);
+    assert_eq!(ended.exit.code(), 0);
+}
+
+#[test]
+fn a_counter_goes_by_the_name_that_tools_print() {
+    let ended = fabdeck(&["--source", "uneven", "show", "counters", "--sort", "PortXmitWait:desc"]);
+    assert!(ended.out.contains("PortXmitWaitExt") && ended.out.contains("PortRcvErrors"), "{}", ended.err);
+    assert_eq!(
+        fabdeck(&["--source", "uneven", "show", "counters", "--sort", "PortXmitData"]).exit.code(),
+        64
+    );
+}
+
+#[test]
+fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
+    let terminal = Terminal { stdout: true, no_color: true, columns: Some(60), ..Terminal::default() };
+    let counters = ["--source", "uneven", "show", "counters"];
+    let ended = fabdeck_with(&counters, &terminal);
+    assert!(!ended.out.contains("PortRcvErrors"), "{}", ended.out);
+    assert!(ended.err.contains("1 counter is 0 or none"), "{}", ended.err);
+    let links = ["--source", "uneven", "show", "links"];
+    let fitted = fabdeck_with(&links, &terminal).out;
+    assert!(fitted.lines().all(|line| line.len() <= 60) && !fitted.contains("STATE"), "{fitted}");
+    assert!(fabdeck(&links).out.contains("STATE"));
+    let named = [&links[..], &["--fields", "a,state,speed,b_guid,a_guid,kind"]].concat();
+    assert!(fabdeck_with(&named, &terminal).out.contains("STATE"));
+    let narrow = Terminal { columns: Some(90), ..terminal };
+    let small = fabdeck_with(&["--source", "small", "show", "links"], &narrow).out;
+    assert!(small.contains("...") && small.lines().all(|line| line.chars().count() <= 90), "{small}");
 }

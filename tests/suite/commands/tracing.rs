@@ -22,9 +22,14 @@ fn path(look: &Look, trace: &Trace) -> String {
 #[test]
 fn a_path_is_followed_from_every_spelling_of_its_ends() {
     let look = look();
-    for (from, to) in
-        [("h1", "h2"), ("host:h1", "port:h2[1]"), ("12", "0x202"), ("13", "lid:15"), ("port:h1/1", "0x102")]
-    {
+    for (from, to) in [
+        ("h1", "h2"),
+        ("host:h1", "port:h2[1]"),
+        ("12", "0x202"),
+        ("13", "lid:15"),
+        ("port:h1/1", "0x102"),
+        ("0x000c", "lid:0xe"),
+    ] {
         let found = trace(&look, from, to, None).unwrap();
         assert_eq!(path(&look, &found), "h1[1] leaf0[5] spine0[2] leaf1[1]", "{from} {to}");
         assert!(found.found());

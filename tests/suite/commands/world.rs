@@ -50,6 +50,7 @@ impl Outside for World {
             "small" => Ok(Box::new(Taken("small", small()))),
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
             "bare" => Ok(Box::new(Taken("bare", Observation { time: None, ..plain() }))),
+            "uneven" => Ok(Box::new(Taken("uneven", uneven()))),
             "empty" => Ok(Box::new(Taken("empty", Observation::default()))),
             "damaged" => Err(SourceError::Input {
                 code: "FD-2999",
@@ -229,6 +230,27 @@ pub fn tables(fabric: &Fabric) -> Tables {
     let low = vec![VlWeight { lane: Lane::new(1).unwrap(), weight: 64 }];
     leaf.arbitration.insert(PortNum(5), Arbitration { high_limit: 4, high: Vec::new(), low });
     tables
+}
+
+/// The small fabric where nobody tells of links, but for one whose ends disagree; a sample names LID 999.
+pub fn uneven() -> Observation {
+    let mut b = FabricBuilder::new();
+    let leaf = b.add_node(NodeFacts::new(NodeKind::Switch, Guid(0x21), 8, "leaf")).unwrap();
+    for at in 0..2u8 {
+        let guid = Guid(0x100 + u64::from(at));
+        let host = b.add_node(NodeFacts::new(NodeKind::ChannelAdapter, guid, 1, format!("h{at}"))).unwrap();
+        b.connect((leaf, PortNum(at + 1)), (host, PortNum(1))).unwrap();
+        b.port(host, PortNum(1)).lid = Lid::new(10 + u32::from(at));
+        if at == 0 {
+            b.port(leaf, PortNum(1)).width = Some(LinkWidth::X4);
+            b.port(host, PortNum(1)).width = Some(LinkWidth::X1);
+        }
+    }
+    let values =
+        [(Counter::PortXmitWaitExt, Some(9)), (Counter::PortRcvErrors, Some(0))].into_iter().collect();
+    let sample = CounterSample { node: None, lid: Some(999), port: Some(PortNum(1)), values };
+    let counters = vec![sample];
+    Observation { fabric: b.finish(), counters, ..Observation::default() }
 }
 
 /// A look at the small fabric.
