@@ -4,6 +4,9 @@ mod commands;
 mod fabric;
 mod generate;
 mod incident;
+#[path = "../fuzz/replay.rs"]
+mod replay;
+mod same_bytes;
 mod sources;
 mod tables;
 mod topology;
