@@ -5,6 +5,7 @@ pub mod app;
 pub mod fabric;
 pub mod files;
 pub mod generate;
+pub mod mad;
 pub mod observe;
 pub mod script;
 pub mod session;

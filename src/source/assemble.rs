@@ -8,6 +8,14 @@ use crate::files::Format;
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
 use crate::observe::{Notes, Observation, Place};
 
+/// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; other words stay.
+fn standard_time(time: &str) -> String {
+    match jiff::civil::DateTime::strptime("%a %b %d %H:%M:%S %Y", time.trim()) {
+        Ok(time) => time.to_string(),
+        Err(_) => time.trim().to_owned(),
+    }
+}
+
 /// What was read so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
@@ -94,7 +102,7 @@ impl Assembly {
             self.notes.extend(file.notes);
         }
         Ok(Observation {
-            time: topology.time,
+            time: topology.time.map(|time| standard_time(&time)),
             fabric,
             tables,
             counters,
@@ -166,5 +174,18 @@ impl Assembly {
             hint: "put the output of ibnetdiscover (or opensm-subnet.lst, ibdiagnet2.db_csv) beside it, give the folder"
                 .into(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::standard_time;
+
+    #[test]
+    fn times_are_put_into_one_form() {
+        assert_eq!(standard_time("Sun Nov  1 05:58:07 2026"), "2026-11-01T05:58:07");
+        assert_eq!(standard_time("Tue Jun  5 14:15:10 2007 "), "2007-06-05T14:15:10");
+        assert_eq!(standard_time("2026-11-21T05:58:07Z"), "2026-11-21T05:58:07Z");
+        assert_eq!(standard_time("last night"), "last night");
     }
 }

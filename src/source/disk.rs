@@ -64,8 +64,28 @@ fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-/// The regular files of a folder by name; what has no known format is noted and left out.
+/// The regular files of a folder by name; what has no known format is left out, and one note says so.
 fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
+    let mut left_out = Vec::new();
+    for path in files_of(folder)? {
+        let name = shown(&path);
+        let Ok(bytes) = read_file(&path) else {
+            left_out.push(name);
+            continue;
+        };
+        match detect(&bytes) {
+            Some(format) => {
+                let content = (format.read)(Input::new(&name, &bytes))?;
+                assembly.add(name, format, content);
+            }
+            None => left_out.push(name),
+        }
+    }
+    note_left_out(&mut assembly.notes, folder, &left_out);
+    Ok(())
+}
+
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     let unreadable = |e: std::io::Error| unreachable(&shown(folder), &e);
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -84,28 +104,22 @@ fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError
         }
     }
     paths.sort();
-    for path in paths {
-        let name = shown(&path);
-        let bytes = match read_file(&path) {
-            Ok(bytes) => bytes,
-            Err(e) => {
-                left_out(&mut assembly.notes, &name, &e.to_string());
-                continue;
-            }
-        };
-        match detect(&bytes) {
-            Some(format) => {
-                let content = (format.read)(Input::new(&name, &bytes))?;
-                assembly.add(name, format, content);
-            }
-            None => left_out(&mut assembly.notes, &name, "its content is of no known format"),
-        }
-    }
-    Ok(())
+    Ok(paths)
 }
 
-fn left_out(notes: &mut Notes, name: &str, why: &str) {
-    notes.add("FN-501", Place::file(name), || format!("left out: {why}"));
+fn note_left_out(notes: &mut Notes, folder: &Path, names: &[String]) {
+    const SHOWN: usize = 4;
+    if names.is_empty() {
+        return;
+    }
+    notes.add("FN-501", Place::file(shown(folder)), || {
+        let short =
+            |name: &String| Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
+        let first: Vec<String> = names.iter().take(SHOWN).filter_map(short).collect();
+        let more =
+            if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
+        format!("left out, of no known format or unreadable: {}{more}", first.join(", "))
+    });
 }
 
 /// A whole file in memory; `-` is standard input.

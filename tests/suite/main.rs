@@ -1,9 +1,19 @@
 //! Everything that needs no other program: files, fabrics, commands.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(clippy::print_stdout, reason = "a test says what it ran when it fails")]
+
 mod commands;
 mod fabric;
 mod generate;
 mod incident;
+mod mad;
+mod readme;
 #[path = "../fuzz/replay.rs"]
 mod replay;
 mod same_bytes;

@@ -1,0 +1,114 @@
+//! Subnet administration (IBA 15.2): records behind an RMPP header and a component mask.
+
+use zerocopy::network_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::header::{Class, Mad, Method};
+use super::subnet::{NodeDescription, NodeInfo};
+
+const HEADER_AT: usize = 24;
+const DATA_AT: usize = 56;
+
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct SaHeader {
+    pub rmpp_version: u8,
+    pub rmpp_type: u8,
+    pub rmpp_flags: u8,
+    pub rmpp_status: u8,
+    pub segment: U32,
+    pub payload_length: U32,
+    pub sm_key: U64,
+    /// Distance of records in a table, in units of eight bytes.
+    pub attribute_offset: U16,
+    pub reserved: U16,
+    pub component_mask: U64,
+}
+
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct PathRecord {
+    pub service_id: U64,
+    pub destination_gid: [u8; 16],
+    pub source_gid: [u8; 16],
+    pub destination_lid: U16,
+    pub source_lid: U16,
+    pub hop_flow_raw: U32,
+    pub traffic_class: u8,
+    /// Reversible (1), NumbPath (7).
+    pub reversible_count: u8,
+    pub partition_key: U16,
+    /// QoSClass (12), SL (4).
+    pub qos_class_sl: U16,
+    pub mtu: u8,
+    pub rate: u8,
+    pub packet_life: u8,
+    pub preference: u8,
+    pub reserved: [u8; 6],
+}
+
+impl PathRecord {
+    pub const DESTINATION_LID: u64 = 1 << 4;
+    pub const SOURCE_LID: u64 = 1 << 5;
+    pub const COUNT: u64 = 1 << 12;
+
+    pub fn service_level(&self) -> u8 {
+        (self.qos_class_sl.get() & 0xF) as u8
+    }
+}
+
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct NodeRecord {
+    pub lid: U16,
+    pub reserved: U16,
+    pub info: NodeInfo,
+    pub description: NodeDescription,
+    /// Records begin at multiples of eight bytes.
+    pub padding: [u8; 4],
+}
+
+/// A subscription to traps (IBA 13.4.8.3), in its generic form.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct InformInfo {
+    pub gid: [u8; 16],
+    pub lid_begin: U16,
+    pub lid_end: U16,
+    pub reserved1: U16,
+    pub is_generic: u8,
+    pub subscribe: u8,
+    pub trap_type: U16,
+    pub trap_number: U16,
+    /// QPN (24), reserved (3), RespTimeValue (5).
+    pub qpn_response_time: U32,
+    pub reserved2: u8,
+    pub producer_type: [u8; 3],
+}
+
+impl Mad {
+    pub fn administration(method: Method, attribute: u16, component_mask: u64) -> Self {
+        let mut mad = Self::new(Class::SUBNET_ADMINISTRATION, method, attribute, 0);
+        mad.administration_header_mut().component_mask = component_mask.into();
+        mad
+    }
+
+    pub fn administration_header(&self) -> &SaHeader {
+        self.view(HEADER_AT)
+    }
+
+    pub fn administration_header_mut(&mut self) -> &mut SaHeader {
+        self.view_mut(HEADER_AT)
+    }
+
+    /// The attribute of an SA MAD (the first record of a table).
+    pub fn record<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self) -> &T {
+        const { assert!(size_of::<T>() <= super::MAD_SIZE - DATA_AT) };
+        self.view(DATA_AT)
+    }
+
+    pub fn record_mut<T: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> &mut T {
+        const { assert!(size_of::<T>() <= super::MAD_SIZE - DATA_AT) };
+        self.view_mut(DATA_AT)
+    }
+}

@@ -1,0 +1,173 @@
+//! PortInfo (IBA 14.2.5.6): 64 bytes, most of them shared by two fields.
+
+use zerocopy::network_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::fabric::{Lid, LinkSpeed, LinkWidth, Lmc, PhysicalState, PortState};
+
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct PortInfo {
+    /// Never shown and never kept.
+    pub m_key: U64,
+    pub subnet_prefix: U64,
+    pub base_lid: U16,
+    pub master_sm_lid: U16,
+    pub capability_mask: U32,
+    pub diag_code: U16,
+    pub m_key_lease_period: U16,
+    pub local_port: u8,
+    pub width_enabled: u8,
+    pub width_supported: u8,
+    pub width_active: u8,
+    /// LinkSpeedSupported, PortState.
+    pub speed_supported_state: u8,
+    /// PortPhysicalState, LinkDownDefaultState.
+    pub physical_down_default: u8,
+    /// M_KeyProtectBits (2), reserved (3), LMC (3).
+    pub protect_lmc: u8,
+    /// LinkSpeedActive, LinkSpeedEnabled.
+    pub speed_active_enabled: u8,
+    pub mtu_sm_sl: u8,
+    /// VLCap, InitType.
+    pub lanes_init_type: u8,
+    pub lanes_high_limit: u8,
+    pub arbitration_high_cap: u8,
+    pub arbitration_low_cap: u8,
+    pub mtu_cap: u8,
+    pub stall_life: u8,
+    /// OperationalVLs (4), partition and raw enforcement (4).
+    pub operational_lanes_enforce: u8,
+    pub m_key_violations: U16,
+    pub p_key_violations: U16,
+    pub q_key_violations: U16,
+    pub guid_cap: u8,
+    pub subnet_timeout: u8,
+    pub response_time: u8,
+    pub error_thresholds: u8,
+    pub max_credit_hint: U16,
+    pub round_trip_latency: U32,
+    pub capability_mask2: U16,
+    /// LinkSpeedExtActive, LinkSpeedExtSupported.
+    pub speed_ext_active_supported: u8,
+    pub speed_ext_enabled: u8,
+}
+
+/// How a port guards its M_Key (IBA 14.2.4.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProtectBits {
+    /// 0: a Get answers whoever asks and shows the key.
+    Open,
+    /// 1: a Get answers whoever asks, the key reads as zero.
+    HideKey,
+    /// 2 and 3: without the key no Get is answered either.
+    Silent,
+}
+
+/// Fields of a Set that leave what a port has: all zero but where zero means something.
+#[derive(Clone, Copy, Debug)]
+pub struct NoChange;
+
+impl PortInfo {
+    pub fn lid(&self) -> Option<Lid> {
+        Lid::new(self.base_lid.get().into())
+    }
+
+    pub fn lmc(&self) -> Lmc {
+        Lmc::new(u32::from(self.protect_lmc & 0x07)).unwrap_or_default()
+    }
+
+    pub fn protect(&self) -> ProtectBits {
+        match self.protect_lmc >> 6 {
+            0 => ProtectBits::Open,
+            1 => ProtectBits::HideKey,
+            _ => ProtectBits::Silent,
+        }
+    }
+
+    pub fn state(&self) -> Option<PortState> {
+        PortState::from_code(self.speed_supported_state & 0xF)
+    }
+
+    pub fn physical_state(&self) -> Option<PhysicalState> {
+        PhysicalState::from_code(self.physical_down_default >> 4)
+    }
+
+    pub fn width(&self) -> Option<LinkWidth> {
+        LinkWidth::from_code(self.width_active)
+    }
+
+    pub fn width_best(&self) -> Option<LinkWidth> {
+        LinkWidth::ALL
+            .iter()
+            .copied()
+            .filter(|w| self.width_supported & w.code() != 0)
+            .max_by_key(|w| w.lanes())
+    }
+
+    /// The speed in use. FDR10 reads as QDR here: it is told by a vendor's attribute.
+    pub fn speed(&self) -> Option<LinkSpeed> {
+        extended(self.speed_ext_active_supported >> 4).or_else(|| basic(self.speed_active_enabled >> 4))
+    }
+
+    pub fn speed_best(&self) -> Option<LinkSpeed> {
+        extended(self.speed_ext_active_supported & 0xF).or_else(|| basic(self.speed_supported_state >> 4))
+    }
+
+    /// How many data lanes are in operation.
+    pub fn operational_lanes(&self) -> Option<u8> {
+        lanes(self.operational_lanes_enforce >> 4)
+    }
+
+    pub fn lanes_supported(&self) -> Option<u8> {
+        lanes(self.lanes_init_type >> 4)
+    }
+
+    /// A PortInfo for a Set that changes the physical state alone (0 in state, width and speed: no change).
+    pub fn with_physical_state(&self, state: PhysicalState, _rest: NoChange) -> Self {
+        let mut set = *self;
+        set.speed_supported_state &= 0xF0;
+        set.physical_down_default = state.code() << 4;
+        set.width_enabled = 0;
+        set.speed_active_enabled &= 0xF0;
+        set.speed_ext_enabled = 0;
+        set
+    }
+}
+
+impl std::fmt::Debug for PortInfo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PortInfo")
+            .field("lid", &self.lid())
+            .field("state", &self.state())
+            .field("width", &self.width())
+            .field("speed", &self.speed())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The highest speed named in the four bits of the SDR to QDR fields.
+fn basic(bits: u8) -> Option<LinkSpeed> {
+    match bits {
+        b if b & 4 != 0 => Some(LinkSpeed::Qdr),
+        b if b & 2 != 0 => Some(LinkSpeed::Ddr),
+        b if b & 1 != 0 => Some(LinkSpeed::Sdr),
+        _ => None,
+    }
+}
+
+/// The highest speed named in the four bits of the extended fields.
+fn extended(bits: u8) -> Option<LinkSpeed> {
+    match bits {
+        b if b & 8 != 0 => Some(LinkSpeed::Ndr),
+        b if b & 4 != 0 => Some(LinkSpeed::Hdr),
+        b if b & 2 != 0 => Some(LinkSpeed::Edr),
+        b if b & 1 != 0 => Some(LinkSpeed::Fdr),
+        _ => None,
+    }
+}
+
+/// VLCap and OperationalVLs count in an enumeration: VL0, VL0-1, VL0-3, VL0-7, VL0-14.
+fn lanes(code: u8) -> Option<u8> {
+    [1, 2, 4, 8, 15].get(usize::from(code).checked_sub(1)?).copied()
+}

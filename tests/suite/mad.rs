@@ -1,0 +1,191 @@
+//! Byte layouts of MADs against the headers of Debian's libopensm-dev: a C program prints offsets and sizes of its
+//! structures, the same are measured here.
+
+use std::collections::BTreeMap;
+use std::mem::offset_of;
+use std::process::Command;
+
+use fabdeck::fabric::{Lane, LinkSpeed, LinkWidth, PortState, ServiceLevel, Sl2Vl};
+use fabdeck::mad::*;
+
+type Offsets = BTreeMap<String, usize>;
+
+/// The fields to compare: ours first, then the header's.
+macro_rules! layout {
+    ($($ours:ident = $theirs:ident { $($field:ident = $name:literal),* $(,)? })*) => {{
+        let mut here = Offsets::new();
+        let mut program = String::from("#include <stdio.h>\n#include <stddef.h>\n#include <infiniband/iba/ib_types.h>\nint main(void) {\n");
+        $(
+            here.insert(format!("sizeof {}", stringify!($theirs)), size_of::<$ours>());
+            program += &format!("printf(\"sizeof {0} %zu\\n\", sizeof({0}));\n", stringify!($theirs));
+            $(
+                here.insert(format!("{} {}", stringify!($theirs), $name), offset_of!($ours, $field));
+                program += &format!("printf(\"{0} {1} %zu\\n\", offsetof({0}, {1}));\n", stringify!($theirs), $name);
+            )*
+        )*
+        program += "return 0; }\n";
+        (here, program)
+    }};
+}
+
+fn compiled(program: &str) -> Offsets {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, binary) = (folder.path().join("offsets.c"), folder.path().join("offsets"));
+    std::fs::write(&source, program).unwrap();
+    let built = Command::new("cc")
+        .arg("-I/usr/include/infiniband")
+        .arg(&source)
+        .arg("-o")
+        .arg(&binary)
+        .output()
+        .expect("cc (Debian: gcc)");
+    let talk = String::from_utf8_lossy(&built.stderr).into_owned();
+    assert!(built.status.success(), "headers of libopensm-dev are needed: {talk}");
+    let said = Command::new(&binary).output().unwrap();
+    let line = |line: &str| line.rsplit_once(' ').map(|(name, at)| (name.to_owned(), at.parse().unwrap()));
+    String::from_utf8(said.stdout).unwrap().lines().filter_map(line).collect()
+}
+
+#[test]
+fn structures_lie_as_the_headers_of_opensm_have_them() {
+    let (here, program) = layout! {
+        Header = ib_mad_t { class = "mgmt_class", method = "method", status = "status", class_specific = "class_spec",
+            transaction = "trans_id", attribute = "attr_id", modifier = "attr_mod" }
+        NodeInfo = ib_node_info_t { node_type = "node_type", port_count = "num_ports", system_image_guid = "sys_guid",
+            node_guid = "node_guid", port_guid = "port_guid", partition_capacity = "partition_cap",
+            device_id = "device_id", revision = "revision", local_port = "port_num_vendor_id" }
+        SwitchInfo = ib_switch_info_t { linear_capacity = "lin_cap", linear_top = "lin_top", default_port = "def_port",
+            life_state = "life_state", lids_per_port = "lids_per_port", flags = "flags", multicast_top = "mcast_top" }
+        PortInfo = ib_port_info_t { m_key = "m_key", base_lid = "base_lid", master_sm_lid = "master_sm_base_lid",
+            capability_mask = "capability_mask", local_port = "local_port_num", width_enabled = "link_width_enabled",
+            width_active = "link_width_active", speed_supported_state = "state_info1",
+            physical_down_default = "state_info2", protect_lmc = "mkey_lmc", speed_active_enabled = "link_speed",
+            lanes_init_type = "vl_cap", lanes_high_limit = "vl_high_limit", operational_lanes_enforce = "vl_enforce",
+            m_key_violations = "m_key_violations", max_credit_hint = "max_credit_hint",
+            capability_mask2 = "capability_mask2", speed_ext_active_supported = "link_speed_ext",
+            speed_ext_enabled = "link_speed_ext_enabled" }
+        SmInfo = ib_sm_info_t { guid = "guid", sm_key = "sm_key", activity = "act_count", priority_state = "pri_state" }
+        SlToVl = ib_slvl_table_t { pairs = "raw_vl_by_sl" }
+        VlArbitrationBlock = ib_vl_arb_table_t { entries = "vl_entry" }
+        ClassPortInfo = ib_class_port_info_t { capability_mask = "cap_mask",
+            capability_mask2_response = "cap_mask2_resp_time", redirect = "redir_gid", trap = "trap_gid" }
+        PortCounters = ib_port_counters_t { port_select = "port_select", symbol_errors = "symbol_err_cnt",
+            link_downed = "link_downed", transmit_discards = "xmit_discards",
+            integrity_overrun = "link_int_buffer_overrun", vl15_dropped = "vl15_dropped",
+            transmit_data = "xmit_data", receive_packets = "rcv_pkts", transmit_wait = "xmit_wait" }
+        PortCountersExtended = ib_port_counters_ext_t { port_select = "port_select", transmit_data = "xmit_data",
+            multicast_receive_packets = "multicast_rcv_pkts", symbol_errors = "symbol_err_cnt",
+            transmit_discards = "xmit_discards", transmit_wait = "xmit_wait", qp1_dropped = "qp1_dropped" }
+        PortSamplesControl = ib_port_samples_control_t { tick = "tick", counter_width = "counter_width",
+            option_mask = "option_mask", sample_start = "sample_start", tag = "tag",
+            counter_select = "counter_select0" }
+        PathRecord = ib_path_rec_t { destination_gid = "dgid", destination_lid = "dlid", source_lid = "slid",
+            hop_flow_raw = "hop_flow_raw", partition_key = "pkey", qos_class_sl = "qos_class_sl", rate = "rate" }
+        NodeRecord = ib_node_record_t { lid = "lid", info = "node_info", description = "node_desc" }
+        InformInfo = ib_inform_info_t { lid_begin = "lid_range_begin", is_generic = "is_generic",
+            subscribe = "subscribe", trap_type = "trap_type", trap_number = "g_or_v.generic.trap_num",
+            qpn_response_time = "g_or_v.generic.qpn_resp_time_val" }
+        Notice = ib_mad_notice_attr_t { generic_type = "generic_type", producer_type = "g_or_v.generic.prod_type_msb",
+            trap_number = "g_or_v.generic.trap_num", issuer_lid = "issuer_lid", toggle_count = "toggle_count",
+            details = "data_details", issuer_gid = "issuer_gid" }
+    };
+    let there = compiled(&program);
+    let wrong: Vec<_> = here.iter().filter(|(name, at)| there.get(*name) != Some(at)).collect();
+    assert!(wrong.is_empty() && here.len() == there.len(), "{wrong:?} here, by the headers: {there:?}");
+}
+
+#[test]
+fn a_directed_packet_lies_as_the_header_of_opensm_has_it() {
+    let mut smp = Smp::directed(Method::GET, attribute::NODE_INFO, 7, &[1, 9, 3]).unwrap();
+    smp.set_m_key(0x1122_3344_5566_7788);
+    smp.set_hop_pointer(2);
+    smp.return_path_mut()[1] = 5;
+    smp.data_mut::<LftBlock>().ports[63] = 42;
+    let offsets = compiled(
+        "#include <stdio.h>\n#include <stddef.h>\n#include <infiniband/iba/ib_types.h>\n#define P(f) printf(#f \" %zu\\n\", offsetof(ib_smp_t, f));\nint main(void) { P(hop_ptr) P(hop_count) P(m_key) P(dr_slid) P(dr_dlid) P(data) P(initial_path) P(return_path) return 0; }\n",
+    );
+    let bytes = &smp.0.0;
+    assert_eq!(bytes[offsets["hop_ptr"]], 2);
+    assert_eq!(bytes[offsets["hop_count"]], 3);
+    assert_eq!(bytes[offsets["m_key"]..][..8], [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88]);
+    assert_eq!(bytes[offsets["dr_slid"]..][..2], [0xFF, 0xFF]);
+    assert_eq!(bytes[offsets["dr_dlid"]..][..2], [0xFF, 0xFF]);
+    assert_eq!(bytes[offsets["data"] + 63], 42);
+    assert_eq!(bytes[offsets["initial_path"]..][..4], [0, 1, 9, 3]);
+    assert_eq!(bytes[offsets["return_path"] + 1], 5);
+    assert_eq!(smp.route(), Some(&[1u8, 9, 3][..]));
+}
+
+#[test]
+fn routes_are_bounded_both_ways() {
+    assert_eq!(Smp::directed(Method::GET, 0x11, 0, &[1; 64]), Err(RouteError(64)));
+    let mut smp = Smp::directed(Method::GET, 0x11, 0, &[1; 63]).unwrap();
+    assert_eq!(smp.route().map(<[u8]>::len), Some(63));
+    smp.0.0[7] = 200;
+    assert_eq!(smp.route(), None, "a packet may claim anything");
+}
+
+#[test]
+fn no_key_is_ever_shown() {
+    let mut smp = Smp::directed(Method::GET, attribute::PORT_INFO, 0, &[1]).unwrap();
+    smp.set_m_key(0xFEED_FACE_CAFE_BEEF);
+    smp.data_mut::<PortInfo>().m_key = 0xFEED_FACE_CAFE_BEEF.into();
+    let shown = format!("{smp:?} {:?} {:?}", smp.0, smp.data::<PortInfo>()).to_lowercase();
+    for secret in ["feed", "cafe", &0xFEED_FACE_CAFE_BEEF_u64.to_string()] {
+        assert!(!shown.contains(secret), "{shown}");
+    }
+}
+
+#[test]
+fn port_info_reads_shared_bytes() {
+    let mut smp = Smp::by_lid(Method::GET_RESPONSE, attribute::PORT_INFO, 1);
+    let info = smp.data_mut::<PortInfo>();
+    info.speed_supported_state = 0x74;
+    info.physical_down_default = 0x52;
+    info.protect_lmc = 0x83;
+    info.width_active = 2;
+    info.width_supported = 0x13;
+    info.speed_active_enabled = 0x47;
+    info.lanes_init_type = 0x40;
+    info.operational_lanes_enforce = 0x30;
+    assert_eq!(info.state(), Some(PortState::Active));
+    assert_eq!((info.lmc().value(), info.protect()), (3, ProtectBits::Silent));
+    assert_eq!((info.width(), info.width_best()), (Some(LinkWidth::X4), Some(LinkWidth::X4)));
+    assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Qdr), Some(LinkSpeed::Qdr)));
+    assert_eq!((info.lanes_supported(), info.operational_lanes()), (Some(8), Some(4)));
+    info.speed_ext_active_supported = 0x2F;
+    assert_eq!((info.speed(), info.speed_best()), (Some(LinkSpeed::Edr), Some(LinkSpeed::Ndr)));
+}
+
+#[test]
+fn lanes_and_multicast_masks_survive_the_wire() {
+    let mut table = Sl2Vl::default();
+    for sl in 0..16 {
+        table.set(ServiceLevel::new(sl).unwrap(), Lane::new((sl * 7) % 16).unwrap());
+    }
+    assert_eq!(SlToVl::of(table).table(), table);
+    assert_eq!(SlToVl::of(table).pairs[0], 0x07, "the even level lies in the upper half");
+    let mut block = MftBlock { masks: [0.into(); 32] };
+    block.masks[3] = 0x8001.into();
+    let ports: Vec<u8> = block.ports(3, 2).map(|p| p.value()).collect();
+    assert_eq!(ports, [32, 47]);
+    assert_eq!(MftBlock::modifier(5, 2), 0x2000_0005);
+}
+
+#[test]
+fn descriptions_are_cut_at_a_character() {
+    assert_eq!(NodeDescription::new("leaf0").as_text(), "leaf0");
+    let long = "ä".repeat(40);
+    assert_eq!(NodeDescription::new(&long).as_text(), "ä".repeat(32));
+    let odd = format!("a{}", "ä".repeat(40));
+    assert_eq!(NodeDescription::new(&odd).as_text().len(), 63);
+}
+
+#[test]
+fn the_direction_bit_is_no_error() {
+    let mut smp = Smp::directed(Method::GET_RESPONSE, attribute::NODE_INFO, 0, &[]).unwrap();
+    smp.0.header_mut().status = 0x8000.into();
+    assert!(smp.0.status().is_ok());
+    smp.0.header_mut().status = 0x801C.into();
+    assert_eq!(smp.0.status().to_string(), "invalid field in attribute or modifier (status 0x001c)");
+}
