@@ -11,3 +11,4 @@
 mod played;
 mod routed;
 mod stage;
+mod traced;
