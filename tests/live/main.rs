@@ -7,7 +7,9 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
+#![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
 mod played;
 mod routed;
 mod stage;
+mod traced;

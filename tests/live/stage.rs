@@ -62,7 +62,7 @@ pub struct Stage {
 impl Stage {
     /// Writes the net file as `generate` does and lets ibsim load it.
     pub fn play(fabric: &Fabric) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let net = folder.path().join("fabric.net");
         fs::write(&net, ibsim::write(fabric).unwrap().text).unwrap();
         let (_, host) = fabric.nodes().find(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).unwrap();
@@ -107,6 +107,8 @@ impl Stage {
         let mut command = Command::new(program(tool, package));
         command
             .args(args)
+            // libumad2sim makes a folder where it is started.
+            .current_dir(self.folder.path())
             .env("IBSIM_SOCKNAME", &self.socket)
             .env("SIM_HOST", &self.host)
             .env("LD_PRELOAD", umad2sim())
@@ -155,6 +157,10 @@ impl Drop for Stage {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if std::thread::panicking() {
+            self.folder.disable_cleanup(true);
+            println!("what the tools left behind: {}", self.folder.path().display());
+        }
     }
 }
 
