@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn names_lose_their_middle() {
         let page = Page { utf8: true, ..Page::default() };
-        assert_eq!(page.elided("rack1-leaf switch 07".into(), 9), "rack1… 07");
+        assert_eq!(page.elided("rack1-leaf switch 07".into(), 9), "rack1-…07");
         assert_eq!(Page::default().elided("rack1-leaf switch 07".into(), 9), "rack...07");
         assert_eq!(page.elided("short".into(), 9), "short");
         // Signs of two cells never stick out.
