@@ -4,8 +4,8 @@ use std::collections::btree_map::Entry;
 
 use crate::access::SourceError;
 use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
-use crate::files::Format;
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use crate::files::{Format, port_report};
 use crate::observe::{Notes, Observation, Place};
 
 /// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; other words stay.
@@ -121,7 +121,11 @@ impl Assembly {
         let mut rest = topologies.into_iter();
         let Some((format, mut best)) = rest.next() else { return self.without_topology() };
         for (other_format, other) in rest {
-            let diff = FabricDiff::between(&best.fabric, &other.fabric);
+            let diff = match other_format.id == port_report::ID && format.id != port_report::ID {
+                // It knows adapters by the GUIDs of their ports: every one would seem to be another node.
+                true => FabricDiff::default(),
+                false => FabricDiff::between(&best.fabric, &other.fabric),
+            };
             let mut contradictions = diff.contradictions();
             if let Some(first) = contradictions.next() {
                 let count = 1 + contradictions.count();

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use fabdeck::access::SourceError;
-use fabdeck::fabric::{Fabric, Lid, PortNum, Tables};
+use fabdeck::fabric::{Fabric, Lid, NodeId, PortNum, Tables};
 use fabdeck::files::{ibnetdiscover, lfts, subnet_lst};
 use fabdeck::generate::{Spec, generate};
-use fabdeck::observe::Observation;
+use fabdeck::observe::{Observation, SubnetManager};
 use fabdeck::source;
 use tempfile::TempDir;
 
@@ -87,6 +87,28 @@ fn the_format_that_tells_more_wins_and_the_difference_is_noted() {
     let seen = look(folder.path()).unwrap();
     assert_eq!(seen.fabric, fabric);
     assert!(seen.notes.has("FN-505"), "{:?}", seen.notes);
+}
+
+/// What one format leaves open another fills in, and a port report, which cannot name adapters, contradicts nobody.
+#[test]
+fn a_second_format_adds_the_subnet_manager_and_no_false_alarm() {
+    let (folder, fabric) = incident();
+    let (id, host) = fabric.nodes().find(|(_, node)| !node.is_switch()).unwrap();
+    let guid = fabric.ports_of(id).find_map(|(_, port)| port.facts.guid).unwrap();
+    let manager = SubnetManager { guid, state: Some("MASTER".into()) };
+    let mut list = Vec::new();
+    subnet_lst::write(&fabric, Some(&manager), &mut list).unwrap();
+    fs::write(folder.path().join("a.lst"), list).unwrap();
+    let report = format!(
+        "SW     5  1 {} 4x QDR - CA     9  1 {guid} ( 'leaf0' - '{}' )\n",
+        fabric.node(NodeId(0)).guid(),
+        host.facts.description
+    );
+    fs::write(folder.path().join("b.ports"), report).unwrap();
+    let seen = look(folder.path()).unwrap();
+    assert_eq!(seen.subnet_manager.as_ref().map(|manager| manager.guid), Some(guid), "{:?}", seen.notes);
+    assert!(!seen.notes.has("FN-505"), "{:?}", seen.notes);
+    assert_eq!(seen.fabric, fabric);
 }
 
 #[test]
