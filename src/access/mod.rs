@@ -1,5 +1,11 @@
-//! Traits between what reads a fabric and everything above it.
+//! Traits between what reads a fabric and everything above it, and the rights that go with them.
 
+mod port;
+mod read_port;
 mod source;
+mod token;
 
+pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
+pub use read_port::{ReadPort, Traffic, WritePort};
 pub use source::{Source, SourceError};
+pub use token::{DEFAULT_PREFIX, Identity, TokenError, WriteToken};
