@@ -7,6 +7,8 @@ pub mod files;
 pub mod generate;
 pub mod mad;
 pub mod observe;
+pub mod routing;
 pub mod script;
 pub mod session;
+pub mod simulator;
 pub mod source;

@@ -42,6 +42,10 @@ pub struct Parcel {
 }
 
 /// What comes in.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every arrival is a datagram, which a box would only copy twice"
+)]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arrival {
     Mad(Parcel),

@@ -2,6 +2,7 @@
 //! counters, subnet administration. Encoding and decoding only.
 
 mod administration;
+mod counters;
 mod header;
 mod notice;
 mod performance;
@@ -10,6 +11,7 @@ mod smp;
 mod subnet;
 
 pub use administration::{InformInfo, NodeRecord, PathRecord, SaHeader};
+pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
 pub use notice::{Notice, trap};
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};

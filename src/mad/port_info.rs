@@ -135,6 +135,49 @@ impl PortInfo {
     }
 }
 
+/// Encoding, for whoever answers.
+impl PortInfo {
+    pub fn set_states(&mut self, state: PortState, physical: PhysicalState) {
+        self.speed_supported_state = (self.speed_supported_state & 0xF0) | state.code();
+        // Polling is what a port comes back to when its link goes down.
+        self.physical_down_default = physical.code() << 4 | PhysicalState::Polling.code();
+    }
+
+    pub fn set_width(&mut self, active: LinkWidth, best: LinkWidth) {
+        let up_to = LinkWidth::ALL.iter().filter(|w| w.lanes() <= best.lanes() && w.lanes() != 2);
+        self.width_supported = up_to.map(|w| w.code()).sum::<u8>() | active.code();
+        self.width_enabled = self.width_supported;
+        self.width_active = active.code();
+    }
+
+    /// FDR10 cannot be said here, it goes out as QDR; XDR has no field in this version of PortInfo, it goes out as NDR.
+    pub fn set_speed(&mut self, active: LinkSpeed, best: LinkSpeed) {
+        let (basic_best, extended_best) = codes(best);
+        let (basic_active, extended_active) = codes(active);
+        // Every speed up to the best one: 1, 3 or 7, and 1, 3, 7 or 15.
+        let basic_best = (basic_best << 1).wrapping_sub(1) & 7;
+        let extended_best = if extended_best == 0 { 0 } else { (extended_best << 1).wrapping_sub(1) & 15 };
+        self.speed_supported_state = (self.speed_supported_state & 0x0F) | basic_best << 4;
+        self.speed_active_enabled = basic_active << 4 | basic_best;
+        self.speed_ext_active_supported = extended_active << 4 | extended_best;
+        self.speed_ext_enabled = extended_best;
+    }
+
+    pub fn set_lanes(&mut self, supported: u8, operational: u8) {
+        self.lanes_init_type = (self.lanes_init_type & 0x0F) | lanes_code(supported) << 4;
+        self.operational_lanes_enforce =
+            (self.operational_lanes_enforce & 0x0F) | lanes_code(operational) << 4;
+    }
+
+    pub fn set_lmc(&mut self, lmc: Lmc) {
+        self.protect_lmc = (self.protect_lmc & 0xF8) | lmc.value();
+    }
+
+    pub fn set_protect(&mut self, level: u8) {
+        self.protect_lmc = (self.protect_lmc & 0x3F) | (level & 3) << 6;
+    }
+}
+
 impl std::fmt::Debug for PortInfo {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PortInfo")
@@ -165,6 +208,25 @@ fn extended(bits: u8) -> Option<LinkSpeed> {
         b if b & 1 != 0 => Some(LinkSpeed::Fdr),
         _ => None,
     }
+}
+
+/// A speed as bits of the SDR to QDR fields and of the extended ones. A link at an extended speed says QDR in the
+/// fields that older software reads.
+fn codes(speed: LinkSpeed) -> (u8, u8) {
+    match speed {
+        LinkSpeed::Sdr => (1, 0),
+        LinkSpeed::Ddr => (2, 0),
+        LinkSpeed::Qdr | LinkSpeed::Fdr10 => (4, 0),
+        LinkSpeed::Fdr => (4, 1),
+        LinkSpeed::Edr => (4, 2),
+        LinkSpeed::Hdr => (4, 4),
+        LinkSpeed::Ndr | LinkSpeed::Xdr => (4, 8),
+    }
+}
+
+/// The code of the most lanes that are no more than asked for.
+fn lanes_code(count: u8) -> u8 {
+    (1..=5).rev().find(|code| lanes(*code).is_some_and(|lanes| lanes <= count)).unwrap_or(1)
 }
 
 /// VLCap and OperationalVLs count in an enumeration: VL0, VL0-1, VL0-3, VL0-7, VL0-14.

@@ -1,0 +1,116 @@
+//! Subnet administration at the manager's port: path records and node records. Single records only; tables
+//! over several packets are asked for one by one.
+
+use zerocopy::FromZeros;
+
+use crate::fabric::{Guid, Lid};
+use crate::mad::{Mad, Method, NodeRecord, PathRecord, attribute};
+
+use super::device::Plug;
+use super::subnet::{description, node_info};
+use super::world::World;
+
+/// Statuses of subnet administration (IBA 15.2.5.2), in the upper byte.
+const INVALID_REQUEST: u16 = 0x0200;
+const NO_RECORDS: u16 = 0x0300;
+const UNSUPPORTED: u16 = 3 << 2;
+const DEFAULT_PARTITION: u16 = 0xFFFF;
+/// 4096 bytes, exactly.
+const MTU: u8 = 2 << 6 | 5;
+
+impl World {
+    pub(super) fn answer_administration(&mut self, request: &Mad) -> Option<Mad> {
+        if self.device(self.manager.0).silent || request.method().is_response() {
+            return None;
+        }
+        let mut answer = request.clone();
+        let (method, what) = (request.method(), request.header().attribute.get());
+        let done = match (method, what) {
+            (Method::GET, attribute::PATH_RECORD) => self.path_record(&mut answer),
+            (Method::GET, attribute::NODE_RECORD) => self.node_record(&mut answer),
+            (Method::GET, attribute::CLASS_PORT_INFO) => {
+                let info = answer.record_mut::<crate::mad::ClassPortInfo>();
+                *info = crate::mad::ClassPortInfo::new_zeroed();
+                (info.base_version, info.class_version) = (1, 2);
+                Ok(())
+            }
+            _ => Err(UNSUPPORTED),
+        };
+        let header = answer.header_mut();
+        header.method = Method::GET_RESPONSE.0;
+        header.status = done.err().unwrap_or(0).into();
+        Some(answer)
+    }
+
+    /// A path exists when the tables lead from one end to the other.
+    fn path_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
+        self.route();
+        let mask = answer.administration_header().component_mask.get();
+        let asked = *answer.record::<PathRecord>();
+        let end = |lid_bit: u64, lid: u16, gid_bit: u64, gid: &[u8; 16]| match (
+            mask & lid_bit != 0,
+            mask & gid_bit != 0,
+        ) {
+            (true, _) => self.owner(lid).map(|plug| (plug, lid)),
+            (false, true) => self.port_by_gid(gid).map(|plug| (plug, self.lid_of(plug))),
+            (false, false) => None,
+        };
+        const DESTINATION_GID: u64 = 1 << 2;
+        const SOURCE_GID: u64 = 1 << 3;
+        let from = end(PathRecord::SOURCE_LID, asked.source_lid.get(), SOURCE_GID, &asked.source_gid);
+        let to = end(
+            PathRecord::DESTINATION_LID,
+            asked.destination_lid.get(),
+            DESTINATION_GID,
+            &asked.destination_gid,
+        );
+        let ((from, from_lid), (to, to_lid)) = from.zip(to).ok_or(INVALID_REQUEST)?;
+        self.follow_lid(from, to_lid).filter(|end| end.at.0 == to.0).ok_or(NO_RECORDS)?;
+        let record = answer.record_mut::<PathRecord>();
+        *record = PathRecord::new_zeroed();
+        (record.source_lid, record.destination_lid) = (from_lid.into(), to_lid.into());
+        (record.source_gid, record.destination_gid) = (self.gid_of(from), self.gid_of(to));
+        record.reversible_count = 0x81;
+        record.partition_key = DEFAULT_PARTITION.into();
+        record.mtu = MTU;
+        // Exactly 100 Gbit/s; the packet life time of a short path.
+        (record.rate, record.packet_life) = (2 << 6 | 16, 2 << 6 | 18);
+        Ok(())
+    }
+
+    fn node_record(&mut self, answer: &mut Mad) -> Result<(), u16> {
+        const LID: u64 = 1;
+        let asked = *answer.record::<NodeRecord>();
+        let by_lid = answer.administration_header().component_mask.get() & LID != 0;
+        let lid = asked.lid.get();
+        let plug = by_lid.then(|| self.owner(lid)).flatten().ok_or(NO_RECORDS)?;
+        let device = self.device(plug.0);
+        let record = answer.record_mut::<NodeRecord>();
+        *record = NodeRecord::new_zeroed();
+        record.lid = lid.into();
+        (record.info, record.description) = (node_info(device, plug.1), description(device));
+        Ok(())
+    }
+
+    fn owner(&self, lid: u16) -> Option<Plug> {
+        let port = self.fabric.port_by_lid(Lid::new(lid.into())?)?;
+        let port = self.fabric.port(port);
+        Some((port.node.0, port.number.value()))
+    }
+
+    fn port_by_gid(&self, gid: &[u8; 16]) -> Option<Plug> {
+        let guid = Guid(u64::from_be_bytes(*gid.last_chunk::<8>()?));
+        let by_port = self.fabric.port_by_guid(guid).map(|port| self.fabric.port(port));
+        let plug = by_port.map(|port| (port.node.0, port.number.value()));
+        plug.or_else(|| self.fabric.node_by_guid(guid).map(|node| (node.0, 0)))
+    }
+
+    fn gid_of(&self, (node, port): Plug) -> [u8; 16] {
+        let device = self.device(node);
+        let guid = device.socket(device.managed(port)).map_or(device.guid, |socket| socket.guid);
+        let mut gid = [0; 16];
+        gid[..8].copy_from_slice(&crate::access::DEFAULT_PREFIX.to_be_bytes());
+        gid[8..].copy_from_slice(&guid.0.to_be_bytes());
+        gid
+    }
+}

@@ -1,0 +1,61 @@
+//! How a packet gets from one port to another: by the ports it names, or by LID through the tables.
+
+use crate::fabric::NO_PATH;
+use crate::mad::Smp;
+
+use super::device::Plug;
+use super::world::World;
+
+/// A way through more switches is a loop.
+const HOPS_MOST: u32 = 64;
+
+/// Where a packet ends up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrived {
+    /// The port it came in at; port 0 of a switch that it began at.
+    pub at: Plug,
+    pub hops: u32,
+}
+
+impl World {
+    /// Follows the ports of a directed route and writes the way back into the packet. `None`: it is lost.
+    pub(super) fn follow_route(&self, from: Plug, smp: &mut Smp) -> Option<Arrived> {
+        let route: Vec<u8> = smp.route()?.to_vec();
+        let mut at = from;
+        for (hop, egress) in route.iter().enumerate() {
+            let device = self.device(at.0);
+            // An adapter sends through its own port and passes nothing on.
+            let allowed = device.is_switch() || (hop == 0 && *egress == from.1);
+            let socket = device.socket(*egress).filter(|socket| allowed && socket.passes())?;
+            at = socket.peer?;
+            smp.return_path_mut()[hop + 1] = at.1;
+            self.device(at.0).socket(at.1).filter(|far| far.passes())?;
+        }
+        smp.set_hop_pointer(route.len() as u8 + 1);
+        Some(Arrived { at, hops: route.len() as u32 })
+    }
+
+    /// Follows the tables to a LID. `None`: it is lost.
+    pub(super) fn follow_lid(&self, from: Plug, lid: u16) -> Option<Arrived> {
+        let mut at = from;
+        for hops in 0..HOPS_MOST {
+            let device = self.device(at.0);
+            if let Some(port) = device.owner_of(lid) {
+                return Some(Arrived { at: (at.0, if port == 0 { at.1 } else { port }), hops });
+            }
+            let egress = match device.is_switch() {
+                true => device
+                    .tables
+                    .linear
+                    .get(usize::from(lid))
+                    .copied()
+                    .filter(|port| !matches!(*port, 0 | NO_PATH))?,
+                false if hops == 0 => from.1,
+                false => return None,
+            };
+            at = device.socket(egress).filter(|socket| socket.passes())?.peer?;
+            self.device(at.0).socket(at.1).filter(|far| far.passes())?;
+        }
+        None
+    }
+}

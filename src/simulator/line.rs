@@ -1,0 +1,106 @@
+//! What happens to datagrams on their way: drawn by seed, so that the same run is the same again.
+
+use std::time::Duration;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+/// A share in millionths: whole numbers, so that every machine draws alike.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Share(u32);
+
+impl Share {
+    const WHOLE: u32 = 1_000_000;
+
+    pub fn percent(percent: u32) -> Self {
+        Self((percent.min(100)) * (Self::WHOLE / 100))
+    }
+
+    /// `10%`, `0.5%`; at most four digits behind the point.
+    pub fn read(text: &str) -> Option<Self> {
+        let digits = text.strip_suffix('%')?;
+        let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
+        if part.len() > 4 || !part.bytes().all(|b| b.is_ascii_digit()) || whole.len() > 3 {
+            return None;
+        }
+        let part: u32 = format!("{part:0<4}").parse().ok()?;
+        let share = whole.parse::<u32>().ok()?.checked_mul(Self::WHOLE / 100)?.checked_add(part)?;
+        (share <= Self::WHOLE).then_some(Self(share))
+    }
+
+    pub fn is_none(self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// How lines behave. The default loses nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Line {
+    /// Lost, in each direction.
+    pub loss: Share,
+    /// Up to so much later than the way takes.
+    pub delay: Duration,
+    /// Delivered twice.
+    pub duplicate: Share,
+    /// Held back long enough to be overtaken.
+    pub reorder: Share,
+    /// Answers to somebody else's transaction that come along.
+    pub foreign: Share,
+}
+
+impl Line {
+    /// Longer than any way, shorter than anybody's patience.
+    const HELD_BACK: Duration = Duration::from_millis(2);
+}
+
+/// The dice.
+#[derive(Clone, Debug)]
+pub struct Dice(Xoshiro256PlusPlus);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
+    }
+
+    pub fn falls(&mut self, share: Share) -> bool {
+        // A line that does nothing draws nothing: faults that are switched off change no other draw.
+        share.0 > 0 && self.below(u64::from(Share::WHOLE)) < u64::from(share.0)
+    }
+
+    pub fn lateness(&mut self, line: &Line) -> Duration {
+        let nanos = u64::try_from(line.delay.as_nanos()).unwrap_or(u64::MAX);
+        let late = if nanos == 0 { 0 } else { self.below(nanos) };
+        let held = if self.falls(line.reorder) { Line::HELD_BACK } else { Duration::ZERO };
+        Duration::from_nanos(late) + held
+    }
+
+    /// A number below `end`; the bias of the remainder is far below what a share can say.
+    pub fn below(&mut self, end: u64) -> u64 {
+        self.0.next_u64() % end.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_read_as_they_are_written() {
+        assert_eq!(Share::read("10%"), Some(Share::percent(10)));
+        assert_eq!(Share::read("0.5%"), Some(Share(5_000)));
+        assert_eq!(Share::read("100%"), Some(Share(Share::WHOLE)));
+        for wrong in ["", "%", "10", "101%", "-1%", "1.00001%", "x%", "100.1%"] {
+            assert_eq!(Share::read(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_share_falls_as_often_as_it_says() {
+        let mut dice = Dice::new(1);
+        let fell = (0..100_000).filter(|_| dice.falls(Share::percent(10))).count();
+        assert!((9_500..10_500).contains(&fell), "{fell}");
+        let mut other = Dice::new(1);
+        assert!((0..1000).all(|_| !other.falls(Share::default())));
+        assert_eq!(Dice::new(1).below(1 << 40), other.below(1 << 40), "nothing was drawn");
+    }
+}

@@ -1,0 +1,63 @@
+//! What happened, a line each: when, at whose seat, which datagram. Keys are blanked before anything is written or
+//! hashed.
+
+use std::fmt::Write;
+use std::hash::Hasher;
+use std::time::Duration;
+
+use rustc_hash::FxHasher;
+
+use crate::mad::{Class, Mad, Smp, attribute};
+
+/// The lines so far; nothing is kept unless it is switched on.
+#[derive(Clone, Debug, Default)]
+pub struct EventLog {
+    lines: Option<String>,
+}
+
+impl EventLog {
+    pub fn keep(&mut self) {
+        self.lines.get_or_insert_default();
+    }
+
+    pub fn text(&self) -> &str {
+        self.lines.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn add(&mut self, at: Duration, seat: u32, what: &str, mad: &Mad) {
+        let Some(lines) = &mut self.lines else { return };
+        let header = mad.header();
+        // Writing into a string cannot fail.
+        let _ = write!(
+            lines,
+            "{}.{:09} seat {seat} {what} class {:02x} method {:02x} attribute {:04x} modifier {:08x} status {:04x}",
+            at.as_secs(),
+            at.subsec_nanos(),
+            header.class,
+            header.method,
+            header.attribute,
+            header.modifier,
+            header.status
+        );
+        if mad.class() == Class::SUBNET_DIRECTED {
+            let _ = write!(lines, " route {:?}", Smp(mad.clone()).route().unwrap_or_default());
+        }
+        let _ = writeln!(lines, " hash {:016x}", fingerprint(mad));
+    }
+}
+
+/// A hash over all bytes but those that hold a key.
+fn fingerprint(mad: &Mad) -> u64 {
+    let mut open = mad.clone();
+    if matches!(mad.class(), Class::SUBNET_DIRECTED | Class::SUBNET_LID) {
+        let mut smp = Smp(open);
+        smp.set_m_key(0);
+        if mad.header().attribute.get() == attribute::PORT_INFO {
+            smp.data_mut::<crate::mad::PortInfo>().m_key = 0.into();
+        }
+        open = smp.0;
+    }
+    let mut hasher = FxHasher::default();
+    hasher.write(&open.0);
+    hasher.finish()
+}

@@ -1,0 +1,23 @@
+//! A fabric that answers management datagrams byte for byte, in a time of its own and deterministic by seed: subnet
+//! packets by directed route and by LID through its own tables, performance counters, M_Keys that are guarded, path
+//! records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and overtake.
+
+mod administration;
+mod arbitration;
+mod build;
+mod device;
+mod journey;
+mod line;
+mod log;
+mod manager;
+mod performance;
+mod port;
+mod simulate;
+mod subnet;
+mod world;
+
+pub use line::{Line, Share};
+pub use log::EventLog;
+pub use port::SimulatedPort;
+pub use simulate::{AttachError, Seat, Simulator};
+pub use world::World;

@@ -1,0 +1,120 @@
+//! The agent for performance counters, at queue pair 1 of every port with a LID.
+
+use zerocopy::{FromZeros, IntoBytes};
+
+use crate::mad::{
+    ClassPortInfo, CounterBlock, Mad, Method, PortCounters, PortCountersExtended, PortSamplesControl,
+    attribute,
+};
+use crate::observe::{Counter, CounterValues};
+
+use super::device::Plug;
+use super::subnet::Refusal;
+use super::world::World;
+
+/// Selects all ports of a node together.
+const ALL_PORTS: u8 = 0xFF;
+/// AllPortSelect, extended width, PortXmitWait; additional extended counters (in the second mask).
+const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000;
+const ADDITIONAL_EXTENDED: u32 = 1 << 1;
+/// A tick of 8 ns.
+const TICK: u8 = 1;
+
+impl World {
+    pub(super) fn answer_performance(&mut self, at: Plug, request: &Mad) -> Option<Mad> {
+        let method = request.method();
+        if self.device(at.0).silent || method.is_response() {
+            return None;
+        }
+        let mut answer = request.clone();
+        let done = match method {
+            Method::GET => self.get_counters(at, &mut answer),
+            Method::SET => self.clear_counters(at, request).and_then(|()| self.get_counters(at, &mut answer)),
+            _ => Err(Refusal::UnsupportedMethod),
+        };
+        let header = answer.header_mut();
+        header.method = Method::GET_RESPONSE.0;
+        header.status = done.err().map_or(0, Refusal::status).into();
+        Some(answer)
+    }
+
+    fn get_counters(&self, at: Plug, answer: &mut Mad) -> Result<(), Refusal> {
+        match answer.header().attribute.get() {
+            attribute::CLASS_PORT_INFO => {
+                let info = answer.performance_data_mut::<ClassPortInfo>();
+                *info = ClassPortInfo::new_zeroed();
+                (info.base_version, info.class_version) = (1, 1);
+                info.capability_mask = CAPABILITIES.into();
+                info.capability_mask2_response = (ADDITIONAL_EXTENDED << 5 | 16).into();
+            }
+            attribute::PORT_COUNTERS => {
+                let port = answer.performance_data::<PortCounters>().port_select;
+                let counted = self.counted(at, port)?;
+                let block = answer.performance_data_mut::<PortCounters>();
+                *block = PortCounters::new_zeroed();
+                block.port_select = port;
+                for (counter, _) in PortCounters::new_zeroed().values() {
+                    block.put(&counter, wide(&counted, &counter));
+                }
+            }
+            attribute::PORT_COUNTERS_EXTENDED => {
+                let port = answer.performance_data::<PortCountersExtended>().port_select;
+                let counted = self.counted(at, port)?;
+                let block = answer.performance_data_mut::<PortCountersExtended>();
+                *block = PortCountersExtended::new_zeroed();
+                block.port_select = port;
+                for (counter, _) in PortCountersExtended::new_zeroed().values() {
+                    block.put(&counter, wide(&counted, &counter));
+                }
+            }
+            attribute::PORT_SAMPLES_CONTROL => {
+                let control = answer.performance_data_mut::<PortSamplesControl>();
+                let port = control.port_select;
+                control.as_mut_bytes().fill(0);
+                (control.port_select, control.tick) = (port, TICK);
+            }
+            _ => return Err(Refusal::UnsupportedAttribute),
+        }
+        Ok(())
+    }
+
+    /// What one port counted, or all of the node in sum.
+    fn counted(&self, (node, _): Plug, port: u8) -> Result<CounterValues, Refusal> {
+        let device = self.device(node);
+        if port != ALL_PORTS {
+            device.socket(port).ok_or(Refusal::InvalidField)?;
+            return Ok(self.counters.get(&(node, port)).cloned().unwrap_or_default());
+        }
+        let mut sum = CounterValues::new();
+        for port in 1..=device.port_count() {
+            for (counter, value) in self.counters.get(&(node, port)).into_iter().flat_map(CounterValues::iter)
+            {
+                let total = sum.get(&counter).unwrap_or(0).saturating_add(value.unwrap_or(0));
+                sum.insert(counter, Some(total));
+            }
+        }
+        Ok(sum)
+    }
+
+    /// A Set clears; which counters, CounterSelect says. All of them or none is what tools send.
+    fn clear_counters(&mut self, (node, _): Plug, request: &Mad) -> Result<(), Refusal> {
+        let block = match request.header().attribute.get() {
+            attribute::PORT_COUNTERS | attribute::PORT_COUNTERS_EXTENDED => {
+                request.performance_data::<PortCounters>()
+            }
+            _ => return Err(Refusal::UnsupportedAttribute),
+        };
+        let ports = match block.port_select {
+            ALL_PORTS => 1..=self.device(node).port_count(),
+            port => port..=port,
+        };
+        if block.counter_select.get() != 0 {
+            ports.for_each(|port| drop(self.counters.remove(&(node, port))));
+        }
+        Ok(())
+    }
+}
+
+fn wide(counted: &CounterValues, counter: &Counter) -> u64 {
+    counted.get(&counter.clone().extended()).unwrap_or(0)
+}

@@ -1,0 +1,101 @@
+//! A seat in the simulator as a port of this process. Time passes only while somebody waits, so a run takes as long as
+//! its work and is the same every time.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+
+use super::simulate::{AttachError, Seat, Simulator};
+
+/// Shared by the ports of one simulator.
+#[derive(Debug)]
+struct Shared {
+    simulator: Simulator,
+    now: Duration,
+    /// What came for a seat while another one waited.
+    waiting: std::collections::BTreeMap<Seat, VecDeque<Parcel>>,
+}
+
+/// A simulator that several ports of this process share.
+#[derive(Clone, Debug)]
+pub struct SimulatedPort {
+    shared: Arc<Mutex<Shared>>,
+}
+
+impl SimulatedPort {
+    pub fn new(simulator: Simulator) -> Self {
+        let waiting = std::collections::BTreeMap::new();
+        Self { shared: Arc::new(Mutex::new(Shared { simulator, now: Duration::ZERO, waiting })) }
+    }
+
+    /// A port at a node by name; without one where the manager sits.
+    pub fn open(&self, at: Option<&str>) -> Result<ReadPort, AttachError> {
+        let mut shared = lock(&self.shared);
+        let seat = shared.simulator.attach(at)?;
+        let local = shared.simulator.local(seat);
+        drop(shared);
+        Ok(ReadPort::new(OpenSeat { shared: self.shared.clone(), seat, local }))
+    }
+
+    /// Looks at the simulator, or changes its fabric, between two datagrams.
+    pub fn with<T>(&self, act: impl FnOnce(&mut Simulator) -> T) -> T {
+        act(&mut lock(&self.shared).simulator)
+    }
+}
+
+/// One seat.
+#[derive(Debug)]
+struct OpenSeat {
+    shared: Arc<Mutex<Shared>>,
+    seat: Seat,
+    local: LocalPort,
+}
+
+/// A panic elsewhere leaves the fabric as it was between two datagrams.
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Clock for OpenSeat {
+    fn now(&self) -> Duration {
+        lock(&self.shared).now
+    }
+}
+
+impl MadPort for OpenSeat {
+    fn local(&self) -> &LocalPort {
+        &self.local
+    }
+
+    fn send(&mut self, parcel: &Parcel, _patience: Duration) -> Result<(), PortError> {
+        let shared = &mut *lock(&self.shared);
+        shared.simulator.send(self.seat, shared.now, parcel);
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        let shared = &mut *lock(&self.shared);
+        if let Some(parcel) = shared.waiting.get_mut(&self.seat).and_then(VecDeque::pop_front) {
+            return Ok(Some(Arrival::Mad(parcel)));
+        }
+        while let Some((now, seat, parcel)) = shared.simulator.deliver(until) {
+            shared.now = shared.now.max(now);
+            if seat == self.seat {
+                return Ok(Some(Arrival::Mad(parcel)));
+            }
+            shared.waiting.entry(seat).or_default().push_back(parcel);
+        }
+        shared.now = shared.now.max(until);
+        Ok(None)
+    }
+}
+
+impl Drop for OpenSeat {
+    fn drop(&mut self) {
+        let mut shared = lock(&self.shared);
+        shared.simulator.detach(self.seat);
+        shared.waiting.remove(&self.seat);
+    }
+}

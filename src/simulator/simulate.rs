@@ -1,0 +1,241 @@
+//! Datagrams in simulated time: from the seat of a client to the device it is meant for, and the answer back.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
+
+use crate::access::{Address, LocalPort, Parcel, Traffic};
+use crate::fabric::{Lid, PortNum};
+use crate::mad::{Class, Smp};
+
+use super::device::Plug;
+use super::journey::Arrived;
+use super::line::{Dice, Line};
+use super::log::EventLog;
+use super::world::World;
+
+/// What a device takes to answer, and a packet for each hop.
+const ANSWER: Duration = Duration::from_micros(5);
+const HOP: Duration = Duration::from_nanos(500);
+
+/// A client's place in the fabric.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Seat(u32);
+
+/// Nobody of that name to sit at.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("FD-4401: the simulated fabric has no node '{0}'; give the name or GUID of a node, or NAME/PORT")]
+pub struct AttachError(pub String);
+
+/// What happens at a time.
+#[derive(Debug)]
+enum Event {
+    /// A request comes to a device.
+    Reach { seat: Seat, parcel: Parcel, at: Plug },
+    /// A datagram comes to a client.
+    Deliver { seat: Seat, parcel: Parcel },
+}
+
+/// A simulated fabric with its clients. Nothing here knows a wall clock: everything happens in the time it is told.
+#[derive(Debug)]
+pub struct Simulator {
+    world: World,
+    line: Line,
+    dice: Dice,
+    now: Duration,
+    seats: BTreeMap<Seat, Plug>,
+    next_seat: u32,
+    /// Events by time; those of one moment in the order in which they were planned.
+    agenda: BinaryHeap<Reverse<(Duration, u64)>>,
+    events: rustc_hash::FxHashMap<u64, Event>,
+    planned: u64,
+    traffic: Traffic,
+    log: EventLog,
+}
+
+impl Simulator {
+    pub fn new(world: World, line: Line, seed: u64) -> Self {
+        Self {
+            world,
+            line,
+            dice: Dice::new(seed),
+            now: Duration::ZERO,
+            seats: BTreeMap::new(),
+            next_seat: 0,
+            agenda: BinaryHeap::new(),
+            events: rustc_hash::FxHashMap::default(),
+            planned: 0,
+            traffic: Traffic::default(),
+            log: EventLog::default(),
+        }
+    }
+
+    pub fn world(&self) -> &World {
+        &self.world
+    }
+
+    /// The fabric, to be changed between two datagrams.
+    pub fn world_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+
+    /// Keeps a line for every event from now on.
+    pub fn keep_log(&mut self) {
+        self.log.keep();
+    }
+
+    pub fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// What clients have sent.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Sits down at a node by name or GUID, `NAME/PORT` for one of its ports; without one where the manager sits.
+    pub fn attach(&mut self, at: Option<&str>) -> Result<Seat, AttachError> {
+        let plug = match at {
+            None => self.world.manager,
+            Some(text) => {
+                self.world.find(text).ok_or_else(|| AttachError(text.chars().take(80).collect()))?
+            }
+        };
+        let seat = Seat(self.next_seat);
+        self.next_seat += 1;
+        self.seats.insert(seat, plug);
+        Ok(seat)
+    }
+
+    /// Leaves; what is under way to it is lost.
+    pub fn detach(&mut self, seat: Seat) {
+        self.seats.remove(&seat);
+    }
+
+    pub fn local(&self, seat: Seat) -> LocalPort {
+        let plug = self.seats.get(&seat).copied().unwrap_or(self.world.manager);
+        let device = self.world.device(plug.0);
+        let lid = |lid: u16| Lid::new(lid.into());
+        LocalPort {
+            name: format!("{} port {}", device.description.as_text(), plug.1),
+            number: PortNum(plug.1),
+            guid: device.socket(plug.1).map(|socket| socket.guid),
+            lid: lid(self.world.lid_of(plug)),
+            manager_lid: lid(self.world.manager_lid()),
+            simulated: true,
+        }
+    }
+
+    /// Takes a datagram from a client.
+    pub fn send(&mut self, seat: Seat, now: Duration, parcel: &Parcel) {
+        self.now = self.now.max(now);
+        let Some(from) = self.seats.get(&seat).copied() else { return };
+        self.traffic.count(parcel.mad.method());
+        self.log.add(self.now, seat.0, "sends", &parcel.mad);
+        let mut parcel = parcel.clone();
+        let lost = self.dice.falls(self.line.loss);
+        match self.travel(from, &mut parcel).filter(|_| !lost) {
+            None => self.log.add(self.now, seat.0, "loses a request", &parcel.mad),
+            Some(arrived) => {
+                let late = self.dice.lateness(&self.line);
+                let time = self.now + HOP * (arrived.hops + 1) + ANSWER + late;
+                self.plan(time, Event::Reach { seat, parcel, at: arrived.at });
+            }
+        }
+    }
+
+    /// Where a request comes to. Paths by LID are those of now.
+    fn travel(&mut self, from: Plug, parcel: &mut Parcel) -> Option<Arrived> {
+        if parcel.mad.class() == Class::SUBNET_DIRECTED {
+            let mut smp = Smp(parcel.mad.clone());
+            let arrived = self.world.follow_route(from, &mut smp);
+            parcel.mad = smp.0;
+            return arrived;
+        }
+        self.world.route();
+        self.world.follow_lid(from, parcel.address.lid)
+    }
+
+    fn plan(&mut self, time: Duration, event: Event) {
+        self.agenda.push(Reverse((time, self.planned)));
+        self.events.insert(self.planned, event);
+        self.planned += 1;
+    }
+
+    /// When something happens next.
+    pub fn next(&self) -> Option<Duration> {
+        self.agenda.peek().map(|Reverse((time, _))| *time)
+    }
+
+    /// Lets time pass up to the next datagram for any client, or up to `until` when there is none.
+    pub fn deliver(&mut self, until: Duration) -> Option<(Duration, Seat, Parcel)> {
+        while self.next().is_some_and(|time| time <= until) {
+            let Some(Reverse((time, number))) = self.agenda.pop() else { break };
+            let Some(event) = self.events.remove(&number) else { continue };
+            self.now = self.now.max(time);
+            match event {
+                Event::Reach { seat, parcel, at } => self.answer(seat, &parcel, at),
+                Event::Deliver { seat, parcel } if self.seats.contains_key(&seat) => {
+                    self.log.add(self.now, seat.0, "receives", &parcel.mad);
+                    return Some((self.now, seat, parcel));
+                }
+                Event::Deliver { .. } => {}
+            }
+        }
+        self.now = self.now.max(until);
+        None
+    }
+
+    /// A device answers, and the answer goes back the way that is its own.
+    fn answer(&mut self, seat: Seat, request: &Parcel, at: Plug) {
+        let Some(home) = self.seats.get(&seat).copied() else { return };
+        let home_lid = self.world.lid_of(home);
+        let answer = match request.mad.class() {
+            Class::SUBNET_DIRECTED | Class::SUBNET_LID => {
+                self.world.answer_subnet(at, &Smp(request.mad.clone())).map(|smp| smp.0)
+            }
+            Class::PERFORMANCE => self.world.answer_performance(at, &request.mad),
+            Class::SUBNET_ADMINISTRATION if at.0 == self.world.manager.0 => {
+                self.world.answer_administration(&request.mad)
+            }
+            _ => None,
+        };
+        let Some(mad) = answer else {
+            self.log.add(self.now, seat.0, "gets no answer to", &request.mad);
+            return;
+        };
+        let directed = mad.class() == Class::SUBNET_DIRECTED;
+        let back = match directed {
+            // The way out has to stand still when the answer comes back over it.
+            true => self.world.follow_route(home, &mut Smp(request.mad.clone())).map(|arrived| arrived.hops),
+            false => {
+                self.world.follow_lid((at.0, self.world.device(at.0).managed(at.1)), home_lid).map(|a| a.hops)
+            }
+        };
+        let lost = self.dice.falls(self.line.loss);
+        let Some(hops) = back.filter(|_| !lost) else {
+            self.log.add(self.now, seat.0, "loses an answer", &mad);
+            return;
+        };
+        let lid = if directed { Address::directed().lid } else { request.address.lid };
+        let parcel = Parcel { mad, address: Address { lid, ..request.address } };
+        self.send_back(seat, parcel, hops);
+    }
+
+    /// What a line makes of one answer: late, twice, or with a stranger's beside it.
+    fn send_back(&mut self, seat: Seat, parcel: Parcel, hops: u32) {
+        let way = self.now + HOP * (hops + 1);
+        if self.dice.falls(self.line.foreign) {
+            let mut stranger = parcel.clone();
+            let transaction = stranger.mad.header().transaction.get() ^ 0x5A5A_0000;
+            stranger.mad.header_mut().transaction = transaction.into();
+            self.plan(way, Event::Deliver { seat, parcel: stranger });
+        }
+        if self.dice.falls(self.line.duplicate) {
+            let late = self.dice.lateness(&self.line);
+            self.plan(way + late, Event::Deliver { seat, parcel: parcel.clone() });
+        }
+        let late = self.dice.lateness(&self.line);
+        self.plan(way + late, Event::Deliver { seat, parcel });
+    }
+}

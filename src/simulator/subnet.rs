@@ -1,0 +1,393 @@
+//! The agent for subnet packets: what a device says to Get and does on Set, and how it guards its M_Key.
+
+use zerocopy::{FromZeros, IntoBytes};
+
+use crate::fabric::{Lid, NO_PATH, PhysicalState, PortState};
+use crate::mad::{
+    LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo, SMP_DATA, SlToVl, SmInfo, Smp,
+    SwitchInfo, attribute,
+};
+
+use super::device::{Device, KeyGuard, Plug, Socket};
+use super::manager;
+use super::world::{FIRST_GROUP, World};
+
+/// Entries of a linear table that a switch has room for.
+const LINEAR_CAPACITY: u16 = 0xC000;
+/// Groups that it has room for.
+const MULTICAST_CAPACITY: u16 = 1024;
+const BLOCK: usize = 64;
+
+/// Why a request gets an answer without the attribute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refusal {
+    UnsupportedMethod,
+    UnsupportedAttribute,
+    InvalidField,
+}
+
+impl Refusal {
+    /// The status field.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::UnsupportedMethod => 2 << 2,
+            Self::UnsupportedAttribute => 3 << 2,
+            Self::InvalidField => 7 << 2,
+        }
+    }
+}
+
+type Answer = Result<(), Refusal>;
+
+impl World {
+    /// What the device at a plug answers to a packet that came in there. `None`: it stays silent.
+    pub(super) fn answer_subnet(&mut self, at: Plug, request: &Smp) -> Option<Smp> {
+        let method = request.0.method();
+        if self.device(at.0).silent || method.is_response() {
+            return None;
+        }
+        let trusted = self.check_key(at, request)?;
+        let mut answer = request.clone();
+        let done = match method {
+            Method::GET => self.get(at, &mut answer, trusted),
+            Method::SET => self.set(at, request).and_then(|()| self.get(at, &mut answer, true)),
+            _ => Err(Refusal::UnsupportedMethod),
+        };
+        let direction = if request.is_directed() { 0x8000 } else { 0 };
+        let header = answer.0.header_mut();
+        header.method = Method::GET_RESPONSE.0;
+        header.status = (direction | done.err().map_or(0, Refusal::status)).into();
+        Some(answer)
+    }
+
+    /// IBA 14.2.4: whether the packet knows the key (or none is set). `None`: a wrong key, counted, and no answer.
+    fn check_key(&mut self, (node, ingress): Plug, request: &Smp) -> Option<bool> {
+        let device = &mut self.devices[node as usize];
+        let managed = device.managed(ingress);
+        let guard: &mut KeyGuard = &mut device.socket_mut(managed)?.key;
+        if guard.key == 0 || guard.key == request.m_key() {
+            return Some(true);
+        }
+        if request.0.method() == Method::GET && guard.protect < 2 {
+            return Some(false);
+        }
+        guard.violations = guard.violations.saturating_add(1);
+        None
+    }
+
+    fn get(&mut self, at: Plug, answer: &mut Smp, trusted: bool) -> Answer {
+        let header = answer.0.header();
+        let (what, modifier) = (header.attribute.get(), header.modifier.get());
+        if matches!(what, attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING) {
+            self.route();
+        }
+        let device = self.device(at.0);
+        let data = answer.data_mut::<[u8; SMP_DATA]>();
+        data.fill(0);
+        match what {
+            attribute::NODE_DESCRIPTION => data.copy_from_slice(&device.description.text),
+            attribute::NODE_INFO => put(data, &node_info(device, at.1)),
+            attribute::SWITCH_INFO if device.is_switch() => put(data, &switch_info(device)),
+            attribute::PORT_INFO => put(data, &self.port_info(at, modifier, trusted)?),
+            attribute::LINEAR_FORWARDING if device.is_switch() => put(data, &linear_block(device, modifier)?),
+            attribute::MULTICAST_FORWARDING if device.is_switch() => {
+                put(data, &multicast_block(device, modifier)?)
+            }
+            attribute::SL_TO_VL => put(data, &lanes_of(device, at.1, modifier)?),
+            attribute::VL_ARBITRATION => put(data, &super::arbitration::block(device, at.1, modifier)?),
+            attribute::SM_INFO if self.manages(at) => put(data, &self.manager_info()),
+            _ => return Err(Refusal::UnsupportedAttribute),
+        }
+        Ok(())
+    }
+
+    fn manages(&self, (node, ingress): Plug) -> bool {
+        let device = self.device(node);
+        node == self.manager.0 && device.managed(ingress) == device.managed(self.manager.1)
+    }
+
+    fn manager_info(&self) -> SmInfo {
+        let socket = self.device(self.manager.0).socket(self.manager.1);
+        let guid = socket.map_or(0, |socket| socket.guid.0);
+        let mut info = SmInfo::new_zeroed();
+        info.guid = guid.into();
+        info.priority_state = manager::PRIORITY << 4 | manager::MASTER;
+        info
+    }
+
+    fn port_info(&self, (node, ingress): Plug, modifier: u32, trusted: bool) -> Result<PortInfo, Refusal> {
+        let device = self.device(node);
+        let asked = (modifier & 0xFF) as u8;
+        // 0 is the port that the packet came in at, on everything but a switch.
+        let number = if asked == 0 { device.managed(ingress) } else { asked };
+        let socket = device.socket(number).ok_or(Refusal::InvalidField)?;
+        let managed = device.socket(device.managed(number)).ok_or(Refusal::InvalidField)?;
+        let mut info = PortInfo::new_zeroed();
+        info.local_port = if device.is_switch() && ingress == 0 { 0 } else { ingress };
+        if number == device.managed(number) {
+            self.fill_managed(&mut info, managed, trusted, self.manages((node, number)));
+        }
+        info.set_states(socket.state, socket.physical);
+        info.set_width(socket.width, socket.width_best);
+        info.set_speed(socket.speed, socket.speed_best);
+        info.set_lanes(socket.lanes, socket.operational_lanes);
+        (info.arbitration_high_cap, info.arbitration_low_cap) = super::arbitration::CAPACITY;
+        info.lanes_high_limit = socket.arbitration.as_ref().map_or(0, |tables| tables.high_limit);
+        // 4096 bytes, and the service level of the manager in the lower half.
+        (info.mtu_sm_sl, info.mtu_cap) = (5 << 4, 5);
+        Ok(info)
+    }
+
+    /// What only the port has that is managed.
+    fn fill_managed(&self, info: &mut PortInfo, socket: &Socket, trusted: bool, manages: bool) {
+        const HAS_SM: u32 = 1 << 1;
+        const HAS_TRAPS: u32 = 1 << 3;
+        const HAS_SL_MAP: u32 = 1 << 6;
+        const HAS_EXTENDED_SPEEDS: u32 = 1 << 14;
+        let shown = trusted || socket.key.protect == 0;
+        info.m_key = if shown { socket.key.key } else { 0 }.into();
+        info.subnet_prefix = crate::access::DEFAULT_PREFIX.into();
+        info.base_lid = socket.lid.map_or(0, Lid::value).into();
+        info.master_sm_lid = self.manager_lid().into();
+        let manager = if manages { HAS_SM } else { 0 };
+        info.capability_mask = (HAS_TRAPS | HAS_SL_MAP | HAS_EXTENDED_SPEEDS | manager).into();
+        info.set_lmc(socket.lmc);
+        info.set_protect(socket.key.protect);
+        info.m_key_violations = socket.key.violations.into();
+        info.guid_cap = 1;
+    }
+
+    fn set(&mut self, at: Plug, request: &Smp) -> Answer {
+        let header = request.0.header();
+        let (what, modifier) = (header.attribute.get(), header.modifier.get());
+        if matches!(what, attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING) {
+            // What is not overwritten stays as it was computed.
+            self.route();
+        }
+        if what == attribute::PORT_INFO {
+            return self.set_port(at, modifier, request.data());
+        }
+        let device = &mut self.devices[at.0 as usize];
+        match what {
+            attribute::LINEAR_FORWARDING if device.is_switch() => {
+                set_linear(device, modifier, request.data::<LftBlock>())
+            }
+            attribute::MULTICAST_FORWARDING if device.is_switch() => {
+                set_multicast(device, modifier, request.data::<MftBlock>())
+            }
+            attribute::SWITCH_INFO if device.is_switch() => {
+                device.tables.linear_top = request.data::<SwitchInfo>().linear_top.get();
+                Ok(())
+            }
+            attribute::SL_TO_VL => set_lanes(device, at.1, modifier, request.data::<SlToVl>()),
+            attribute::VL_ARBITRATION => {
+                super::arbitration::set_block(device, at.1, modifier, request.data())
+            }
+            attribute::NODE_INFO | attribute::NODE_DESCRIPTION => Err(Refusal::UnsupportedMethod),
+            _ => Err(Refusal::UnsupportedAttribute),
+        }
+    }
+
+    /// IBA 14.2.5.6: zero in a state leaves it; the physical state of a port decides over its cable.
+    fn set_port(&mut self, (node, ingress): Plug, modifier: u32, wanted: &PortInfo) -> Answer {
+        let device = &mut self.devices[node as usize];
+        let asked = (modifier & 0xFF) as u8;
+        let number = if asked == 0 { device.managed(ingress) } else { asked };
+        let managed = device.managed(number);
+        let socket = device.socket_mut(number).ok_or(Refusal::InvalidField)?;
+        let peer = socket.peer;
+        if number == managed {
+            socket.lid = wanted.lid();
+            socket.lmc = wanted.lmc();
+            (socket.key.key, socket.key.protect) = (wanted.m_key.get(), wanted.protect_lmc >> 6);
+        }
+        if let Some(lanes) = wanted.operational_lanes() {
+            socket.operational_lanes = lanes.min(socket.lanes);
+        }
+        if let Some(tables) = &mut socket.arbitration {
+            tables.high_limit = wanted.lanes_high_limit;
+        }
+        match wanted.physical_state() {
+            Some(PhysicalState::Disabled) => {
+                (socket.state, socket.physical) = (PortState::Down, PhysicalState::Disabled);
+                let far = peer.and_then(|far| self.devices[far.0 as usize].socket_mut(far.1));
+                if let Some(far) = far.filter(|far| far.physical == PhysicalState::LinkUp) {
+                    (far.state, far.physical) = (PortState::Down, PhysicalState::Polling);
+                }
+            }
+            Some(PhysicalState::Polling | PhysicalState::Training) => self.train((node, number)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A port looks for its peer. When both look they find each other, and the manager brings the link up.
+    fn train(&mut self, end: Plug) {
+        let Some(socket) = self.devices[end.0 as usize].socket_mut(end.1) else { return };
+        (socket.state, socket.physical) = (PortState::Down, PhysicalState::Polling);
+        let Some(far) = socket.peer else { return };
+        let looking = |plug: Plug, world: &World| {
+            world
+                .device(plug.0)
+                .socket(plug.1)
+                .is_some_and(|socket| socket.physical == PhysicalState::Polling)
+        };
+        if looking(far, self) {
+            for (node, port) in [end, far] {
+                if let Some(socket) = self.devices[node as usize].socket_mut(port) {
+                    (socket.state, socket.physical) = (PortState::Active, PhysicalState::LinkUp);
+                }
+            }
+        }
+    }
+}
+
+fn put<T: IntoBytes + zerocopy::Immutable>(data: &mut [u8; SMP_DATA], from: &T) {
+    let bytes = from.as_bytes();
+    data[..bytes.len()].copy_from_slice(bytes);
+}
+
+pub(super) fn node_info(device: &Device, ingress: u8) -> NodeInfo {
+    let mut info = NodeInfo::new_zeroed();
+    (info.base_version, info.class_version) = (1, 1);
+    info.node_type = NodeInfo::type_of(device.kind);
+    info.port_count = device.port_count();
+    info.system_image_guid = device.system_image_guid.0.into();
+    info.node_guid = device.guid.0.into();
+    info.port_guid =
+        device.socket(device.managed(ingress)).map_or(device.guid.0, |socket| socket.guid.0).into();
+    info.partition_capacity = 32.into();
+    info.device_id = device.device_id.into();
+    info.revision = device.revision.into();
+    info.local_port = ingress;
+    let [_, a, b, c] = device.vendor_id.to_be_bytes();
+    info.vendor_id = [a, b, c];
+    info
+}
+
+pub(super) fn description(device: &Device) -> NodeDescription {
+    device.description
+}
+
+fn switch_info(device: &Device) -> SwitchInfo {
+    let mut info = SwitchInfo::new_zeroed();
+    info.linear_capacity = LINEAR_CAPACITY.into();
+    info.multicast_capacity = MULTICAST_CAPACITY.into();
+    info.linear_top = device.tables.linear_top.into();
+    // A life time of 18, and whether all in-ports are told at once.
+    info.life_state = 18 << 3 | u8::from(device.optimized_lanes);
+    info.flags = if device.enhanced_port0 { 0x08 } else { 0 };
+    let last =
+        device.tables.multicast.keys().next_back().map_or(0, |(block, _)| FIRST_GROUP + block * 32 + 31);
+    info.multicast_top = last.into();
+    info
+}
+
+fn linear_block(device: &Device, modifier: u32) -> Result<LftBlock, Refusal> {
+    let start = modifier as usize * BLOCK;
+    if start >= usize::from(LINEAR_CAPACITY) {
+        return Err(Refusal::InvalidField);
+    }
+    let mut ports = [NO_PATH; BLOCK];
+    for (port, held) in ports.iter_mut().zip(device.tables.linear.iter().skip(start)) {
+        *port = *held;
+    }
+    Ok(LftBlock { ports })
+}
+
+fn set_linear(device: &mut Device, modifier: u32, block: &LftBlock) -> Answer {
+    let start = modifier as usize * BLOCK;
+    if start >= usize::from(LINEAR_CAPACITY) {
+        return Err(Refusal::InvalidField);
+    }
+    let linear = &mut device.tables.linear;
+    if linear.len() < start + BLOCK {
+        linear.resize(start + BLOCK, NO_PATH);
+    }
+    linear[start..start + BLOCK].copy_from_slice(&block.ports);
+    Ok(())
+}
+
+fn multicast_block(device: &Device, modifier: u32) -> Result<MftBlock, Refusal> {
+    let key = multicast_key(device, modifier)?;
+    let masks = device.tables.multicast.get(&key).copied().unwrap_or([0; 32]);
+    Ok(MftBlock { masks: masks.map(Into::into) })
+}
+
+fn set_multicast(device: &mut Device, modifier: u32, block: &MftBlock) -> Answer {
+    let key = multicast_key(device, modifier)?;
+    device.tables.multicast.insert(key, block.masks.map(|mask| mask.get()));
+    Ok(())
+}
+
+fn multicast_key(device: &Device, modifier: u32) -> Result<(u16, u8), Refusal> {
+    let (block, position) = ((modifier & 0x1FF) as u16, (modifier >> 28) as u8);
+    let fits = block < MULTICAST_CAPACITY / 32 && position <= device.port_count() / 16;
+    fits.then_some((block, position)).ok_or(Refusal::InvalidField)
+}
+
+/// Bits of the modifier that stand for all in-ports and all out-ports.
+const ALL_IN: u32 = 0x2_0000;
+const ALL_OUT: u32 = 0x1_0000;
+
+fn lanes_of(device: &Device, ingress: u8, modifier: u32) -> Result<SlToVl, Refusal> {
+    let (from, to) = lane_pair(device, ingress, modifier);
+    if modifier & (ALL_IN | ALL_OUT) != 0 {
+        if !device.optimized_lanes || modifier & ALL_OUT != 0 {
+            return Err(Refusal::InvalidField);
+        }
+        let mut rows = (0..=device.port_count()).map(|from| lanes_between(device, from, to));
+        let first = rows.next().unwrap_or_default();
+        // In-ports that differ have no common answer.
+        return rows.all(|row| row == first).then(|| SlToVl::of(first)).ok_or(Refusal::InvalidField);
+    }
+    device.socket(to).ok_or(Refusal::InvalidField)?;
+    Ok(SlToVl::of(lanes_between(device, from, to)))
+}
+
+/// (In, out) of a modifier; an adapter has one table for the port that it is asked at.
+fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
+    match device.is_switch() {
+        true => ((modifier >> 8 & 0xFF) as u8, (modifier & 0xFF) as u8),
+        false => (0, ingress),
+    }
+}
+
+/// Unless somebody set it otherwise, a service level takes the lane of its number, modulo those in operation.
+fn lanes_between(device: &Device, from: u8, to: u8) -> crate::fabric::Sl2Vl {
+    use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
+    let key = if device.is_switch() { (from, to) } else { (0, 0) };
+    if let Some(set) = device.tables.lanes.get(&key) {
+        return *set;
+    }
+    let lanes = u32::from(device.socket(to).map_or(1, |socket| socket.operational_lanes).max(1));
+    let mut row = Sl2Vl::default();
+    for level in 0..=u32::from(ServiceLevel::MAX) {
+        let (Some(level), Some(lane)) = (ServiceLevel::new(level), Lane::new(level % lanes)) else {
+            continue;
+        };
+        row.set(level, lane);
+    }
+    row
+}
+
+fn set_lanes(device: &mut Device, ingress: u8, modifier: u32, wanted: &SlToVl) -> Answer {
+    let (from, to) = lane_pair(device, ingress, modifier);
+    let table = wanted.table();
+    if !device.is_switch() {
+        device.tables.lanes.insert((0, 0), table);
+        return Ok(());
+    }
+    if modifier & (ALL_IN | ALL_OUT) != 0 && !device.optimized_lanes {
+        return Err(Refusal::InvalidField);
+    }
+    let count = device.port_count();
+    let all = |wildcard: u32, one: u8| if modifier & wildcard != 0 { 0..=count } else { one..=one };
+    let pairs: Vec<(u8, u8)> =
+        all(ALL_IN, from).flat_map(|from| all(ALL_OUT, to).map(move |to| (from, to))).collect();
+    if pairs.iter().any(|(from, to)| device.socket(*from).is_none() || device.socket(*to).is_none()) {
+        return Err(Refusal::InvalidField);
+    }
+    device.tables.lanes.extend(pairs.into_iter().map(|pair| (pair, table)));
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! The fabric as it stands: devices, who owns which LID, who manages.
+
+use rustc_hash::FxHashMap;
+
+use crate::fabric::{Fabric, Guid, NodeId, PhysicalState, PortNum, PortState, Tables};
+use crate::observe::CounterValues;
+
+use super::build;
+use super::device::{Device, Plug};
+use super::manager;
+
+/// The first multicast LID.
+pub const FIRST_GROUP: u16 = 0xC000;
+
+/// Everything that datagrams can ask about.
+#[derive(Debug)]
+pub struct World {
+    pub(super) devices: Vec<Device>,
+    /// The fabric with every LID given: what tables are computed from.
+    pub(super) fabric: Fabric,
+    /// The port that the subnet manager sits on.
+    pub(super) manager: Plug,
+    /// Tables are filled when somebody first needs them: those of a full subnet take a quarter of a gigabyte.
+    pub(super) routed: bool,
+    /// The wide form of every counter that is not zero.
+    pub(super) counters: FxHashMap<Plug, CounterValues>,
+}
+
+impl World {
+    /// A fabric comes to life. LIDs that are missing are given; without forwarding tables of its own it is routed on
+    /// shortest paths. `None` for a fabric in which nothing is cabled to anything.
+    pub fn new(fabric: &Fabric, tables: &Tables) -> Option<Self> {
+        let fabric = manager::with_lids(fabric);
+        let manager = manager::home(&fabric)?;
+        let mut devices = build::devices(&fabric);
+        build::load_tables(&mut devices, tables);
+        let routed = tables.nodes.values().any(|node| node.lft.is_some());
+        if !routed {
+            let top = fabric.top_lid().map_or(0, |lid| lid.value());
+            devices
+                .iter_mut()
+                .filter(|device| device.is_switch())
+                .for_each(|switch| switch.tables.linear_top = top);
+        }
+        Some(Self { devices, fabric, manager, routed, counters: FxHashMap::default() })
+    }
+
+    pub fn fabric(&self) -> &Fabric {
+        &self.fabric
+    }
+
+    pub(super) fn device(&self, node: u32) -> &Device {
+        &self.devices[node as usize]
+    }
+
+    /// The LID that a port is addressed by.
+    pub(super) fn lid_of(&self, (node, port): Plug) -> u16 {
+        let device = self.device(node);
+        let socket = device.socket(device.managed(port));
+        socket.and_then(|socket| socket.lid).map_or(0, |lid| lid.value())
+    }
+
+    pub(super) fn manager_lid(&self) -> u16 {
+        self.lid_of(self.manager)
+    }
+
+    /// The device does not answer any more, or does again.
+    pub fn silence(&mut self, node: NodeId, silent: bool) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.silent = silent;
+        }
+    }
+
+    /// Gives every port of a device an M_Key and its guard (0 to 3).
+    pub fn guard(&mut self, node: NodeId, key: u64, protect: u8) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            for socket in &mut device.ports {
+                (socket.key.key, socket.key.protect) = (key, protect);
+            }
+        }
+    }
+
+    /// How often somebody with a wrong M_Key asked at a port.
+    pub fn violations(&self, node: NodeId, port: PortNum) -> u16 {
+        let socket = self.devices.get(node.index()).and_then(|device| device.socket(port.value()));
+        socket.map_or(0, |socket| socket.key.violations)
+    }
+
+    /// Offers SL2VL tables for all in-ports at once.
+    pub fn optimize_lanes(&mut self, node: NodeId, offered: bool) {
+        if let Some(device) = self.devices.get_mut(node.index()) {
+            device.optimized_lanes = offered;
+        }
+    }
+
+    /// What a port has counted, as the 64-bit counters have it.
+    pub fn set_counters(&mut self, node: NodeId, port: PortNum, values: CounterValues) {
+        self.counters.insert((node.0, port.value()), values);
+    }
+
+    /// A cable goes down, or comes up again.
+    pub fn set_link(&mut self, node: NodeId, port: PortNum, up: bool) {
+        let end = (node.0, port.value());
+        let far = self
+            .devices
+            .get(node.index())
+            .and_then(|device| device.socket(port.value()))
+            .and_then(|s| s.peer);
+        for (node, port) in [Some(end), far].into_iter().flatten() {
+            let Some(socket) = self.devices.get_mut(node as usize).and_then(|device| device.socket_mut(port))
+            else {
+                continue;
+            };
+            (socket.state, socket.physical) = match up {
+                true => (PortState::Active, PhysicalState::LinkUp),
+                false => (PortState::Down, PhysicalState::Polling),
+            };
+        }
+    }
+
+    /// Computes the tables unless they are there.
+    pub(super) fn route(&mut self) {
+        if !self.routed {
+            self.routed = true;
+            manager::fill_tables(&self.fabric, &mut self.devices);
+        }
+    }
+
+    /// The port that a text means: a node by name or GUID, `NAME/PORT` for one of its ports. Without one the port
+    /// after a slash is the first with a cable.
+    pub(super) fn find(&self, text: &str) -> Option<Plug> {
+        let named = |text: &str| {
+            let guid = Guid::from_hex(text).ok().filter(|_| text.starts_with("0x"));
+            self.devices
+                .iter()
+                .position(|device| device.description.as_text() == text || Some(device.guid) == guid)
+        };
+        if let Some(node) = named(text) {
+            return self.first_plug(node as u32);
+        }
+        let (name, port) = text.rsplit_once('/')?;
+        let (node, port) = (named(name)? as u32, port.parse::<u8>().ok()?);
+        self.device(node).socket(port).map(|_| (node, port))
+    }
+
+    fn first_plug(&self, node: u32) -> Option<Plug> {
+        let device = self.device(node);
+        if device.is_switch() {
+            return Some((node, 0));
+        }
+        let ports = || 1..=device.port_count();
+        let passes = |port: &u8| device.socket(*port).is_some_and(|socket| socket.passes());
+        ports().find(passes).or_else(|| ports().next()).map(|port| (node, port))
+    }
+}
