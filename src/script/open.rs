@@ -2,6 +2,7 @@
 //! their own; the real one is `Machine`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Adapter, Found};
 use crate::access::{Source, SourceError};
@@ -12,7 +13,7 @@ use crate::session::Look;
 /// The world behind the command line.
 pub trait Outside {
     /// What `--source` names.
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError>;
+    fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError>;
 
     /// Files that are one fabric together; `-` is stdin.
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError>;
@@ -43,6 +44,15 @@ pub trait Outside {
 
     /// Where the configuration would lie.
     fn config_file(&self) -> Option<PathBuf>;
+}
+
+/// How a live fabric is reached: the flags that stand for every source, as far as they were given.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reach {
+    pub timeout: Option<Duration>,
+    pub retries: Option<u32>,
+    /// Where the M_Keys are; never the keys themselves.
+    pub mkey_file: Option<PathBuf>,
 }
 
 /// A kind of fabric that can be made by name.

@@ -2,28 +2,41 @@
 
 use std::path::PathBuf;
 
-use super::{FilesSource, GeneratedSource};
+use super::FilesSource;
+use super::live::{Keys, LiveSource, Policy};
+use super::simulated::{self, simulated_source};
 use crate::access::{Source, SourceError};
 
-/// `sim:NAME[,key=value...]` or a path; `-` is standard input. What it names is looked at by `observe`.
-pub fn open(text: &str) -> Result<Box<dyn Source>, SourceError> {
-    if let Some(spec) = text.strip_prefix("sim:") {
-        return Ok(Box::new(GeneratedSource::new(text, spec)?));
+/// How live fabrics are read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LiveOptions {
+    pub policy: Policy,
+    pub keys: Keys,
+}
+
+/// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
+/// names is looked at by `observe`.
+pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
+    if let Some(words) = text.strip_prefix("sim:") {
+        return Ok(Box::new(match simulated::socket(words) {
+            Some((path, at)) => {
+                return Err(SourceError::Name {
+                    code: "FD-5001",
+                    what: format!("{path:?} {at:?}"),
+                    hint: String::new(),
+                });
+            }
+            None => simulated_source(text, words, options)?,
+        }));
     }
     if text == "umad" || text.starts_with("umad:") {
-        return Err(SourceError::Name {
-            code: "FD-5001",
-            what: format!(
-                "'{text}' is a live fabric, and this version reads files and generated fabrics only"
-            ),
-            hint: "record it with ibnetdiscover and dump_lfts into a folder, and give the folder".into(),
-        });
+        return Err(SourceError::Name { code: "FD-5001", what: text.into(), hint: String::new() });
     }
     if text.is_empty() {
         return Err(SourceError::Name {
             code: "FD-5002",
             what: "the source is empty".into(),
-            hint: "give sim:NAME, a file or a folder".into(),
+            hint: "give umad, sim:NAME, a file or a folder".into(),
         });
     }
     Ok(Box::new(FilesSource::new(text, vec![PathBuf::from(text)])))

@@ -6,15 +6,15 @@ use super::{common_keys, files, generated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
-use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Writer, adapters, found};
+use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Writer, adapters, found};
 
 /// Files, folders and names of this machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Machine;
 
 impl Outside for Machine {
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
-        crate::source::open(source)
+    fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
+        sources::open(source, reach)
     }
 
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError};
+use fabdeck::access::{Source, SourceError, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Terminal, WriteError, Writer, Written, run,
+    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Terminal, WriteError, Writer,
+    Written, run,
 };
 use fabdeck::session::Look;
 
@@ -39,13 +40,13 @@ impl Source for Taken {
         self.0
     }
 
-    fn observe(&mut self) -> Result<Observation, SourceError> {
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
         Ok(self.1.clone())
     }
 }
 
 impl Outside for World {
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
+    fn open(&self, source: &str, _: &Reach) -> Result<Box<dyn Source>, SourceError> {
         match source {
             "small" => Ok(Box::new(Taken("small", small()))),
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
@@ -66,7 +67,7 @@ impl Outside for World {
     }
 
     fn open_files(&self, _: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
-        self.open("small")
+        self.open("small", &Reach::default())
     }
 
     fn tables(&self, _: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
@@ -80,7 +81,7 @@ impl Outside for World {
     }
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
-        if name == "demo" { Ok(plain()) } else { self.open("nothing").map(|_| plain()) }
+        if name == "demo" { Ok(plain()) } else { self.open("nothing", &Reach::default()).map(|_| plain()) }
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {
