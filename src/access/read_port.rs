@@ -198,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_token_of_an_opted_in_fabric_opens_its_port() {
-        let identity = crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
+        let identity =
+            crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
         let token = WriteToken::grant(true, &[identity], &[Guid(1)], None).unwrap();
         assert!(port(false).unlock(&token).is_ok());
     }

@@ -4,7 +4,9 @@ mod assemble;
 mod disk;
 mod generated;
 mod open;
+mod umad;
 
 pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;
 pub use open::open;
+pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};

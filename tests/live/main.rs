@@ -9,6 +9,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
+mod adapters;
 mod played;
 mod routed;
 mod stage;
