@@ -262,6 +262,8 @@ impl Library {
 /// The library's numbers for a failure whose reason lies in errno.
 const UNNAMED: i32 = 1;
 const INPUT_OUTPUT: i32 = 5;
+/// No status of a packet. The library does not tell a read of nothing from a packet without data.
+const UNTOUCHED: u32 = u32::MAX;
 
 /// Up to the zero that ends it.
 fn text(bytes: &[u8]) -> String {
@@ -352,15 +354,22 @@ impl Device {
 
     fn read(&mut self, wait_ms: c_int) -> io::Result<Option<usize>> {
         let mut length = DATA_SIZE as c_int;
+        self.packet.envelope.status = UNTOUCHED;
         let packet: *mut RawPacket = &mut *self.packet;
         // SAFETY: behind the envelope there is room for as many bytes as stated.
         let result = unsafe { (self.library.recv)(self.id, packet.cast(), &mut length, wait_ms) };
         let system = io::Error::last_os_error();
         if result >= 0 {
+            if length <= 0 && self.packet.envelope.status == UNTOUCHED {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
             return Ok(Some(usize::try_from(length).unwrap_or(0).min(DATA_SIZE)));
         }
         let own = io::Error::from_raw_os_error(-result);
-        let silent = |e: &io::Error| matches!(e.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock);
+        let silent = |e: &io::Error| {
+            use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
+            matches!(e.kind(), TimedOut | WouldBlock | Interrupted)
+        };
         match silent(&own) || silent(&system) {
             true => Ok(None),
             false => Err(if system.raw_os_error() == Some(0) { own } else { system }),

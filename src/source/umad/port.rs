@@ -92,11 +92,10 @@ impl MadPort for UmadPort {
                     self.owed = self.owed.saturating_sub(1);
                     return Ok(Some(arrival));
                 }
-                // Too short to belong to anything: the next one.
-                Some(None) => {}
                 // What lies there already is given out even when the time is up.
-                None if left.is_zero() => return Ok(None),
-                None => {}
+                _ if left.is_zero() => return Ok(None),
+                // The wait ended early, or the packet is too short to belong to anything.
+                _ => {}
             }
         }
     }
