@@ -1,4 +1,4 @@
-//! What `--source` names: files and folders of known formats, and generated fabrics.
+//! What `--source` names: adapters, the simulator and the socket to one, files and folders of known formats.
 
 mod assemble;
 mod disk;
@@ -6,9 +6,11 @@ mod generated;
 mod live;
 mod open;
 mod simulated;
+mod umad;
 
 pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;
 pub use live::{Keys, LiveSource, Policy, look};
 pub use open::{LiveOptions, open};
 pub use simulated::{SIMULATOR_KEYS, SimulatorKey, simulator_of};
+pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};

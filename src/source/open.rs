@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use super::FilesSource;
 use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
+use super::{FilesSource, open_adapter};
 use crate::access::{Source, SourceError};
 
 /// How live fabrics are read.
@@ -29,8 +29,9 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
             None => simulated_source(text, words, options)?,
         }));
     }
-    if text == "umad" || text.starts_with("umad:") {
-        return Err(SourceError::Name { code: "FD-5001", what: text.into(), hint: String::new() });
+    if let Some((adapter, port)) = adapter_words(text)? {
+        let port = open_adapter(adapter, port)?;
+        return Ok(Box::new(LiveSource::new(text, port, options.policy, options.keys.clone())));
     }
     if text.is_empty() {
         return Err(SourceError::Name {
@@ -40,4 +41,25 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         });
     }
     Ok(Box::new(FilesSource::new(text, vec![PathBuf::from(text)])))
+}
+
+/// Adapter and port of `umad[:CA[:PORT]]`; `None` where the text is no such name.
+#[allow(clippy::type_complexity, reason = "two words of one name, each of which may be left out")]
+fn adapter_words(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
+    let Some(words) = text.strip_prefix("umad") else { return Ok(None) };
+    let Some(words) = words.strip_prefix(':') else { return Ok(words.is_empty().then_some((None, None))) };
+    let (adapter, port) =
+        words.split_once(':').map_or((words, None), |(adapter, port)| (adapter, Some(port)));
+    let wrong = || SourceError::Name {
+        code: "FD-5001",
+        what: format!("'{text}' names no adapter"),
+        hint: "write umad, umad:CA or umad:CA:PORT, as umad:mlx5_0:1; 'fabdeck sources' lists the adapters"
+            .into(),
+    };
+    let number =
+        port.map(|port| port.parse::<u8>().ok().filter(|port| *port > 0).ok_or_else(wrong)).transpose()?;
+    if adapter.is_empty() && port.is_none() {
+        return Err(wrong());
+    }
+    Ok(Some((Some(adapter).filter(|adapter| !adapter.is_empty()), number)))
 }

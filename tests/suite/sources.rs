@@ -179,7 +179,9 @@ fn what_is_no_source_says_what_it_is() {
 
 #[test]
 fn names_that_cannot_be() {
-    let error = |text: &str| source::open(text, &LiveOptions::default()).err().map(|e| e.to_string()).unwrap_or_default();
+    let error = |text: &str| {
+        source::open(text, &LiveOptions::default()).err().map(|e| e.to_string()).unwrap_or_default()
+    };
     assert!(error("sim:nothing").contains("FD-3"), "{}", error("sim:nothing"));
     assert!(error("sim:torus,dims=0").contains("dims"), "{}", error("sim:torus,dims=0"));
     assert!(error("umad").contains("FD-5001"));
