@@ -99,7 +99,11 @@ pub enum Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    Sources,
+    Sources {
+        /// Print the entry that opts the fabric of --source in to being written to
+        #[arg(long)]
+        identity: bool,
+    },
     #[command(subcommand)]
     Show(Show),
     Trace(TraceArgs),

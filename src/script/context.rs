@@ -10,7 +10,8 @@ use super::config::Config;
 use super::json::{Head, Object};
 use super::open::Outside;
 use super::output::Output;
-use super::progress::{Meter, phases};
+use super::progress::Meter;
+use super::reading::lines;
 use super::{Exit, Failure};
 
 pub struct Context<'a, 'o> {
@@ -42,7 +43,9 @@ impl Context<'_, '_> {
 
     /// The source that a text names, under the flags of live sources.
     pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
-        Ok(self.outside.open(source, &self.globals.reach())?)
+        let mut reach = self.globals.reach();
+        reach.mkey_file = reach.mkey_file.or_else(|| self.config.mkey_file.clone());
+        Ok(self.outside.open(source, &reach)?)
     }
 
     pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
@@ -50,10 +53,11 @@ impl Context<'_, '_> {
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
         let observation = observation?;
-        if let Some(reading) = observation.reading.as_ref().filter(|_| self.globals.verbose) {
-            phases(reading).iter().for_each(|line| self.output.say(line));
+        let look = self.look_of(source.describe(), observation)?;
+        if self.globals.verbose {
+            lines(&look).iter().for_each(|line| self.output.say(line));
         }
-        self.look_of(source.describe(), observation)
+        Ok(look)
     }
 
     /// A look at something observed already, under the operator's names.

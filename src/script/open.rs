@@ -33,14 +33,17 @@ pub trait Outside {
     /// The keys that all these names understand.
     fn common_keys(&self) -> Vec<CatalogueKey>;
 
+    /// The keys of the simulator, for these names as sources.
+    fn simulator_keys(&self) -> Vec<CatalogueKey>;
+
     /// The formats that can be written.
     fn writers(&self) -> &[Writer];
 
     /// The files of known formats in the current folder.
     fn captures(&self) -> Vec<Found>;
 
-    /// The adapters of this machine.
-    fn adapters(&self) -> Vec<Adapter>;
+    /// The adapters of this machine; an error where nobody can be asked for them.
+    fn adapters(&self) -> Result<Vec<Adapter>, SourceError>;
 
     /// Where the configuration would lie.
     fn config_file(&self) -> Option<PathBuf>;

@@ -12,7 +12,7 @@ use super::fit::Page;
 use super::open::Outside;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
-use super::{Exit, Failure, convert, generate, overview, shell, show, sources, trace};
+use super::{Exit, Failure, convert, generate, identity, overview, shell, show, sources, trace};
 
 /// Columns of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
@@ -76,7 +76,8 @@ fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal
 fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
     match action {
         None => overview::run(context),
-        Some(Action::Sources) => sources::run(context),
+        Some(Action::Sources { identity: false }) => sources::run(context),
+        Some(Action::Sources { identity: true }) => identity::run(context),
         Some(Action::Show(show)) => show::run(context, show),
         Some(Action::Trace(args)) => trace::run(context, args),
         Some(Action::Generate(args)) => generate::run(context, args),

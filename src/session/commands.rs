@@ -78,7 +78,7 @@ pub const COMMANDS: &[Command] = &[
         "sources",
         "List what can be looked at",
         "The names of generated fabrics with their keys, the files of known formats in the current folder (told by \
-         content), and the adapters of this machine.",
+         content), and the adapters of this machine with their ports.",
     )
     .examples(&["fabdeck sources", "fabdeck sources --json"]),
     command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").looks(),
@@ -135,7 +135,7 @@ pub const COMMANDS: &[Command] = &[
     )
     .looks()
     .examples(&[
-        "fabdeck --source sim:demo trace node01 node24 --tables opensm-lfts.dump",
+        "fabdeck --source sim:demo trace node01 node24",
         "fabdeck --source capture/ trace port:node01/1 13",
     ]),
     command_of(

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{common_keys, files, generated, sources};
+use super::{adapters, common_keys, files, generated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
-use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Writer, adapters, found};
+use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Writer, found};
 
 /// Files, folders and names of this machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -41,6 +41,10 @@ impl Outside for Machine {
         common_keys::common_keys()
     }
 
+    fn simulator_keys(&self) -> Vec<CatalogueKey> {
+        common_keys::simulator_keys()
+    }
+
     fn writers(&self) -> &[Writer] {
         files::WRITERS
     }
@@ -49,8 +53,8 @@ impl Outside for Machine {
         found::list(Path::new("."))
     }
 
-    fn adapters(&self) -> Vec<Adapter> {
-        adapters::list(Path::new(adapters::FOLDER))
+    fn adapters(&self) -> Result<Vec<Adapter>, SourceError> {
+        adapters::adapters()
     }
 
     fn config_file(&self) -> Option<PathBuf> {
