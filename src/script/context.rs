@@ -25,15 +25,19 @@ impl Context<'_, '_> {
         self.globals.source.as_deref().or(self.config.source.as_deref())
     }
 
-    /// One look at the source that was asked for; a scripted command never picks one by itself.
-    pub fn look(&self) -> Result<Look, Failure> {
-        let source = self.source().ok_or_else(|| {
+    /// The source that was asked for; a scripted command never picks one by itself.
+    pub fn named_source(&self) -> Result<&str, Failure> {
+        self.source().ok_or_else(|| {
             Failure::usage(
                 "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
                  of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
             )
-        })?;
-        self.look_at(self.outside.open(source)?)
+        })
+    }
+
+    /// One look at the source that was asked for.
+    pub fn look(&self) -> Result<Look, Failure> {
+        self.look_at(self.outside.open(self.named_source()?)?)
     }
 
     pub fn look_at(&self, mut source: Box<dyn Source>) -> Result<Look, Failure> {

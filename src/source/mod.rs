@@ -4,6 +4,7 @@ mod assemble;
 mod disk;
 mod generated;
 mod open;
+pub mod socket;
 
 pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;

@@ -18,6 +18,7 @@ mod readme;
 #[path = "../fuzz/replay.rs"]
 mod replay;
 mod same_bytes;
+mod served;
 mod sources;
 mod tables;
 mod topology;

@@ -3,11 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError};
+use fabdeck::access::{Source, SourceError, Traffic};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Terminal, WriteError, Writer, Written, run,
+    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Served, Terminal, WriteError, Writer,
+    Written, run,
 };
 use fabdeck::session::Look;
 
@@ -81,6 +82,12 @@ impl Outside for World {
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
         if name == "demo" { Ok(plain()) } else { self.open("nothing").map(|_| plain()) }
+    }
+
+    fn serve(&self, source: &str, _: &Path, _: &mut dyn FnMut(String)) -> Result<Served, SourceError> {
+        self.open(source)?;
+        let sent = [(0x01, 40), (0x02, 2), (0x12, 1)].into_iter().collect();
+        Ok(Served { clients: 3, dropped: 0, traffic: Traffic { sent, refused: 0 } })
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {
