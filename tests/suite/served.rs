@@ -499,6 +499,27 @@ fn a_client_that_is_killed_in_the_middle_of_traffic_harms_nobody() {
 }
 
 #[test]
+fn a_server_that_hangs_is_silent_until_it_goes_on() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut child, _talk) = serving(home.path(), "s", &[]);
+    let mut port = connect(&home.path().join("s"), None).unwrap();
+    works(&mut port);
+    signal(&child, "STOP");
+    port.send(&node_info(1, &[]), PATIENCE).unwrap();
+    let begin = Instant::now();
+    assert_eq!(port.receive(port.now() + Duration::from_millis(100)), Ok(None));
+    assert!(begin.elapsed() < PATIENCE / 2);
+    // What it does not take is kept, but not without end.
+    let refused = (0..20_000).find_map(|number| port.send(&node_info(number, &[]), PATIENCE).err()).unwrap();
+    assert!(refused.to_string().starts_with("FD-4313"), "{refused}");
+    assert!(begin.elapsed() < PATIENCE * 5, "{:?}", begin.elapsed());
+    signal(&child, "CONT");
+    assert!(port.receive(port.now() + PATIENCE).unwrap().is_some());
+    signal(&child, "INT");
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_client_that_hangs_harms_nobody() {
     let served = Served::start();
     let mut good = served.client(None);
@@ -515,4 +536,61 @@ fn a_client_that_hangs_harms_nobody() {
     child.wait().unwrap();
     served.told("client 2");
     served.end();
+}
+
+#[test]
+fn a_storm_of_strangers_leaves_no_trace() {
+    let served = Served::start();
+    let mut good = served.client(None);
+    let mut valid = Vec::new();
+    encode::hello(None, &mut valid);
+    (0..3).for_each(|number| encode::datagram(&node_info(number, &[]), &mut valid));
+    // Cut anywhere and with one byte changed, by a fixed sequence.
+    let mut dice = 1u64;
+    let mut roll = |sides: usize| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) as usize % sides
+    };
+    for _ in 0..300 {
+        let mut bytes = valid[..=roll(valid.len())].to_vec();
+        let at = roll(bytes.len());
+        bytes[at] ^= 1 << roll(8);
+        // A server that has all its places taken, or had enough, may end the stream first.
+        let _ = served.raw().write_all(&bytes);
+        works(&mut good);
+    }
+    let until = Instant::now() + PATIENCE;
+    while (0..CLIENTS_MAX - 1).map(|_| connect(&served.path(), None)).collect::<Result<Vec<_>, _>>().is_err()
+    {
+        assert!(Instant::now() < until, "places were lost");
+    }
+    works(&mut good);
+    served.end();
+}
+
+#[test]
+fn a_server_ends_in_the_middle_of_traffic() {
+    let served = Served::start();
+    let clients: Vec<ReadPort> = (0..8).map(|_| served.client(None)).collect();
+    let threads: Vec<_> = clients
+        .into_iter()
+        .map(|mut port| {
+            std::thread::spawn(move || {
+                loop {
+                    port.send(&node_info(1, &[]), PATIENCE).unwrap();
+                    if let Err(gone) = port.receive(port.now() + Duration::from_micros(1)) {
+                        return gone;
+                    }
+                }
+            })
+        })
+        .collect();
+    std::thread::sleep(Duration::from_millis(200));
+    let begin = Instant::now();
+    let summary = served.end();
+    assert!(begin.elapsed() < PATIENCE, "{:?}", begin.elapsed());
+    assert!(summary.clients == 8 && summary.traffic.total() > 0);
+    for thread in threads {
+        assert!(thread.join().unwrap().to_string().starts_with("FD-4310"));
+    }
 }

@@ -13,7 +13,7 @@ use super::wire::{DATAGRAM_FRAME, Frame, Reason, WireError, encode};
 use crate::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, SourceError};
 
 /// How long a server may take to answer the hello.
-const WELCOME_WITHIN: Duration = Duration::from_secs(5);
+const WELCOME_WITHIN: Duration = Duration::from_secs(10);
 /// How long one write may block.
 const WRITE_WITHIN: Duration = Duration::from_millis(50);
 /// Datagrams that are gathered before they are written, unless somebody waits for an answer.
@@ -35,6 +35,8 @@ struct SocketPort {
     start: Instant,
     inbox: Inbox,
     outbox: Vec<u8>,
+    /// So much in the outbox is worth a call to the system.
+    flush_at: usize,
     /// The time-out that the stream has; setting it costs a call to the system.
     read_within: Option<Duration>,
 }
@@ -75,6 +77,7 @@ impl SocketPort {
             start: Instant::now(),
             inbox: Inbox::new(),
             outbox: Vec::new(),
+            flush_at: FLUSH_AT,
             read_within: None,
         };
         port.local = port.welcome()?;
@@ -107,10 +110,12 @@ impl SocketPort {
                 ));
             }
             match self.wait(WELCOME_WITHIN) {
-                Ok(0) => return Err(stranger(&self.path, "it closed the connection without a word")),
-                Ok(_) => {}
+                Ok(1..) => {}
                 Err(why) if is_late(why.kind()) => {}
-                Err(why) => return Err(unreachable(&self.path, &why)),
+                // A reset is an end, too: of somebody who did not read the hello.
+                Ok(0) | Err(_) => {
+                    return Err(stranger(&self.path, "it closed the connection without a word"));
+                }
             }
         }
     }
@@ -151,6 +156,8 @@ impl SocketPort {
             }
         }
         self.outbox.drain(..written);
+        // A server that takes nothing for now is not asked again for every datagram: each time may take a while.
+        self.flush_at = self.outbox.len() + FLUSH_AT;
         if self.outbox.len() < OUTBOX_MAX {
             return Ok(());
         }
@@ -177,7 +184,7 @@ impl MadPort for SocketPort {
 
     fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
         encode::datagram(parcel, &mut self.outbox);
-        if self.outbox.len() >= FLUSH_AT { self.flush() } else { Ok(()) }
+        if self.outbox.len() >= self.flush_at { self.flush() } else { Ok(()) }
     }
 
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
@@ -200,10 +207,9 @@ impl MadPort for SocketPort {
             // What came in already is handed out first, so a full window is written and read with two calls.
             self.flush()?;
             match self.wait(until) {
-                Ok(0) => return Err(self.ended()),
-                Ok(_) => {}
+                Ok(1..) => {}
                 Err(why) if is_late(why.kind()) => {}
-                Err(_) => return Err(self.ended()),
+                Ok(0) | Err(_) => return Err(self.ended()),
             }
             looked = true;
         }
@@ -240,16 +246,17 @@ fn unreachable(path: &Path, why: &io::Error) -> SourceError {
 }
 
 fn stranger(path: &Path, why: &str) -> SourceError {
-    let what = format!("what listens on '{}' is no simulator of fabdeck: {why}", path.display());
-    SourceError::Unreachable { code: "FD-4304", what, hint: "check the path".into() }
+    let what =
+        format!("what listens on '{}' does not answer as a simulator of fabdeck: {why}", path.display());
+    let hint = "check the path, and whether the process behind it hangs".into();
+    SourceError::Unreachable { code: "FD-4304", what, hint }
 }
 
 fn refused(path: &Path, reason: Reason, text: &str) -> SourceError {
     let what = format!("the simulator behind '{}' refuses: {text}", path.display());
     match reason {
         Reason::Node => {
-            let hint = "'at=' takes a node by name or GUID, with '/PORT' where it has several".into();
-            SourceError::Name { code: "FD-4306", what, hint }
+            SourceError::Name { code: "FD-4306", what, hint: "it is 'at=' that names the node".into() }
         }
         _ => SourceError::Unreachable { code: "FD-4308", what, hint: "try again later".into() },
     }

@@ -10,4 +10,4 @@ mod wire;
 pub use client::connect;
 pub use listen::ServeError;
 pub use server::{CLIENTS_MAX, Event, Server, Summary};
-pub use wire::{DATAGRAM_FRAME, Frame, PROTOCOL, Reason, Refusal, WireError, decode, encode};
+pub use wire::{DATAGRAM_FRAME, Datagram, Frame, PROTOCOL, Reason, Refusal, WireError, decode, encode};

@@ -30,9 +30,9 @@ use crate::simulator::{Seat, Simulator};
 pub const CLIENTS_MAX: usize = 64;
 /// Batches of datagrams that may wait for the owner; a reader that finds no room waits, and its client with it.
 const MESSAGES: usize = 64;
-/// Messages and deliveries that are handled before the owner looks at the other kind.
+/// Messages that are handled before the owner looks at what is due. All of that is handed out in one go, for it must
+/// not become more than comes in.
 const MESSAGES_A_TURN: usize = 32;
-const DELIVERIES_A_TURN: usize = 4096;
 /// How often the owner looks whether it should stop.
 const LOOK_UP: Duration = Duration::from_millis(50);
 
@@ -241,8 +241,7 @@ impl<'a> Owner<'a> {
     /// Hands out what is due, and tells how long nothing else will be.
     fn deliver(&mut self) -> Duration {
         let now = self.start.elapsed();
-        for _ in 0..DELIVERIES_A_TURN {
-            let Some((_, seat, parcel)) = self.simulator.deliver(now) else { break };
+        while let Some((_, seat, parcel)) = self.simulator.deliver(now) {
             let Some(client) = self.seats.get(&seat) else { continue };
             let Some(seated) = self.clients.get_mut(client) else { continue };
             if seated.peer.push(&parcel) {
