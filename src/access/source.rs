@@ -2,6 +2,8 @@
 
 use crate::observe::{Observation, Place};
 
+use super::port::PortError;
+
 /// Why a source could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
@@ -14,6 +16,66 @@ pub enum SourceError {
     /// It cannot be reached (no such file, no permission, no answer).
     #[error("{code}: {what}; {hint}")]
     Unreachable { code: &'static str, what: String, hint: String },
+    /// Whoever waited wanted it to end.
+    #[error("FD-5010: the look was cancelled")]
+    Cancelled,
+}
+
+impl From<PortError> for SourceError {
+    fn from(error: PortError) -> Self {
+        match error {
+            PortError::Gone { code, what, hint } => Self::Unreachable { code, what, hint },
+            refused @ PortError::ReadOnly { .. } => Self::Unreachable {
+                code: "FD-5011",
+                what: format!("a read tried to write ({refused})"),
+                hint: "this is a bug, and nothing was written: please report it".into(),
+            },
+        }
+    }
+}
+
+/// What a look should bring besides nodes, ports, links and the subnet manager. A source that has it at hand anyway may
+/// bring more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wanted {
+    /// Forwarding tables.
+    pub tables: bool,
+    /// Multicast forwarding tables.
+    pub multicast: bool,
+    /// SL2VL and arbitration tables.
+    pub lanes: bool,
+    /// Counters of every cabled port.
+    pub counters: bool,
+}
+
+/// How far a long look is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// The phase as `Reading` names it.
+    pub phase: &'static str,
+    /// Questions that are settled.
+    pub done: u64,
+    /// Questions known so far, those settled included.
+    pub known: u64,
+}
+
+/// Somebody who waits for a look.
+pub trait Watch {
+    /// Called often; it must be quick.
+    fn progress(&mut self, progress: Progress);
+
+    /// Whether the look should end now.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Waits in silence.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn progress(&mut self, _: Progress) {}
 }
 
 /// Something that can be looked at: a live fabric, the simulator, a capture, files.
@@ -22,5 +84,5 @@ pub trait Source {
     fn describe(&self) -> &str;
 
     /// One look.
-    fn observe(&mut self) -> Result<Observation, SourceError>;
+    fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
 }

@@ -130,6 +130,11 @@ impl LinkSpeed {
         Self::ALL.iter().copied().find(|v| v.word().eq_ignore_ascii_case(word))
     }
 
+    /// Whether the standard's PortInfo has a value for it: FDR10 is a vendor's, XDR came after.
+    pub fn in_port_info(self) -> bool {
+        !matches!(self, Self::Fdr10 | Self::Xdr)
+    }
+
     /// Signalling rate of one lane in Mbit/s (IBA volume 2; a 4x EDR link carries 4 of these).
     pub fn mbps(self) -> u32 {
         match self {

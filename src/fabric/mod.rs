@@ -23,4 +23,4 @@ pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
 pub use node::{NodeFacts, NodeKind, PortFacts};
 pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
-pub use tables::{Arbitration, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight};
+pub use tables::{Arbitration, BLOCK_LIDS, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight};

@@ -1,11 +1,14 @@
 //! The tables that nodes hold: forwarding, multicast, lanes and arbitration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Lane, Lid, NodeId, PortNum, ServiceLevel};
 
 /// The entry of a forwarding table that leads nowhere.
 pub const NO_PATH: u8 = 0xFF;
+
+/// How many LIDs one block of a forwarding table covers.
+pub const BLOCK_LIDS: u16 = 64;
 
 /// A linear forwarding table: the egress port for each LID, 255 where there is none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -87,6 +90,8 @@ pub struct Arbitration {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NodeTables {
     pub lft: Option<Lft>,
+    /// Blocks of 64 LIDs of the forwarding table that could not be read: what they hold nobody knows.
+    pub unread: BTreeSet<u16>,
     pub mft: Option<Mft>,
     pub sl2vl: BTreeMap<(PortNum, PortNum), Sl2Vl>,
     pub arbitration: BTreeMap<PortNum, Arbitration>,
@@ -99,6 +104,12 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Whether a table says what becomes of a LID, be it that it has no path.
+    pub fn tells(&self, node: NodeId, lid: Lid) -> bool {
+        let held = self.nodes.get(&node);
+        held.is_some_and(|held| held.lft.is_some() && !held.unread.contains(&(lid.value() / BLOCK_LIDS)))
+    }
+
     pub fn lft(&self, node: NodeId) -> Option<&Lft> {
         self.nodes.get(&node)?.lft.as_ref()
     }

@@ -38,6 +38,16 @@ impl ClassPortInfo {
         self.has(Self::EXTENDED_WIDTH | Self::EXTENDED_WIDTH_NO_IETF)
     }
 
+    /// Packets counted apart for one and for many receivers.
+    pub fn counts_by_cast(&self) -> bool {
+        self.has(Self::EXTENDED_WIDTH)
+    }
+
+    /// Errors and waiting counted in 64 bits too (CapabilityMask2, above the five bits of the response time).
+    pub fn additional_extended(&self) -> bool {
+        self.capability_mask2_response.get() >> 5 & 2 != 0
+    }
+
     pub fn xmit_wait(&self) -> bool {
         self.has(Self::XMIT_WAIT)
     }

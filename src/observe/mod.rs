@@ -3,7 +3,9 @@
 mod counters;
 mod notes;
 mod observation;
+mod reading;
 
 pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Observation, SubnetManager};
+pub use reading::{Phase, Reading, Silence, route_text};

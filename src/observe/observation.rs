@@ -2,7 +2,7 @@
 
 use crate::fabric::{Fabric, Guid, NameMap, Tables};
 
-use super::{CounterSample, Notes};
+use super::{CounterSample, Notes, Reading};
 
 /// The subnet manager in charge, as far as the source tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +23,8 @@ pub struct Observation {
     pub names: NameMap,
     pub subnet_manager: Option<SubnetManager>,
     pub notes: Notes,
+    /// How it was read, where it was read from a live fabric.
+    pub reading: Option<Reading>,
 }
 
 impl Observation {

@@ -2,11 +2,14 @@
 //! arguments.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::session;
+
+use super::open::Reach;
 
 #[derive(Debug, Parser)]
 #[command(name = "fabdeck", version, about = "A terminal console for InfiniBand fabric operations")]
@@ -21,7 +24,7 @@ pub struct Cli {
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Globals {
-    /// What to look at: sim:NAME[,key=value...], or a file or folder of known formats
+    /// What to look at: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
     /// Print one JSON object
@@ -33,6 +36,15 @@ pub struct Globals {
     /// Names of nodes by GUID, as the tools of infiniband-diags read them
     #[arg(long, global = true, value_name = "FILE")]
     pub node_name_map: Option<PathBuf>,
+    /// How long an answer of a live fabric may take: 500ms, 2s (usually 1s)
+    #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// How often a question is sent again when no answer came (usually 2)
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub retries: Option<u32>,
+    /// M_Keys of a guarded fabric: one key, or lines 'GUID KEY'; `-` is stdin
+    #[arg(long, global = true, value_name = "FILE")]
+    pub mkey_file: Option<PathBuf>,
     /// The configuration to use instead of the one in the configuration folder
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -48,6 +60,33 @@ pub struct Globals {
     /// Say more: every note, and where the log is
     #[arg(short, long, global = true)]
     pub verbose: bool,
+}
+
+impl Globals {
+    /// The flags that live sources take.
+    pub fn reach(&self) -> Reach {
+        Reach { timeout: self.timeout, retries: self.retries, mkey_file: self.mkey_file.clone() }
+    }
+}
+
+/// A time with its unit; a number alone counts seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(3600);
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        _ => return Err("write a number and ms, s or m, as in 500ms".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "write a number and ms, s or m, as in 500ms".to_owned())?;
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
+    match time {
+        Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
+        time if time > LONGEST => Err("it has to be an hour at most".to_owned()),
+        time => Ok(time),
+    }
 }
 
 /// When to colour.
@@ -199,6 +238,16 @@ mod tests {
         let extra =
             table.iter().filter(|name| !found.iter().any(|known| known == *name)).map(|n| (*n).to_owned());
         (missing, extra.collect())
+    }
+
+    #[test]
+    fn times_have_a_unit() {
+        for (text, millis) in [("500ms", 500), ("2s", 2000), ("1.5", 1500), ("1m", 60_000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What every command has at hand: the flags, the configuration, the outside and both streams.
 
-use crate::access::Source;
+use crate::access::{Source, Wanted};
 use crate::fabric::NameMap;
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
@@ -10,6 +10,7 @@ use super::config::Config;
 use super::json::{Head, Object};
 use super::open::Outside;
 use super::output::Output;
+use super::progress::{Meter, phases};
 use super::{Exit, Failure};
 
 pub struct Context<'a, 'o> {
@@ -17,6 +18,8 @@ pub struct Context<'a, 'o> {
     pub config: Config,
     pub outside: &'a dyn Outside,
     pub output: Output<'o>,
+    /// Whether somebody watches stderr while a long look is under way.
+    pub progress: bool,
 }
 
 impl Context<'_, '_> {
@@ -36,12 +39,24 @@ impl Context<'_, '_> {
     }
 
     /// One look at the source that was asked for.
-    pub fn look(&self) -> Result<Look, Failure> {
-        self.look_at(self.outside.open(self.named_source()?)?)
+    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
+        let source = self.open(self.named_source()?)?;
+        self.look_at(source, wanted)
     }
 
-    pub fn look_at(&self, mut source: Box<dyn Source>) -> Result<Look, Failure> {
-        let observation = source.observe()?;
+    /// The source that a text names, under the flags of live sources.
+    pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
+        Ok(self.outside.open(source, &self.globals.reach())?)
+    }
+
+    pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress);
+        let observation = source.observe(wanted, &mut meter);
+        meter.clear();
+        let observation = observation?;
+        if let Some(reading) = observation.reading.as_ref().filter(|_| self.globals.verbose) {
+            phases(reading).iter().for_each(|line| self.output.say(line));
+        }
         self.look_of(source.describe(), observation)
     }
 

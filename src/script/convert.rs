@@ -1,5 +1,6 @@
 //! `convert`.
 
+use crate::access::Wanted;
 use std::path::PathBuf;
 
 use super::args::ConvertArgs;
@@ -35,7 +36,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
     refuse_same_file(args)?;
-    let mut look = context.look_at(open(context, &args.inputs)?)?;
+    let mut look = context.look_at(open(context, &args.inputs)?, Wanted::default())?;
     let written = (writer.write)(&look)?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
@@ -62,7 +63,7 @@ fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>
     let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
     let no_file = |word: &String| word.starts_with("sim:") || word == "umad" || word.starts_with("umad:");
     match words.as_slice() {
-        [word] if no_file(word) => Ok(context.outside.open(word)?),
+        [word] if no_file(word) => context.open(word),
         words => match words.iter().find(|word| no_file(word)) {
             Some(word) => Err(Failure::usage(format!(
                 "FD-7503: '{word}' is a fabric by itself; give it as the only input"

@@ -46,6 +46,7 @@ impl From<SourceError> for Failure {
             SourceError::Name { .. } => Exit::Usage,
             SourceError::Input { .. } => Exit::BadInput,
             SourceError::Unreachable { .. } => Exit::Unreachable,
+            SourceError::Cancelled => Exit::Interrupted,
         };
         Self::new(exit, error.to_string())
     }

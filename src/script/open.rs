@@ -2,6 +2,7 @@
 //! their own; the real one is `Machine`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Adapter, Found};
 use crate::access::{Source, SourceError, Traffic};
@@ -12,7 +13,7 @@ use crate::session::Look;
 /// The world behind the command line.
 pub trait Outside {
     /// What `--source` names.
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError>;
+    fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError>;
 
     /// Files that are one fabric together; `-` is stdin.
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError>;
@@ -27,7 +28,13 @@ pub trait Outside {
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;
 
     /// Runs the simulator that a source names behind a socket, until the process is asked to end.
-    fn serve(&self, source: &str, socket: &Path, say: &mut dyn FnMut(String)) -> Result<Served, SourceError>;
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError>;
 
     /// The names that `generate` knows.
     fn catalogue(&self) -> Vec<CatalogueEntry>;
@@ -57,6 +64,17 @@ pub struct Served {
     pub dropped: u64,
     /// What clients sent.
     pub traffic: Traffic,
+    /// What is particular about the fabric.
+    pub notes: Notes,
+}
+
+/// How a live fabric is reached: the flags that stand for every source, as far as they were given.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Reach {
+    pub timeout: Option<Duration>,
+    pub retries: Option<u32>,
+    /// Where the M_Keys are; never the keys themselves.
+    pub mkey_file: Option<PathBuf>,
 }
 
 /// A kind of fabric that can be made by name.

@@ -3,6 +3,7 @@
 use super::context::Context;
 use super::show::write_summary;
 use super::{Exit, Failure};
+use crate::access::Wanted;
 
 /// What the console opens when no source is named.
 const DEFAULT: &str = "sim:demo";
@@ -17,8 +18,8 @@ The console is still to come. Until then, commands answer:
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("fabdeck")?;
-    let source = context.source().unwrap_or(DEFAULT);
-    let look = context.look_at(context.outside.open(source)?)?;
+    let source = context.open(context.source().unwrap_or(DEFAULT))?;
+    let look = context.look_at(source, Wanted::default())?;
     write_summary(context, &look)?;
     if !context.output.json {
         context.output.out.write_all(COMING.as_bytes())?;

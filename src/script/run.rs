@@ -41,7 +41,13 @@ pub fn run(
         json: cli.globals.json,
         verbose: cli.globals.verbose,
     };
-    let mut context = Context { globals: &cli.globals, config: Config::default(), outside, output };
+    let mut context = Context {
+        globals: &cli.globals,
+        config: Config::default(),
+        outside,
+        output,
+        progress: terminal.stderr,
+    };
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);
     }

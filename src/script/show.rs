@@ -7,6 +7,7 @@ use super::context::Context;
 use super::rows::HELP;
 use super::table::write_pairs;
 use super::{Exit, Failure};
+use crate::access::Wanted;
 
 pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> {
     let (view, rows, switch) = match show {
@@ -24,7 +25,7 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let mut look = context.look()?;
+    let mut look = context.look(wanted(view, rows))?;
     if view == Browse::Counters {
         let notes = unplaced_counters(&look);
         look.observation.notes.extend(notes);
@@ -34,6 +35,19 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         None => browse(context, &look, view, rows)?,
     }
     Ok(context.conclude(&look))
+}
+
+/// What a view shows besides nodes, ports and links.
+fn wanted(view: Browse, rows: &RowArgs) -> Wanted {
+    // Multicast tables are many datagrams for one column.
+    let groups =
+        rows.fields.as_deref().is_some_and(|fields| fields.split(',').any(|field| field.trim() == "groups"));
+    Wanted {
+        tables: matches!(view, Browse::Tables | Browse::Entries),
+        multicast: view == Browse::Tables && groups,
+        lanes: view == Browse::Lanes,
+        counters: view == Browse::Counters,
+    }
 }
 
 fn browse(context: &mut Context<'_, '_>, look: &Look, view: Browse, rows: &RowArgs) -> Result<(), Failure> {
@@ -64,7 +78,7 @@ fn switch_entries(
 
 fn fabric(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("show fabric")?;
-    let look = context.look()?;
+    let look = context.look(Wanted::default())?;
     write_summary(context, &look)?;
     Ok(context.conclude(&look))
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::access::Traffic;
 use crate::mad::Method;
-use crate::observe::Notes;
 use crate::session::counted;
 
 use super::args::SimulateArgs;
@@ -23,22 +22,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         ));
     };
     let outside = context.outside;
-    let served = outside.serve(&source, socket, &mut |line| context.output.say(&line))?;
+    let reach = context.globals.reach();
+    let served = outside.serve(&source, &reach, socket, &mut |line| context.output.say(&line))?;
     report(context, &source, &served)?;
     Ok(Exit::Done)
 }
 
 fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Result<(), Failure> {
-    let Served { clients, dropped, traffic } = served;
+    let Served { clients, dropped, traffic, notes } = served;
     let datagrams = by_method(traffic);
     if context.output.json {
-        let head = Head {
-            schema: "simulate",
-            source: Some(source),
-            time: None,
-            partial: false,
-            notes: &Notes::new(),
-        };
+        let head = Head { schema: "simulate", source: Some(source), time: None, partial: false, notes };
         let mut object = Object::begin(context.output.out, &head)?;
         object.field("clients", clients)?;
         object.field("datagrams", &datagrams)?;
@@ -47,6 +41,7 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
         object.end()?;
         return Ok(());
     }
+    context.output.say_notes(notes);
     let methods: Vec<String> = datagrams.iter().map(|(method, count)| format!("{method}: {count}")).collect();
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
     let clients = counted(*clients as usize, "client was", "clients were");

@@ -5,6 +5,7 @@ use crate::session::{Browse, LidChoice, Look, Trace, Traced, endpoint};
 use super::args::TraceArgs;
 use super::context::Context;
 use super::{Exit, Failure};
+use crate::access::Wanted;
 
 #[derive(serde::Serialize)]
 struct End {
@@ -26,7 +27,7 @@ impl End {
 }
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
-    let mut look = context.look()?;
+    let mut look = context.look(Wanted { tables: args.tables.is_none(), ..Wanted::default() })?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);

@@ -168,8 +168,8 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "simulate",
         "Run a simulated fabric",
-        "With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:SOCKET` is \
-         that fabric, `sim:SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
+        "With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
+         is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
          hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
     )
     .looks()

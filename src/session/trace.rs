@@ -332,6 +332,7 @@ impl Walk<'_> {
         };
         let Some(lft) = self.tables.lft(at) else { return ended(self, Ending::NoTable(at)) };
         match lft.get(self.lid) {
+            None if !self.tables.tells(at, self.lid) => ended(self, Ending::NoTable(at)),
             None => ended(self, Ending::NoEntry(at)),
             Some(PortNum::MANAGEMENT) => ended(self, Ending::Astray(at)),
             Some(egress) => self.cross(at, egress),

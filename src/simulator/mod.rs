@@ -16,7 +16,7 @@ mod simulate;
 mod subnet;
 mod world;
 
-pub use line::{Line, Share};
+pub use line::{Dice, Line, Share};
 pub use log::EventLog;
 pub use port::SimulatedPort;
 pub use simulate::{AttachError, Seat, Simulator};

@@ -356,8 +356,7 @@ fn lane_pair(device: &Device, ingress: u8, modifier: u32) -> (u8, u8) {
 /// Unless somebody set it otherwise, a service level takes the lane of its number, modulo those in operation.
 fn lanes_between(device: &Device, from: u8, to: u8) -> crate::fabric::Sl2Vl {
     use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
-    let key = if device.is_switch() { (from, to) } else { (0, 0) };
-    if let Some(set) = device.tables.lanes.get(&key) {
+    if let Some(set) = device.tables.lanes.get(&(from, to)) {
         return *set;
     }
     let lanes = u32::from(device.socket(to).map_or(1, |socket| socket.operational_lanes).max(1));
@@ -375,7 +374,7 @@ fn set_lanes(device: &mut Device, ingress: u8, modifier: u32, wanted: &SlToVl) -
     let (from, to) = lane_pair(device, ingress, modifier);
     let table = wanted.table();
     if !device.is_switch() {
-        device.tables.lanes.insert((0, 0), table);
+        device.tables.lanes.insert((0, ingress), table);
         return Ok(());
     }
     if modifier & (ALL_IN | ALL_OUT) != 0 && !device.optimized_lanes {

@@ -109,6 +109,7 @@ impl Assembly {
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
+            reading: None,
         })
     }
 

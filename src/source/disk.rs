@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::assemble::Assembly;
-use crate::access::{Source, SourceError};
+use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::files::content::Content;
 use crate::files::text::Input;
 use crate::files::{Format, detect};
@@ -34,7 +34,7 @@ impl Source for FilesSource {
         &self.name
     }
 
-    fn observe(&mut self) -> Result<Observation, SourceError> {
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
         let mut assembly = Assembly::new(&self.name);
         for path in &self.paths {
             if path.is_dir() {

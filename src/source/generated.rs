@@ -1,6 +1,6 @@
 //! A fabric made by name. Nothing runs behind it: its tables are empty.
 
-use crate::access::{Source, SourceError};
+use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::generate::{GenerateError, Spec, generate};
 use crate::observe::{Notes, Observation, Place};
 
@@ -23,7 +23,7 @@ impl Source for GeneratedSource {
         &self.name
     }
 
-    fn observe(&mut self) -> Result<Observation, SourceError> {
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
         let generated = generate(&self.spec).map_err(wrong_name)?;
         let mut notes = Notes::new();
         for text in generated.notes {

@@ -1,11 +1,17 @@
-//! What `--source` names: files and folders of known formats, and generated fabrics.
+//! What `--source` names: adapters, the simulator and the socket to one, files and folders of known formats.
 
 mod assemble;
 mod disk;
 mod generated;
+mod live;
 mod open;
+mod simulated;
 pub mod socket;
+mod umad;
 
 pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;
-pub use open::open;
+pub use live::{Keys, LiveSource, Policy, look};
+pub use open::{LiveOptions, open};
+pub use simulated::{SIMULATOR_KEYS, SimulatorKey, simulator_of};
+pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};

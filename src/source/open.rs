@@ -2,29 +2,60 @@
 
 use std::path::PathBuf;
 
-use super::{FilesSource, GeneratedSource};
+use super::live::{Keys, LiveSource, Policy};
+use super::simulated::{self, simulated_source};
+use super::{FilesSource, open_adapter, socket};
 use crate::access::{Source, SourceError};
 
-/// `sim:NAME[,key=value...]` or a path; `-` is standard input. What it names is looked at by `observe`.
-pub fn open(text: &str) -> Result<Box<dyn Source>, SourceError> {
-    if let Some(spec) = text.strip_prefix("sim:") {
-        return Ok(Box::new(GeneratedSource::new(text, spec)?));
+/// How live fabrics are read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LiveOptions {
+    pub policy: Policy,
+    pub keys: Keys,
+}
+
+/// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
+/// names is looked at by `observe`.
+pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
+    if let Some(words) = text.strip_prefix("sim:") {
+        return Ok(Box::new(match simulated::socket(words) {
+            Some((path, at)) => {
+                LiveSource::new(text, socket::connect(&path, at)?, options.policy, options.keys.clone())
+            }
+            None => simulated_source(text, words, options)?,
+        }));
     }
-    if text == "umad" || text.starts_with("umad:") {
-        return Err(SourceError::Name {
-            code: "FD-5001",
-            what: format!(
-                "'{text}' is a live fabric, and this version reads files and generated fabrics only"
-            ),
-            hint: "record it with ibnetdiscover and dump_lfts into a folder, and give the folder".into(),
-        });
+    if let Some((adapter, port)) = adapter_words(text)? {
+        let port = open_adapter(adapter, port)?;
+        return Ok(Box::new(LiveSource::new(text, port, options.policy, options.keys.clone())));
     }
     if text.is_empty() {
         return Err(SourceError::Name {
             code: "FD-5002",
             what: "the source is empty".into(),
-            hint: "give sim:NAME, a file or a folder".into(),
+            hint: "give umad, sim:NAME, a file or a folder".into(),
         });
     }
     Ok(Box::new(FilesSource::new(text, vec![PathBuf::from(text)])))
+}
+
+/// Adapter and port of `umad[:CA[:PORT]]`; `None` where the text is no such name.
+#[allow(clippy::type_complexity, reason = "two words of one name, each of which may be left out")]
+fn adapter_words(text: &str) -> Result<Option<(Option<&str>, Option<u8>)>, SourceError> {
+    let Some(words) = text.strip_prefix("umad") else { return Ok(None) };
+    let Some(words) = words.strip_prefix(':') else { return Ok(words.is_empty().then_some((None, None))) };
+    let (adapter, port) =
+        words.split_once(':').map_or((words, None), |(adapter, port)| (adapter, Some(port)));
+    let wrong = || SourceError::Name {
+        code: "FD-5001",
+        what: format!("'{text}' names no adapter"),
+        hint: "write umad, umad:CA or umad:CA:PORT, as umad:mlx5_0:1; 'fabdeck sources' lists the adapters"
+            .into(),
+    };
+    let number =
+        port.map(|port| port.parse::<u8>().ok().filter(|port| *port > 0).ok_or_else(wrong)).transpose()?;
+    if adapter.is_empty() && port.is_none() {
+        return Err(wrong());
+    }
+    Ok(Some((Some(adapter).filter(|adapter| !adapter.is_empty()), number)))
 }

@@ -9,6 +9,8 @@
 )]
 #![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
+mod adapters;
+mod machines;
 mod played;
 mod routed;
 mod stage;

@@ -102,11 +102,10 @@ impl Stage {
         self
     }
 
-    /// What a tool prints over this fabric. It must succeed.
-    pub fn run<S: AsRef<OsStr>>(&self, tool: &str, package: &str, args: &[S]) -> String {
-        let mut command = Command::new(program(tool, package));
+    /// A program that finds this fabric where a device would be.
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
         command
-            .args(args)
             // libumad2sim makes a folder where it is started.
             .current_dir(self.folder.path())
             .env("IBSIM_SOCKNAME", &self.socket)
@@ -114,6 +113,13 @@ impl Stage {
             .env("LD_PRELOAD", umad2sim())
             .env("OSM_TMP_DIR", self.folder.path())
             .env("OSM_CACHE_DIR", self.folder.path());
+        command
+    }
+
+    /// What a tool prints over this fabric. It must succeed.
+    pub fn run<S: AsRef<OsStr>>(&self, tool: &str, package: &str, args: &[S]) -> String {
+        let mut command = self.command(program(tool, package));
+        command.args(args);
         let output = finish(command);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let talk = String::from_utf8_lossy(&output.stderr);

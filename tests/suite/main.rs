@@ -13,6 +13,7 @@ mod commands;
 mod fabric;
 mod generate;
 mod incident;
+mod live;
 mod mad;
 mod readme;
 #[path = "../fuzz/replay.rs"]

@@ -13,20 +13,18 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::{
-    Address, Arrival, Clock, MadPort, Parcel, PortError, ReadPort, Source, SourceError, WriteToken,
+    Address, Arrival, Clock, MadPort, Parcel, PortError, ReadPort, SourceError, WriteToken,
 };
 use fabdeck::mad::{Method, NodeInfo, Smp, attribute};
-use fabdeck::simulator::{Line, Simulator, World};
-use fabdeck::source::GeneratedSource;
+use fabdeck::simulator::Simulator;
 use fabdeck::source::socket::{CLIENTS_MAX, Event, Frame, Reason, Server, Summary, connect, decode, encode};
+use fabdeck::source::{LiveOptions, simulator_of};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn simulator() -> Simulator {
-    let observation = GeneratedSource::new("sim:demo", "demo").unwrap().observe().unwrap();
-    let world = World::new(&observation.fabric, &observation.tables).unwrap();
-    Simulator::new(world, Line::default(), 1)
+    simulator_of("sim:demo", &LiveOptions::default()).unwrap().0
 }
 
 /// A server in a thread of the test, and what it tells.
@@ -404,6 +402,33 @@ fn the_command_serves_until_a_signal_and_puts_its_socket_away() {
         assert!(!home.path().join("fabric.sock").exists());
         assert!(port.receive(port.now() + PATIENCE).is_err());
     }
+}
+
+#[test]
+fn a_process_looks_at_a_fabric_that_another_one_serves() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut child, _talk) = serving(home.path(), "fabric.sock", &[]);
+    let run = |source: &str, what: &str| {
+        let ended =
+            fabdeck(home.path()).args(["--source", source, "show", what, "--no-times"]).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        String::from_utf8(ended.stdout).unwrap()
+    };
+    for what in ["links", "hosts", "tables", "counters"] {
+        let here = run("sim:demo", what);
+        assert_eq!(run("sim:./fabric.sock", what), here);
+        assert_eq!(run("sim:./fabric.sock,at=node02 mlx5_0", what), here);
+    }
+    let nobody =
+        fabdeck(home.path()).args(["--source", "sim:./fabric.sock,at=nobody", "show", "links"]).output();
+    let nobody = nobody.unwrap();
+    assert_eq!(nobody.status.code(), Some(64));
+    assert!(String::from_utf8_lossy(&nobody.stderr).contains("FD-4306"), "{nobody:?}");
+    signal(&child, "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let ended =
+        fabdeck(home.path()).args(["--source", "sim:./fabric.sock", "show", "links"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(8), "{ended:?}");
 }
 
 #[test]

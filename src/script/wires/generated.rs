@@ -1,7 +1,7 @@
 //! Ties `generate` and the list of `sources` to the fabrics that are made by name.
 
 use crate::access::Source;
-use crate::access::SourceError;
+use crate::access::{SourceError, Unwatched, Wanted};
 use crate::generate;
 use crate::observe::Observation;
 use crate::script::CatalogueEntry;
@@ -22,5 +22,5 @@ fn keys(keys: &[generate::Key]) -> String {
 }
 
 pub fn generate(name: &str) -> Result<Observation, SourceError> {
-    GeneratedSource::new(name, name)?.observe()
+    GeneratedSource::new(name, name)?.observe(Wanted::default(), &mut Unwatched)
 }

@@ -7,7 +7,7 @@ use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
 use crate::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Served, Stop, Writer, adapters, found,
+    Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, adapters, found,
 };
 
 /// Files, folders and names of this machine.
@@ -24,8 +24,8 @@ impl Machine {
 }
 
 impl Outside for Machine {
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
-        crate::source::open(source)
+    fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
+        sources::open(source, reach)
     }
 
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
@@ -44,8 +44,14 @@ impl Outside for Machine {
         generated::generate(name)
     }
 
-    fn serve(&self, source: &str, socket: &Path, say: &mut dyn FnMut(String)) -> Result<Served, SourceError> {
-        simulated::serve(source, socket, &self.stop, say)
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        simulated::serve(source, reach, socket, &self.stop, say)
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {

@@ -6,7 +6,24 @@ use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::files::content::Content;
 use crate::observe::{Notes, Place};
-use crate::source::{FilesSource, read_content};
+use crate::script::Reach;
+use crate::source::{self, FilesSource, Keys, LiveOptions, Policy, read_content};
+
+pub fn open(text: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
+    source::open(text, &live_options(reach)?)
+}
+
+/// The flags as a live source takes them. Keys are read here, once, and go nowhere else.
+pub fn live_options(reach: &Reach) -> Result<LiveOptions, SourceError> {
+    let usual = Policy::default();
+    let policy = Policy {
+        timeout: reach.timeout.unwrap_or(usual.timeout),
+        retries: reach.retries.unwrap_or(usual.retries),
+        ..usual
+    };
+    let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();
+    Ok(LiveOptions { policy, keys })
+}
 
 pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
     let name = files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(" ");

@@ -42,6 +42,8 @@ pub fn entries(look: &Look, switch: NodeId) -> Rows<'_, Entry> {
         let mut lids: Vec<Lid> = lft.routed().map(|(lid, _)| lid).chain(owned(look)).collect();
         lids.sort_unstable();
         lids.dedup();
+        // What a block holds that could not be read nobody knows, so there is no row to show for it.
+        lids.retain(|lid| look.observation.tables.tells(switch, *lid));
         rows.extend(lids.into_iter().map(|lid| Entry { switch, lid, egress: lft.get(lid) }));
     }
     Rows { look, fields: ENTRY_FIELDS, rows, when_empty: "the source has no forwarding table of this switch" }

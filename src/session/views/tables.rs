@@ -23,7 +23,10 @@ pub static TABLE_FIELDS: &[Get] = &[
     }),
     Get::new("no_path", "NO PATH", Kind::Number, "LIDs of the fabric without an egress port", |l, id| {
         lft(l, id)
-            .map(|lft| Value::count(owned(l).filter(|lid| lft.get(*lid).is_none()).count()))
+            .map(|lft| {
+                let tells = |lid: &Lid| l.observation.tables.tells(id, *lid);
+                Value::count(owned(l).filter(|lid| lft.get(*lid).is_none() && tells(lid)).count())
+            })
             .unwrap_or(Value::Missing)
     }),
     Get::new("ports_used", "PORTS USED", Kind::Number, "different egress ports in the table", |l, id| {

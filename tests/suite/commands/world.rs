@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError, Traffic};
+use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Served, Terminal, WriteError, Writer,
+    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal, WriteError, Writer,
     Written, run,
 };
 use fabdeck::session::Look;
@@ -40,13 +40,13 @@ impl Source for Taken {
         self.0
     }
 
-    fn observe(&mut self) -> Result<Observation, SourceError> {
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
         Ok(self.1.clone())
     }
 }
 
 impl Outside for World {
-    fn open(&self, source: &str) -> Result<Box<dyn Source>, SourceError> {
+    fn open(&self, source: &str, _: &Reach) -> Result<Box<dyn Source>, SourceError> {
         match source {
             "small" => Ok(Box::new(Taken("small", small()))),
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
@@ -67,7 +67,7 @@ impl Outside for World {
     }
 
     fn open_files(&self, _: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {
-        self.open("small")
+        self.open("small", &Reach::default())
     }
 
     fn tables(&self, _: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
@@ -81,13 +81,19 @@ impl Outside for World {
     }
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
-        if name == "demo" { Ok(plain()) } else { self.open("nothing").map(|_| plain()) }
+        if name == "demo" { Ok(plain()) } else { self.open("nothing", &Reach::default()).map(|_| plain()) }
     }
 
-    fn serve(&self, source: &str, _: &Path, _: &mut dyn FnMut(String)) -> Result<Served, SourceError> {
-        self.open(source)?;
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        _: &Path,
+        _: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        self.open(source, reach)?;
         let sent = [(0x01, 40), (0x02, 2), (0x12, 1)].into_iter().collect();
-        Ok(Served { clients: 3, dropped: 0, traffic: Traffic { sent, refused: 0 } })
+        Ok(Served { clients: 3, dropped: 0, traffic: Traffic { sent, refused: 0 }, notes: Notes::new() })
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {

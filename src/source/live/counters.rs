@@ -1,0 +1,155 @@
+//! Counters of every cabled port, as its performance agent gives them: raw, by LID.
+
+use super::exchange::{Question, Reply};
+use super::found::{FoundNode, node_id};
+use super::reader::{OpenPhase, Reader};
+use super::tables::silence;
+use crate::access::{Address, Parcel, SourceError};
+use crate::fabric::{Fabric, Lid, NodeKind, PortNum};
+use crate::mad::{ClassPortInfo, CounterBlock, Mad, Method, PortCounters, PortCountersExtended, attribute};
+use crate::observe::{Counter, CounterKind, CounterSample, CounterValues};
+
+#[derive(Clone, Copy, Debug)]
+enum Asked {
+    /// What the agent at a port can do.
+    Abilities,
+    Narrow,
+    Wide(ClassPortInfo),
+}
+
+/// A port that is counted at, and the LID that its agent is asked by.
+#[derive(Clone, Copy, Debug)]
+struct Port {
+    node: usize,
+    number: u8,
+    lid: Lid,
+}
+
+/// One sample for each cabled port, in the order of the ports.
+pub fn read_counters(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+) -> Result<Vec<CounterSample>, SourceError> {
+    let mut phase = reader.phase::<(Asked, Vec<Port>)>("counters");
+    for (at, node) in nodes.iter().enumerate() {
+        let ports = ports_of(fabric, at);
+        if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
+            let guid = node.guid;
+            phase.told.note_partial("FN-523", || {
+                format!("{guid} has no LID, so its counters cannot be asked for; a subnet manager gives LIDs")
+            });
+        }
+        // The ports of a switch share an agent; those of an adapter have one each.
+        let agents: Vec<Vec<Port>> = match node.kind {
+            NodeKind::Switch => vec![ports],
+            _ => ports.into_iter().map(|port| vec![port]).collect(),
+        };
+        for ports in agents.into_iter().filter(|ports| !ports.is_empty()) {
+            let lid = ports[0].lid;
+            ask(&mut phase, at, lid, attribute::CLASS_PORT_INFO, 0, (Asked::Abilities, ports));
+        }
+    }
+    let mut samples = std::collections::BTreeMap::<(usize, u8), CounterSample>::new();
+    while let Some(((asked, ports), reply)) = phase.next()? {
+        let node = &nodes[ports[0].node];
+        let mad = match reply {
+            Reply::Answer(mad) => mad,
+            failed => {
+                phase.told.silent.push(silence(node, words(asked, &ports), &failed));
+                continue;
+            }
+        };
+        match asked {
+            Asked::Abilities => ask_ports(&mut phase, *mad.performance_data::<ClassPortInfo>(), &ports),
+            Asked::Narrow => {
+                let block = mad.performance_data::<PortCounters>();
+                take(&mut samples, node, ports[0], block.values(), |_| true);
+            }
+            Asked::Wide(abilities) => {
+                let block = mad.performance_data::<PortCountersExtended>();
+                take(&mut samples, node, ports[0], block.values(), |counter| has(&abilities, counter));
+            }
+        }
+    }
+    phase.end();
+    Ok(samples.into_values().collect())
+}
+
+/// The cabled ports of a node with the LID to ask them by.
+fn ports_of(fabric: &Fabric, at: usize) -> Vec<Port> {
+    let cabled = fabric.ports_of(node_id(at)).filter(|(_, port)| port.peer.is_some());
+    let port = |(id, port): (_, &crate::fabric::Port)| {
+        let (lid, _) = fabric.address_of(id)?;
+        Some(Port { node: at, number: port.number.value(), lid })
+    };
+    cabled.filter_map(port).collect()
+}
+
+fn ask_ports(phase: &mut OpenPhase<'_, '_, (Asked, Vec<Port>)>, abilities: ClassPortInfo, ports: &[Port]) {
+    for port in ports {
+        let (node, lid, number) = (port.node, port.lid, port.number);
+        ask(phase, node, lid, attribute::PORT_COUNTERS, number, (Asked::Narrow, vec![*port]));
+        if abilities.extended_counters() {
+            let tag = (Asked::Wide(abilities), vec![*port]);
+            ask(phase, node, lid, attribute::PORT_COUNTERS_EXTENDED, number, tag);
+        }
+    }
+}
+
+fn ask(
+    phase: &mut OpenPhase<'_, '_, (Asked, Vec<Port>)>,
+    node: usize,
+    lid: Lid,
+    attribute: u16,
+    port: u8,
+    tag: (Asked, Vec<Port>),
+) {
+    let mad = Mad::performance(Method::GET, attribute, port);
+    let address = Address::of(lid, mad.class());
+    let retries = phase.exchange.retries();
+    phase.exchange.ask(Question { parcel: Parcel { mad, address }, target: node as u32, retries, tag });
+}
+
+fn words(asked: Asked, ports: &[Port]) -> String {
+    match asked {
+        Asked::Abilities => format!("ClassPortInfo of the counters at LID {}", ports[0].lid),
+        Asked::Narrow => format!("PortCounters {}", ports[0].number),
+        Asked::Wide(_) => format!("PortCountersExtended {}", ports[0].number),
+    }
+}
+
+/// Which of the extended counters an agent has: those of errors and packets by kind came later.
+fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
+    match (counter, counter.kind()) {
+        (
+            Counter::PortUnicastXmitPkts
+            | Counter::PortUnicastRcvPkts
+            | Counter::PortMulticastXmitPkts
+            | Counter::PortMulticastRcvPkts,
+            _,
+        ) => abilities.counts_by_cast(),
+        (_, Some(CounterKind::Error | CounterKind::Wait)) => abilities.additional_extended(),
+        _ => true,
+    }
+}
+
+fn take(
+    samples: &mut std::collections::BTreeMap<(usize, u8), CounterSample>,
+    node: &FoundNode,
+    port: Port,
+    values: Vec<(Counter, u64)>,
+    wanted: impl Fn(&Counter) -> bool,
+) {
+    let blank = || CounterSample {
+        node: Some(node.guid),
+        lid: Some(port.lid.value()),
+        port: Some(PortNum(port.number)),
+        values: CounterValues::new(),
+    };
+    let sample = samples.entry((port.node, port.number)).or_insert_with(blank);
+    for (counter, value) in values.into_iter().filter(|(counter, _)| wanted(counter)) {
+        sample.values.insert(counter, Some(value));
+    }
+    sample.values.shrink();
+}

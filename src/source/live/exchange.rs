@@ -1,0 +1,280 @@
+//! Questions and answers over a port: many at once, each with a transaction of its own, sent again after its time-out.
+//! What answers no question of ours is counted and dropped.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+
+use super::policy::Policy;
+use crate::access::{Arrival, MadPort, Parcel, PortError};
+use crate::mad::{Mad, Status};
+use crate::observe::Phase;
+
+/// A question, and what its answer is for.
+#[derive(Debug)]
+pub struct Question<T> {
+    pub parcel: Parcel,
+    /// Who is asked: a number that the asker gives, for the limit per node.
+    pub target: u32,
+    /// How often it is sent again; the policy's count unless a wrong key must not be tried often.
+    pub retries: u32,
+    pub tag: T,
+}
+
+/// How a question ended.
+#[derive(Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "nearly every reply is an answer, which a box would only copy twice"
+)]
+pub enum Reply {
+    Answer(Mad),
+    /// An answer that says no.
+    Refused(Status),
+    Silence,
+}
+
+#[derive(Debug)]
+struct Pending<T> {
+    question: Question<T>,
+    /// The transactions under which it was sent; a late answer to the first try is an answer.
+    transactions: Vec<u32>,
+    /// Counts against the window.
+    fresh: bool,
+}
+
+/// When something about a try becomes due.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    at: Duration,
+    slot: u64,
+    /// Which try it is about.
+    tries: usize,
+}
+
+/// A phase of a reading.
+#[derive(Debug)]
+pub struct Exchange<'p, P: MadPort + ?Sized, T> {
+    port: &'p mut P,
+    policy: Policy,
+    /// Not sent yet.
+    ready: VecDeque<u64>,
+    /// Not sent because their node has enough on its way.
+    parked: FxHashMap<u32, VecDeque<u64>>,
+    pending: FxHashMap<u64, Pending<T>>,
+    by_transaction: FxHashMap<u32, u64>,
+    on_way_to: FxHashMap<u32, usize>,
+    on_way: usize,
+    /// Both in the order of time, for every try has the same patience.
+    stale: VecDeque<Due>,
+    deadlines: VecDeque<Due>,
+    next_slot: u64,
+    next_transaction: u32,
+    begun: Duration,
+    pub phase: Phase,
+}
+
+impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
+    /// `transactions` is the first number to use; phases over one port must not share any.
+    pub fn new(port: &'p mut P, policy: Policy, name: &'static str, transactions: u32) -> Self {
+        let begun = port.now();
+        Self {
+            port,
+            policy,
+            ready: VecDeque::new(),
+            parked: FxHashMap::default(),
+            pending: FxHashMap::default(),
+            by_transaction: FxHashMap::default(),
+            on_way_to: FxHashMap::default(),
+            on_way: 0,
+            stale: VecDeque::new(),
+            deadlines: VecDeque::new(),
+            next_slot: 0,
+            next_transaction: transactions,
+            begun,
+            phase: Phase { name, ..Phase::default() },
+        }
+    }
+
+    pub fn retries(&self) -> u32 {
+        self.policy.retries
+    }
+
+    pub fn ask(&mut self, question: Question<T>) {
+        let slot = self.next_slot;
+        self.next_slot += 1;
+        self.pending.insert(slot, Pending { question, transactions: Vec::new(), fresh: false });
+        self.ready.push_back(slot);
+    }
+
+    /// Questions settled, and all that were asked.
+    pub fn progress(&self) -> (u64, u64) {
+        (self.next_slot - self.pending.len() as u64, self.next_slot)
+    }
+
+    /// The next reply, whichever question it is for; `None` when none is open. `turn` ends the wait early, without a
+    /// reply (`Some(None)`), so that the caller can look whether anybody still waits.
+    pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
+        let turn_ends = self.port.now() + turn;
+        loop {
+            if self.pending.is_empty() {
+                return Ok(None);
+            }
+            self.fill()?;
+            if let Some(done) = self.expire() {
+                return Ok(Some(Some(done)));
+            }
+            let now = self.port.now();
+            if now >= turn_ends && turn > Duration::ZERO {
+                return Ok(Some(None));
+            }
+            let due =
+                [self.stale.front(), self.deadlines.front()].into_iter().flatten().map(|due| due.at).min();
+            let until = due.unwrap_or(turn_ends).min(turn_ends);
+            match self.port.receive(until)? {
+                Some(Arrival::Mad(parcel)) => {
+                    if let Some(done) = self.settle(parcel.mad) {
+                        return Ok(Some(Some(done)));
+                    }
+                }
+                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                None => {}
+            }
+        }
+    }
+
+    /// Sends what fits into the window.
+    fn fill(&mut self) -> Result<(), PortError> {
+        while self.on_way < self.policy.in_flight {
+            let Some(slot) = self.ready.pop_front() else { break };
+            let Some(pending) = self.pending.get(&slot) else { continue };
+            let target = pending.question.target;
+            if self.on_way_to.get(&target).copied().unwrap_or(0) >= self.policy.per_node {
+                self.parked.entry(target).or_default().push_back(slot);
+                continue;
+            }
+            self.send(slot)?;
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, slot: u64) -> Result<(), PortError> {
+        let Some(pending) = self.pending.get_mut(&slot) else { return Ok(()) };
+        // Zero is what a device that invents answers would use.
+        let transaction = self.next_transaction.max(1);
+        self.next_transaction = transaction.wrapping_add(1);
+        pending.question.parcel.mad.header_mut().transaction = u64::from(transaction).into();
+        self.port.send(&pending.question.parcel, self.policy.timeout)?;
+        self.phase.sent += 1;
+        self.phase.repeated += u64::from(!pending.transactions.is_empty());
+        pending.transactions.push(transaction);
+        pending.fresh = true;
+        self.by_transaction.insert(transaction, slot);
+        *self.on_way_to.entry(pending.question.target).or_default() += 1;
+        self.on_way += 1;
+        self.phase.in_flight = self.phase.in_flight.max(self.on_way);
+        let (now, tries) = (self.port.now(), pending.transactions.len());
+        self.stale.push_back(Due { at: now + self.policy.fresh(), slot, tries });
+        self.deadlines.push_back(Due { at: now + self.policy.timeout, slot, tries });
+        Ok(())
+    }
+
+    /// A question leaves the window: settled, or too old to be still on its way.
+    fn leave_window(&mut self, slot: u64) {
+        let Some(pending) = self.pending.get_mut(&slot) else { return };
+        if !std::mem::replace(&mut pending.fresh, false) {
+            return;
+        }
+        let target = pending.question.target;
+        self.on_way -= 1;
+        if let Some(count) = self.on_way_to.get_mut(&target) {
+            *count -= 1;
+        }
+        if let Some(next) = self.parked.get_mut(&target).and_then(VecDeque::pop_front) {
+            self.ready.push_front(next);
+        }
+    }
+
+    /// Handles everything that is due; the first question that is given up ends it.
+    fn expire(&mut self) -> Option<(T, Reply)> {
+        let now = self.port.now();
+        while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
+            if self.is_current(due) {
+                self.leave_window(due.slot);
+            }
+        }
+        while let Some(due) = self.deadlines.pop_front_if(|due| due.at <= now) {
+            if let Some(done) = self.is_current(due).then(|| self.overdue(due.slot)).flatten() {
+                return Some(done);
+            }
+        }
+        None
+    }
+
+    /// Whether a try is still the last one of its question.
+    fn is_current(&self, due: Due) -> bool {
+        self.pending.get(&due.slot).is_some_and(|pending| pending.transactions.len() == due.tries)
+    }
+
+    /// No answer in time: once more, or never mind.
+    fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
+        self.leave_window(slot);
+        let pending = self.pending.get(&slot)?;
+        if pending.transactions.len() <= pending.question.retries as usize {
+            self.ready.push_back(slot);
+            return None;
+        }
+        self.phase.unanswered += 1;
+        self.finish(slot).map(|tag| (tag, Reply::Silence))
+    }
+
+    /// The port says that nothing will come any more: its deadline is now.
+    fn give_up_try(&mut self, transaction: u32) {
+        let Some(slot) = self.by_transaction.get(&transaction).copied() else { return };
+        let last = self.pending.get(&slot).and_then(|pending| pending.transactions.last().copied());
+        if last == Some(transaction) {
+            let tries = self.pending.get(&slot).map_or(0, |pending| pending.transactions.len());
+            self.deadlines.push_front(Due { at: self.port.now(), slot, tries });
+        }
+    }
+
+    fn settle(&mut self, mad: Mad) -> Option<(T, Reply)> {
+        let transaction = mad.header().transaction.get() as u32;
+        let slot = self.by_transaction.get(&transaction).copied().filter(|slot| self.belongs(*slot, &mad));
+        let Some(slot) = slot else {
+            self.phase.strangers += 1;
+            return None;
+        };
+        self.phase.answered += 1;
+        self.leave_window(slot);
+        let tag = self.finish(slot)?;
+        let status = mad.status();
+        if status.is_ok() {
+            return Some((tag, Reply::Answer(mad)));
+        }
+        self.phase.refused += 1;
+        Some((tag, Reply::Refused(status)))
+    }
+
+    /// An answer has the class and the attribute of its question.
+    fn belongs(&self, slot: u64, mad: &Mad) -> bool {
+        let Some(pending) = self.pending.get(&slot) else { return false };
+        let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
+        mad.method().is_response() && asked.class == said.class && asked.attribute == said.attribute
+    }
+
+    fn finish(&mut self, slot: u64) -> Option<T> {
+        let pending = self.pending.remove(&slot)?;
+        for transaction in &pending.transactions {
+            self.by_transaction.remove(transaction);
+        }
+        Some(pending.question.tag)
+    }
+
+    /// Ends the phase: what it took, and the first transaction that the next one may use.
+    pub fn end(mut self) -> (Phase, u32) {
+        self.phase.took = self.port.now().saturating_sub(self.begun);
+        (self.phase, self.next_transaction)
+    }
+}

@@ -1,0 +1,140 @@
+//! What a discovery knows so far, node by node in the order in which they were found.
+
+use rustc_hash::FxHashMap;
+
+use crate::fabric::{
+    ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind, PhysicalState,
+    PortFacts, PortNum,
+};
+use crate::mad::{NodeInfo, PortInfo, SwitchInfo};
+
+/// A node and the way to it.
+#[derive(Clone, Debug)]
+pub struct FoundNode {
+    pub kind: NodeKind,
+    pub guid: Guid,
+    pub port_count: u8,
+    /// The ports from the local one on.
+    pub route: Vec<u8>,
+    /// The port at which the way comes in.
+    pub ingress: u8,
+    pub switch_info: Option<SwitchInfo>,
+    /// Entries of the arbitration tables (high, low) by port, where PortInfo told.
+    pub arbitration: FxHashMap<u8, (u8, u8)>,
+    /// The high limit by port.
+    pub high_limit: FxHashMap<u8, u8>,
+    key: NodeKey,
+}
+
+/// Nodes, cables and what their ports said.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub nodes: Vec<FoundNode>,
+    by_identity: FxHashMap<(NodeKind, Guid), usize>,
+    builder: FabricBuilder,
+    /// What the local port said of the subnet.
+    pub manager_lid: Option<u16>,
+    pub subnet_prefix: Option<u64>,
+}
+
+impl Found {
+    /// The node that a NodeInfo tells of, and whether it is new.
+    pub fn node(&mut self, kind: NodeKind, info: &NodeInfo, route: &[u8]) -> (usize, bool) {
+        let identity = (kind, info.guid());
+        if let Some(known) = self.by_identity.get(&identity) {
+            return (*known, false);
+        }
+        let facts = NodeFacts {
+            vendor_id: Some(info.vendor()),
+            device_id: Some(info.device_id.get().into()),
+            revision: Some(info.revision.get()),
+            system_image_guid: Some(info.system_image_guid.get()).filter(|guid| *guid != 0).map(Guid),
+            ..NodeFacts::new(kind, info.guid(), info.port_count, "")
+        };
+        let key = self.builder.add_node(facts).unwrap_or_else(|known| known);
+        let at = self.nodes.len();
+        self.nodes.push(FoundNode {
+            kind,
+            guid: info.guid(),
+            port_count: info.port_count,
+            route: route.to_vec(),
+            ingress: info.local_port,
+            switch_info: None,
+            arbitration: FxHashMap::default(),
+            high_limit: FxHashMap::default(),
+            key,
+        });
+        self.by_identity.insert(identity, at);
+        (at, true)
+    }
+
+    pub fn describe(&mut self, node: usize, description: String) {
+        self.builder.node_mut(self.nodes[node].key).description = description;
+    }
+
+    pub fn describe_switch(&mut self, node: usize, info: SwitchInfo) {
+        self.builder.node_mut(self.nodes[node].key).enhanced_port0 = Some(info.enhanced_port0());
+        self.nodes[node].switch_info = Some(info);
+    }
+
+    /// An adapter's or router's port is known by its GUID from NodeInfo on.
+    pub fn name_port(&mut self, node: usize, number: u8, guid: Guid) {
+        self.builder.port(self.nodes[node].key, PortNum(number)).guid = Some(guid);
+    }
+
+    pub fn describe_port(&mut self, node: usize, number: u8, info: &PortInfo) {
+        let found = &mut self.nodes[node];
+        found.arbitration.insert(number, (info.arbitration_high_cap, info.arbitration_low_cap));
+        found.high_limit.insert(number, info.lanes_high_limit);
+        let addressed = found.kind != NodeKind::Switch || number == 0;
+        let facts = self.builder.port(found.key, PortNum(number));
+        *facts = port_facts(info, addressed, facts.guid);
+    }
+
+    /// Makes a port known that said nothing.
+    pub fn mention_port(&mut self, node: usize, number: u8) {
+        self.builder.port(self.nodes[node].key, PortNum(number));
+    }
+
+    pub fn connect(&mut self, a: (usize, u8), b: (usize, u8)) -> Result<(), ConnectError> {
+        let end = |(node, port): (usize, u8)| (self.nodes[node].key, PortNum(port));
+        let (a, b) = (end(a), end(b));
+        self.builder.connect(a, b)
+    }
+
+    pub fn has_peer(&self, node: usize, number: u8) -> bool {
+        self.builder.peer(self.nodes[node].key, PortNum(number)).is_some()
+    }
+
+    /// The snapshot, and for each of its nodes what was found of it.
+    pub fn finish(self) -> (Fabric, Vec<FoundNode>) {
+        let fabric = self.builder.finish();
+        let mut nodes = self.nodes;
+        nodes.sort_by_key(|node| (node.kind, node.guid));
+        debug_assert!(nodes.iter().zip(fabric.nodes()).all(|(found, (_, node))| found.guid == node.guid()));
+        (fabric, nodes)
+    }
+}
+
+/// The node of a fabric that a discovery found, as its place in the list of what was found.
+pub fn node_id(at: usize) -> NodeId {
+    NodeId(at as u32)
+}
+
+fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+    let linked = info.physical_state() == Some(PhysicalState::LinkUp);
+    PortFacts {
+        guid,
+        lid: info.lid().filter(|_| addressed),
+        lmc: if addressed { info.lmc() } else { Default::default() },
+        state: info.state(),
+        physical_state: info.physical_state(),
+        // A port without a link has neither; what it says there is left over from its last one.
+        width: info.width().filter(|_| linked),
+        speed: info.speed().filter(|_| linked),
+        width_supported: info.width_best(),
+        speed_supported: info.speed_best(),
+        operational_lanes: info.operational_lanes(),
+        lanes_supported: info.lanes_supported(),
+    }
+}

@@ -1,0 +1,166 @@
+//! SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of ports; one
+//! that can tell all in-ports at once is asked so.
+
+use super::discovery::directed;
+use super::exchange::{Question, Reply};
+use super::found::{FoundNode, node_id};
+use super::reader::{OpenPhase, Reader};
+use super::tables::silence;
+use crate::access::SourceError;
+use crate::fabric::{Arbitration, Fabric, NodeKind, PortNum, Sl2Vl, Tables, VlWeight};
+use crate::mad::{SlToVl, Smp, VlArbitrationBlock, attribute};
+
+/// The bit of the modifier that stands for all in-ports.
+const ALL_IN: u32 = 0x2_0000;
+
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    node: usize,
+    /// `None`: all in-ports at once.
+    from: Option<u8>,
+    to: u8,
+}
+
+/// SL2VL tables.
+pub fn read_lanes(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    let mut phase = reader.phase::<Pair>("lanes");
+    for (at, node) in nodes.iter().enumerate() {
+        let ports = cabled(fabric, at);
+        for to in &ports {
+            if node.kind != NodeKind::Switch {
+                ask(&mut phase, node, Pair { node: at, from: Some(0), to: *to });
+            } else if node.switch_info.is_some_and(|info| info.optimized_sl_to_vl()) {
+                ask(&mut phase, node, Pair { node: at, from: None, to: *to });
+            } else {
+                ask_pairs(&mut phase, node, at, &ports, *to);
+            }
+        }
+    }
+    while let Some((pair, reply)) = phase.next()? {
+        let node = &nodes[pair.node];
+        match (reply, pair.from) {
+            (Reply::Answer(mad), Some(from)) => {
+                let table = Smp(mad).data::<SlToVl>().table();
+                tables.entry(node_id(pair.node)).sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
+            }
+            (Reply::Answer(mad), None) => {
+                let table = Smp(mad).data::<SlToVl>().table();
+                all_in(tables, &cabled(fabric, pair.node), pair, table);
+            }
+            // It said that it could, and cannot for this port: its in-ports differ.
+            (Reply::Refused(_), None) => {
+                ask_pairs(&mut phase, node, pair.node, &cabled(fabric, pair.node), pair.to);
+            }
+            (failed, from) => {
+                let asked = match from {
+                    Some(from) => format!("SL2VL {from} to {}", pair.to),
+                    None => format!("SL2VL to {}", pair.to),
+                };
+                phase.told.silent.push(silence(node, asked, &failed));
+            }
+        }
+    }
+    phase.end();
+    Ok(())
+}
+
+/// The ports of a node with a cable.
+fn cabled(fabric: &Fabric, at: usize) -> Vec<u8> {
+    let ports = fabric.ports_of(node_id(at)).filter(|(_, port)| port.peer.is_some());
+    ports.map(|(_, port)| port.number.value()).filter(|number| *number > 0).collect()
+}
+
+/// Every port that packets to `to` may come in at: the cabled ones and the switch's own.
+fn inputs(ports: &[u8], to: u8) -> impl Iterator<Item = u8> {
+    std::iter::once(0).chain(ports.iter().copied()).filter(move |from| *from != to)
+}
+
+fn all_in(tables: &mut Tables, ports: &[u8], pair: Pair, table: Sl2Vl) {
+    let held = tables.entry(node_id(pair.node));
+    for from in inputs(ports, pair.to) {
+        held.sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
+    }
+}
+
+fn ask_pairs(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, at: usize, ports: &[u8], to: u8) {
+    for from in inputs(ports, to) {
+        ask(phase, node, Pair { node: at, from: Some(from), to });
+    }
+}
+
+fn ask(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, pair: Pair) {
+    let modifier = match (node.kind, pair.from) {
+        (NodeKind::Switch, Some(from)) => u32::from(from) << 8 | u32::from(pair.to),
+        (NodeKind::Switch, None) => ALL_IN | u32::from(pair.to),
+        // An adapter has one table for each port, asked for at that port.
+        _ => 0,
+    };
+    let parcel = directed(attribute::SL_TO_VL, modifier, &node.route, phase.keys.of(Some(node.guid)));
+    let retries = phase.exchange.retries();
+    phase.exchange.ask(Question { parcel, target: pair.node as u32, retries, tag: pair });
+}
+
+/// One of the four blocks of a port.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    node: usize,
+    port: u8,
+    /// 1 and 2 are of low priority, 3 and 4 of high.
+    place: u8,
+    entries: u8,
+}
+
+/// Arbitration tables.
+pub fn read_arbitration(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    tables: &mut Tables,
+) -> Result<(), SourceError> {
+    const BLOCK_ENTRIES: u8 = 32;
+    let mut phase = reader.phase::<Block>("arbitration");
+    for (at, node) in nodes.iter().enumerate() {
+        for port in cabled(fabric, at) {
+            let Some((high, low)) = node.arbitration.get(&port).copied() else { continue };
+            let first = |entries: u8| entries.min(BLOCK_ENTRIES);
+            let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
+            let blocks = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
+            for (place, entries) in blocks.into_iter().filter(|(_, entries)| *entries > 0) {
+                let number = if node.kind == NodeKind::Switch { u32::from(port) } else { 0 };
+                let key = phase.keys.of(Some(node.guid));
+                let modifier = u32::from(place) << 16 | number;
+                let parcel = directed(attribute::VL_ARBITRATION, modifier, &node.route, key);
+                let retries = phase.exchange.retries();
+                let tag = Block { node: at, port, place, entries };
+                phase.exchange.ask(Question { parcel, target: at as u32, retries, tag });
+            }
+        }
+    }
+    let mut read: Vec<(Block, Vec<VlWeight>)> = Vec::new();
+    while let Some((block, reply)) = phase.next()? {
+        match reply {
+            Reply::Answer(mad) => {
+                read.push((block, Smp(mad).data::<VlArbitrationBlock>().weights(block.entries)));
+            }
+            failed => {
+                let asked = format!("VLArbitration {} block {}", block.port, block.place);
+                phase.told.silent.push(silence(&nodes[block.node], asked, &failed));
+            }
+        }
+    }
+    phase.end();
+    // Blocks come in any order; the second of a table is put behind the first.
+    read.sort_by_key(|(block, _)| (block.node, block.port, block.place));
+    for (block, weights) in read {
+        let held = tables.entry(node_id(block.node)).arbitration.entry(PortNum(block.port));
+        let limit = nodes[block.node].high_limit.get(&block.port).copied().unwrap_or(0);
+        let table = held.or_insert_with(|| Arbitration { high_limit: limit, ..Arbitration::default() });
+        if block.place <= 2 { &mut table.low } else { &mut table.high }.extend(weights);
+    }
+    Ok(())
+}

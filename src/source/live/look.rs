@@ -1,0 +1,118 @@
+//! A live fabric as a source: one look is a discovery and whatever else is wanted.
+
+use super::counters::read_counters;
+use super::discovery::discover;
+use super::found::FoundNode;
+use super::keys::Keys;
+use super::lanes::{read_arbitration, read_lanes};
+use super::manager::find_manager;
+use super::policy::Policy;
+use super::reader::Reader;
+use super::tables::{read_forwarding, read_multicast};
+use crate::access::{MadPort, ReadPort, Source, SourceError, Wanted, Watch};
+use crate::fabric::Tables;
+use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
+
+/// Reads over a port that cannot write.
+#[derive(Debug)]
+pub struct LiveSource {
+    name: String,
+    port: ReadPort,
+    policy: Policy,
+    keys: Keys,
+    /// What there is to say about the fabric itself, at every look.
+    notes: Notes,
+}
+
+impl LiveSource {
+    pub fn new(name: impl Into<String>, port: ReadPort, policy: Policy, keys: Keys) -> Self {
+        Self { name: name.into(), port, policy, keys, notes: Notes::new() }
+    }
+
+    pub fn with_notes(mut self, notes: Notes) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    pub fn port(&self) -> &ReadPort {
+        &self.port
+    }
+}
+
+impl Source for LiveSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let mut look = look(&self.name, &mut self.port, self.policy, &self.keys, wanted, watch)?;
+        look.notes.extend(self.notes.clone());
+        Ok(look)
+    }
+}
+
+/// One look over any port.
+pub fn look(
+    source: &str,
+    port: &mut dyn MadPort,
+    policy: Policy,
+    keys: &Keys,
+    wanted: Wanted,
+    watch: &mut dyn Watch,
+) -> Result<Observation, SourceError> {
+    let from = port.local().name.clone();
+    let mut reader = Reader::new(source, port, policy, keys, watch);
+    let found = discover(&mut reader)?;
+    let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
+    let (fabric, nodes) = found.finish();
+    let mut tables = Tables::default();
+    if wanted.tables {
+        read_forwarding(&mut reader, &nodes, &mut tables)?;
+    }
+    if wanted.multicast {
+        read_multicast(&mut reader, &nodes, &mut tables)?;
+    }
+    if wanted.lanes {
+        read_lanes(&mut reader, &fabric, &nodes, &mut tables)?;
+        read_arbitration(&mut reader, &fabric, &nodes, &mut tables)?;
+    }
+    let counters = if wanted.counters { read_counters(&mut reader, &fabric, &nodes)? } else { Vec::new() };
+    let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
+    let mut notes = reader.told.notes;
+    let mut silent = reader.told.silent;
+    // Answers come in any order; the list is the same for the same silence.
+    silent.sort();
+    note_silence(&mut notes, source, &silent, keys.any(), &nodes);
+    let reading = Some(Reading { phases: reader.phases, silent, subnet_prefix, from });
+    Ok(Observation { fabric, tables, counters, subnet_manager, notes, reading, ..Observation::default() })
+}
+
+/// One note for each kind of silence; the list with every route is in the reading.
+fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool, nodes: &[FoundNode]) {
+    for silence in silent {
+        let place = Place::file(source.to_owned());
+        let route = route_text(&silence.route);
+        let why = silence.refusal.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+        match (silence.node, silence.peer) {
+            (Some(guid), _) => notes.add_partial("FN-526", place, || {
+                let verb = if silence.refusal.is_some() { "refused" } else { "did not answer" };
+                format!("{guid} {verb} {} over {route}{why}", silence.asked)
+            }),
+            (None, peer) => notes.add_partial("FN-527", place, || {
+                let behind =
+                    peer.map_or_else(String::new, |(guid, port)| format!(", behind port {port} of {guid}"));
+                let cause = match (why.is_empty(), keyed) {
+                    (false, _) => why,
+                    (true, true) => {
+                        ": it is dead, or it is guarded by another M_Key than the one given".to_owned()
+                    }
+                    (true, false) if nodes.len() == 1 => ": nothing beyond the local port answers".to_owned(),
+                    (true, false) => {
+                        ": it is dead, or it is guarded by an M_Key (see --mkey-file)".to_owned()
+                    }
+                };
+                format!("no answer over {route}{behind}{cause}")
+            }),
+        }
+    }
+}

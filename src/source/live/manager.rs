@@ -1,0 +1,51 @@
+//! The subnet manager in charge, as the port that is looked from was told: asked by its LID, and over its directed
+//! route where tables do not lead there.
+
+use super::discovery::{by_lid, directed};
+use super::exchange::{Question, Reply};
+use super::found::FoundNode;
+use super::reader::Reader;
+use crate::access::SourceError;
+use crate::fabric::{Fabric, Guid, Lid};
+use crate::mad::{SmInfo, Smp, attribute};
+use crate::observe::SubnetManager;
+
+/// `None` where no manager has been at work, or it does not answer.
+pub fn find_manager(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    lid: Option<u16>,
+) -> Result<Option<SubnetManager>, SourceError> {
+    let Some(lid) = lid.and_then(|lid| Lid::new(lid.into())) else {
+        reader.told.note("FN-524", || "no subnet manager has set this port up: its SM LID is 0".to_owned());
+        return Ok(None);
+    };
+    let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);
+    let route = owner.and_then(|node| nodes.get(node.index())).map(|node| (node.guid, node.route.clone()));
+    let key = reader.keys().of(route.as_ref().map(|(guid, _)| *guid));
+    let mut phase = reader.phase::<bool>("manager");
+    let retries = phase.exchange.retries();
+    let parcel = by_lid(attribute::SM_INFO, 0, lid, key);
+    phase.exchange.ask(Question { parcel, target: 0, retries, tag: true });
+    let mut manager = None;
+    while let Some((by_tables, reply)) = phase.next()? {
+        match (reply, &route) {
+            (Reply::Answer(mad), _) => {
+                let smp = Smp(mad);
+                let info = smp.data::<SmInfo>();
+                let state = info.state().map(str::to_owned);
+                manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
+            }
+            (_, Some((_, route))) if by_tables => {
+                let parcel = directed(attribute::SM_INFO, 0, route, key);
+                phase.exchange.ask(Question { parcel, target: 0, retries, tag: false });
+            }
+            _ => phase
+                .told
+                .note_partial("FN-525", || format!("the subnet manager at LID {lid} does not answer")),
+        }
+    }
+    phase.end();
+    Ok(manager)
+}

@@ -1,0 +1,17 @@
+//! Reading a live fabric over a port: discovery, tables, lanes, counters, and who did not answer.
+
+mod counters;
+mod discovery;
+mod exchange;
+mod found;
+mod keys;
+mod lanes;
+mod look;
+mod manager;
+mod policy;
+mod reader;
+mod tables;
+
+pub use keys::Keys;
+pub use look::{LiveSource, look};
+pub use policy::Policy;

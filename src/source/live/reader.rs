@@ -1,0 +1,138 @@
+//! What the phases of a reading share: the port, patience, keys, who waits, and what there is to tell.
+
+use std::time::Duration;
+
+use super::exchange::{Exchange, Reply};
+use super::keys::Keys;
+use super::policy::Policy;
+use crate::access::{MadPort, Progress, SourceError, Watch};
+use crate::fabric::Guid;
+use crate::observe::{Notes, Phase, Place, Silence};
+
+/// How often somebody who waits is asked whether he still does.
+const TURN: Duration = Duration::from_millis(50);
+/// Replies between two reports of progress.
+const REPORT_EVERY: u64 = 256;
+
+/// What phases have to tell besides their results.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub silent: Vec<Silence>,
+    pub notes: Notes,
+    pub source: String,
+}
+
+impl Told {
+    pub fn note(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add(code, Place::file(self.source.clone()), text);
+    }
+
+    pub fn note_partial(&mut self, code: &'static str, text: impl FnOnce() -> String) {
+        self.notes.add_partial(code, Place::file(self.source.clone()), text);
+    }
+
+    /// Two answers name different peers for one port.
+    pub fn changed(&mut self, route: &str, guid: Guid) {
+        self.note_partial("FN-521", || {
+            format!("the fabric changed while it was read: at {route} {guid} answered where another node had before")
+        });
+    }
+}
+
+/// One reading.
+pub struct Reader<'a> {
+    port: &'a mut dyn MadPort,
+    policy: Policy,
+    keys: &'a Keys,
+    watch: &'a mut dyn Watch,
+    pub told: Told,
+    pub phases: Vec<Phase>,
+    transactions: u32,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        source: &str,
+        port: &'a mut dyn MadPort,
+        policy: Policy,
+        keys: &'a Keys,
+        watch: &'a mut dyn Watch,
+    ) -> Self {
+        let told = Told { source: source.to_owned(), ..Told::default() };
+        Self { port, policy, keys, watch, told, phases: Vec::new(), transactions: 1 }
+    }
+
+    pub fn keys(&self) -> &'a Keys {
+        self.keys
+    }
+
+    pub fn phase<T>(&mut self, name: &'static str) -> OpenPhase<'_, 'a, T> {
+        let exchange = Exchange::new(&mut *self.port, self.policy, name, self.transactions);
+        OpenPhase {
+            exchange,
+            keys: self.keys,
+            told: &mut self.told,
+            watch: &mut *self.watch,
+            phases: &mut self.phases,
+            transactions: &mut self.transactions,
+            replies: 0,
+        }
+    }
+}
+
+/// A phase while it runs.
+pub struct OpenPhase<'r, 'a, T> {
+    pub exchange: Exchange<'r, dyn MadPort + 'a, T>,
+    pub keys: &'a Keys,
+    pub told: &'r mut Told,
+    watch: &'r mut (dyn Watch + 'a),
+    phases: &'r mut Vec<Phase>,
+    transactions: &'r mut u32,
+    replies: u64,
+}
+
+impl<T> OpenPhase<'_, '_, T> {
+    /// The next reply; `None` when all questions are settled.
+    pub fn next(&mut self) -> Result<Option<(T, Reply)>, SourceError> {
+        loop {
+            if self.watch.cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = self.exchange.next(TURN)?;
+            self.replies += 1;
+            if turn.is_none() || matches!(turn, Some(None)) || self.replies.is_multiple_of(REPORT_EVERY) {
+                let (done, known) = self.exchange.progress();
+                self.watch.progress(Progress { phase: self.exchange.phase.name, done, known });
+            }
+            match turn {
+                None => return Ok(None),
+                Some(Some(reply)) => return Ok(Some(reply)),
+                Some(None) => {}
+            }
+        }
+    }
+
+    /// Keeps what the phase took.
+    pub fn end(self) {
+        let (phase, next) = self.exchange.end();
+        *self.transactions = next;
+        self.phases.push(phase);
+    }
+
+    /// Without an answer from the port that is looked from there is nothing to look at.
+    pub fn local_port_silent(&self) -> SourceError {
+        let hint = match self.keys.any() {
+            true => {
+                "check the port with 'ibstat'; a port that is guarded by another M_Key than the one given stays silent too"
+            }
+            false => {
+                "check the port with 'ibstat'; a port that is guarded by an M_Key stays silent: give it with --mkey-file"
+            }
+        };
+        SourceError::Unreachable {
+            code: "FD-5012",
+            what: format!("{}: the port that is looked from does not answer for itself", self.told.source),
+            hint: hint.into(),
+        }
+    }
+}

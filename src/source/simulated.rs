@@ -1,0 +1,234 @@
+//! `sim:NAME,key=value...`: a fabric made by name, in a simulator of this process. Keys that are the simulator's own
+//! are taken out, the others are the fabric's.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::live::LiveSource;
+use super::open::LiveOptions;
+use crate::access::SourceError;
+use crate::fabric::{Fabric, NodeId, NodeKind, Tables};
+use crate::generate::{GenerateError, Generated, Spec, generate};
+use crate::observe::{Notes, Place};
+use crate::simulator::{AttachError, Line, Share, SimulatedPort, Simulator, World};
+
+/// A key of the simulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SimulatorKey {
+    pub name: &'static str,
+    pub default: &'static str,
+    pub meaning: &'static str,
+}
+
+/// In the order of help.
+pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
+    SimulatorKey { name: "at", default: "the first host", meaning: "the node that is looked from" },
+    SimulatorKey {
+        name: "loss",
+        default: "0%",
+        meaning: "share of the MADs that get lost, in each direction",
+    },
+    SimulatorKey { name: "delay", default: "0ms", meaning: "MADs arrive up to so much later, by chance" },
+    SimulatorKey { name: "duplicate", default: "0%", meaning: "share of the answers that come twice" },
+    SimulatorKey { name: "reorder", default: "0%", meaning: "share of the MADs that others overtake" },
+    SimulatorKey {
+        name: "foreign",
+        default: "0%",
+        meaning: "share of the answers with a stranger's beside them",
+    },
+    SimulatorKey {
+        name: "silent",
+        default: "0%",
+        meaning: "share of the switches and hosts that never answer",
+    },
+    SimulatorKey {
+        name: "protect",
+        default: "0",
+        meaning: "M_Key protection level, 0 to 3; the key is that of --mkey-file",
+    },
+];
+
+/// What was asked of the simulator.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Wishes {
+    at: Option<String>,
+    line: Line,
+    silent: Share,
+    protect: u8,
+    seed: u64,
+    /// The fabric's own words.
+    fabric: String,
+}
+
+/// The path and the node of `sim:SOCKET[,at=NODE]`: what begins like a path is one.
+pub fn socket(words: &str) -> Option<(PathBuf, Option<&str>)> {
+    if !words.starts_with(['/', '.', '~']) && !words.contains('/') {
+        return None;
+    }
+    match words.rsplit_once(",at=") {
+        Some((path, at)) => Some((path.into(), Some(at))),
+        None => Some((words.into(), None)),
+    }
+}
+
+/// A source over a simulator of its own.
+pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
+    let wishes = wishes(words)?;
+    let (simulator, notes) = simulator(text, &wishes, options)?;
+    let port = SimulatedPort::new(simulator).open(wishes.at.as_deref()).map_err(no_such_node)?;
+    Ok(LiveSource::new(text, port, options.policy, options.keys.clone()).with_notes(notes))
+}
+
+/// The simulator behind `sim:NAME,...`, to be served to others.
+pub fn simulator_of(text: &str, options: &LiveOptions) -> Result<(Simulator, Notes), SourceError> {
+    let words = text.strip_prefix("sim:").unwrap_or(text);
+    let wishes = wishes(words)?;
+    if wishes.at.is_some() {
+        return Err(SourceError::Name {
+            code: "FD-5032",
+            what: "'at' names the node that a client looks from".into(),
+            hint: "leave it out here and give it to the clients: sim:SOCKET,at=NODE".into(),
+        });
+    }
+    simulator(text, &wishes, options)
+}
+
+fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simulator, Notes), SourceError> {
+    let spec = wishes.fabric.parse::<Spec>().map_err(wrong_name)?;
+    let generated = generate(&spec).map_err(wrong_name)?;
+    let notes = notes_of(text, &generated);
+    let mut world = World::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
+        code: "FD-5033",
+        what: format!("{text}: nothing is left of this fabric to look at"),
+        hint: "ask for fewer faults".into(),
+    })?;
+    silence(&mut world, wishes);
+    if wishes.protect > 0 || options.keys.any() {
+        let guids: Vec<_> = generated.fabric.nodes().map(|(id, node)| (id, node.guid())).collect();
+        for (id, guid) in guids {
+            world.guard(id, options.keys.of(Some(guid)), wishes.protect);
+        }
+    }
+    Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
+}
+
+/// Every so many-th device by draw; never the one that is looked from, without which there is nothing to see.
+fn silence(world: &mut World, wishes: &Wishes) {
+    if wishes.silent.is_none() {
+        return;
+    }
+    let mut dice = crate::simulator::Dice::new(wishes.seed ^ 0x51_1E47);
+    let spared: Vec<NodeId> = near_the_seat(world.fabric(), wishes.at.as_deref());
+    let all: Vec<NodeId> = world.fabric().nodes().map(|(id, _)| id).collect();
+    for id in all {
+        if dice.falls(wishes.silent) && !spared.contains(&id) {
+            world.silence(id, true);
+        }
+    }
+}
+
+/// The node that is looked from, and the switch that it hangs on.
+fn near_the_seat(fabric: &Fabric, at: Option<&str>) -> Vec<NodeId> {
+    let named =
+        |name: &str| fabric.nodes().find(|(_, node)| node.facts.description == name).map(|(id, _)| id);
+    let first = || fabric.nodes().find(|(_, node)| node.facts.kind != NodeKind::Switch).map(|(id, _)| id);
+    let Some(seat) = at.map_or_else(first, |at| named(at).or_else(|| named(at.rsplit_once('/')?.0))) else {
+        return Vec::new();
+    };
+    let peers = fabric.ports_of(seat).filter_map(|(_, port)| port.peer).map(|peer| fabric.port(peer).node);
+    std::iter::once(seat).chain(peers).collect()
+}
+
+fn notes_of(text: &str, generated: &Generated) -> Notes {
+    let mut notes = Notes::new();
+    for text_of_note in &generated.notes {
+        notes.add("FN-511", Place::file(text), || text_of_note.clone());
+    }
+    if let [first, rest @ ..] = generated.failed.as_slice() {
+        notes.add("FN-512", Place::file(text), || {
+            let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            format!("failed and not in the fabric: {first}{more}")
+        });
+    }
+    let speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
+    if let Some(speed) = speeds.into_iter().find(|speed| !speed.in_port_info()) {
+        notes.add("FN-513", Place::file(text), || {
+            format!("a PortInfo cannot say {speed}: ports of this speed show the next one that it can")
+        });
+    }
+    notes
+}
+
+fn wishes(words: &str) -> Result<Wishes, SourceError> {
+    let mut wishes = Wishes { seed: 1, ..Wishes::default() };
+    let mut own = Vec::new();
+    for (place, word) in words.split(',').enumerate() {
+        let pair = word.split_once('=').filter(|_| place > 0).map(|(key, value)| (key.trim(), value.trim()));
+        let Some((key, value)) = pair else {
+            own.push(word);
+            continue;
+        };
+        let share = || Share::read(value).ok_or_else(|| bad(key, value, "a share from 0% to 100% as 10%"));
+        match key {
+            "at" => wishes.at = Some(value.to_owned()),
+            "loss" => wishes.line.loss = share()?,
+            "delay" => {
+                wishes.line.delay = millis(value).ok_or_else(|| bad(key, value, "a time as 5ms or 200us"))?
+            }
+            "duplicate" => wishes.line.duplicate = share()?,
+            "reorder" => wishes.line.reorder = share()?,
+            "foreign" => wishes.line.foreign = share()?,
+            "silent" => wishes.silent = share()?,
+            "protect" => {
+                let level = value.parse().ok().filter(|level| *level <= 3);
+                wishes.protect = level.ok_or_else(|| bad(key, value, "a level from 0 to 3"))?;
+            }
+            "seed" => {
+                // The fabric's seed is the simulator's too; what is wrong with it the fabric says.
+                wishes.seed = value.parse().unwrap_or(1);
+                own.push(word);
+            }
+            _ => own.push(word),
+        }
+    }
+    wishes.fabric = own.join(",");
+    Ok(wishes)
+}
+
+fn millis(text: &str) -> Option<Duration> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(at);
+    let number: u64 = number.parse().ok()?;
+    match unit {
+        "us" => Some(Duration::from_micros(number)),
+        "ms" => Some(Duration::from_millis(number)),
+        "s" if number <= 3600 => Some(Duration::from_secs(number)),
+        _ => None,
+    }
+}
+
+fn bad(key: &str, value: &str, allowed: &str) -> SourceError {
+    let value: String = value.chars().take(40).collect();
+    SourceError::Name {
+        code: "FD-5031",
+        what: format!("{key}={value} is not possible: {allowed}"),
+        hint: "'fabdeck sources' lists the keys".into(),
+    }
+}
+
+fn no_such_node(error: AttachError) -> SourceError {
+    SourceError::Name {
+        code: "FD-5034",
+        what: error.to_string(),
+        hint: "'fabdeck --source sim:NAME show hosts' lists them".into(),
+    }
+}
+
+fn wrong_name(e: GenerateError) -> SourceError {
+    SourceError::Name {
+        code: e.code(),
+        what: e.to_string(),
+        hint: "'fabdeck sources' lists the names and their keys; a served simulator is named by the path of its socket"
+            .into(),
+    }
+}

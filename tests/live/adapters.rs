@@ -1,0 +1,241 @@
+//! The port on adapters, over the real libibumad. ibsim stands in for the hardware below it, so these tests run in a
+//! process of their own that has ibsim's library loaded first: this program itself, called for the one test `played`.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use fabdeck::access::{Address, Arrival, Clock, MadPort, Parcel, ReadPort};
+use fabdeck::fabric::{Fabric, Guid, PortNum};
+use fabdeck::mad::{Class, Mad, Method, NodeInfo, PortCounters, Smp, attribute};
+use fabdeck::source::{adapters, open_adapter};
+
+use crate::stage::{self, Stage};
+
+/// What the process over ibsim is to do; unset in every other.
+const PART: &str = "FABDECK_ADAPTERS_PART";
+/// A switch port without a cable, for the part that asks through it.
+const DEAD_END: &str = "FABDECK_ADAPTERS_DEAD_END";
+const FABRIC: &str = "kary,k=4,n=2,faults=2";
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs one part over ibsim and gives what it said.
+fn play(part: &str, prepare: impl FnOnce(&Stage, &Fabric, &mut Command)) -> Vec<String> {
+    let fabric = stage::fabric(FABRIC);
+    let stage = Stage::play(&fabric);
+    let mut command = stage.command(std::env::current_exe().unwrap());
+    command.args(["--exact", "adapters::played", "--nocapture"]).env(PART, part);
+    prepare(&stage, &fabric, &mut command);
+    said(stage::finish(command))
+}
+
+pub fn said(output: std::process::Output) -> Vec<String> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}\n{text}\n{talk}", output.status);
+    let said: Vec<String> =
+        text.lines().filter_map(|line| line.strip_prefix("said: ")).map(str::to_owned).collect();
+    assert!(!said.is_empty(), "{text}\n{talk}");
+    said
+}
+
+/// The process over ibsim. Without a part it has nothing to do.
+#[test]
+fn played() {
+    let Ok(part) = std::env::var(PART) else { return };
+    // The harness has begun a line.
+    println!();
+    match part.as_str() {
+        "list" => list(),
+        "sweep" => sweep(),
+        "dead end" => dead_end(),
+        "counters" => counters(),
+        "leave" => leave(),
+        other => panic!("no part {other}"),
+    }
+}
+
+fn list() {
+    for adapter in adapters().unwrap() {
+        for port in adapter.ports {
+            println!(
+                "said: {} {} port {} {}",
+                adapter.name,
+                adapter.node_guid.unwrap(),
+                port.number,
+                port.guid.unwrap()
+            );
+            println!("said: {} {} {}", port.state.unwrap(), port.physical_state.unwrap(), port.link_layer);
+        }
+    }
+    let local = open_adapter(None, None).unwrap().local().clone();
+    println!("said: {} {} {:?}", local.name, local.guid.unwrap(), local.lid);
+}
+
+fn node_info(route: &[u8], transaction: u32) -> Parcel {
+    let mut mad = Smp::directed(Method::GET, attribute::NODE_INFO, 0, route).unwrap().0;
+    // A kernel may use the upper half; ours must come back whatever it does.
+    mad.header_mut().transaction = u64::from(transaction).into();
+    Parcel { mad, address: Address::directed() }
+}
+
+/// Sends `count` requests with `window` of them on their way, and gives what came, by transaction.
+fn exchange(port: &mut ReadPort, count: u32, window: u32, request: impl Fn(u32) -> Parcel) -> Vec<Mad> {
+    let (mut sent, mut answers) = (0_u32, vec![None; count as usize]);
+    let mut got = 0;
+    while got < count {
+        while sent < count && sent - got < window {
+            port.send(&request(sent), PATIENCE).unwrap();
+            sent += 1;
+        }
+        let until = port.now() + PATIENCE;
+        match port.receive(until).unwrap() {
+            Some(Arrival::Mad(parcel)) => {
+                let number = (parcel.mad.header().transaction.get() & 0xFFFF_FFFF) as usize;
+                assert!(answers[number].replace(parcel.mad).is_none(), "{number} came twice");
+                got += 1;
+            }
+            other => panic!("{other:?} after {got} of {sent}"),
+        }
+    }
+    answers.into_iter().map(Option::unwrap).collect()
+}
+
+fn sweep() {
+    let mut port = open_adapter(Some("ibsim0"), Some(1)).unwrap();
+    for window in [1, 8, 64] {
+        let begun = Instant::now();
+        let answers = exchange(&mut port, 1_000, window, |number| node_info(&[], number));
+        let took = begun.elapsed();
+        for mad in answers {
+            assert!(mad.status().is_ok(), "{}", mad.status());
+            let smp = Smp(mad);
+            let info: &NodeInfo = smp.data();
+            assert_eq!(info.port_guid.get(), port.local().guid.unwrap().0);
+        }
+        println!("said: 1000 answers, {window} in flight, {:.0} a second", 1_000.0 / took.as_secs_f64());
+    }
+    let now = port.now();
+    assert_eq!(port.receive(now + Duration::from_millis(20)).unwrap(), None);
+    let waited = port.now() - now;
+    assert!(waited >= Duration::from_millis(20) && waited < Duration::from_secs(2), "{waited:?}");
+    let begun = Instant::now();
+    assert_eq!(port.receive(Duration::ZERO).unwrap(), None);
+    println!("said: a poll took {:?}", begun.elapsed());
+}
+
+fn dead_end() {
+    let free: u8 = std::env::var(DEAD_END).unwrap().parse().unwrap();
+    let mut port = open_adapter(None, None).unwrap();
+    let patience = Duration::from_millis(300);
+    port.send(&node_info(&[1, free], 7), patience).unwrap();
+    let (begun, until) = (Instant::now(), port.now() + patience);
+    match port.receive(until).unwrap() {
+        Some(Arrival::Unanswered(7)) => println!("said: unanswered"),
+        None => println!("said: silence"),
+        other => panic!("{other:?}"),
+    }
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    // The switch before it answers all the same.
+    let answers = exchange(&mut port, 1, 1, |number| node_info(&[1], number));
+    assert!(answers[0].status().is_ok());
+}
+
+/// Performance and subnet management at once: answers of either class find their way.
+fn counters() {
+    let mut port = open_adapter(None, None).unwrap();
+    let lid = port.local().lid.expect("OpenSM gave a LID");
+    let request = |number: u32| {
+        if number.is_multiple_of(2) {
+            return node_info(&[], number);
+        }
+        let mut mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS, 1);
+        mad.header_mut().transaction = u64::from(number).into();
+        Parcel { mad, address: Address::of(lid, Class::PERFORMANCE) }
+    };
+    let answers = exchange(&mut port, 200, 16, request);
+    let counters = answers.iter().filter(|mad| mad.class() == Class::PERFORMANCE);
+    let right = counters
+        .filter(|mad| mad.status().is_ok() && mad.performance_data::<PortCounters>().port_select == 1);
+    println!(
+        "said: {} counters, {}, manager {:?}",
+        right.count(),
+        lid,
+        port.local().manager_lid.map(|lid| lid.value())
+    );
+}
+
+/// A port that is left with answers still on their way can be opened again. ibsim's library gives late answers to the
+/// next one, which a kernel would not do.
+fn leave() {
+    for _ in 0..20 {
+        let mut port = open_adapter(None, None).unwrap();
+        for number in 0..16 {
+            port.send(&node_info(&[], number), PATIENCE).unwrap();
+        }
+    }
+    let mut port = open_adapter(None, None).unwrap();
+    port.send(&node_info(&[], 1_000), PATIENCE).unwrap();
+    let until = port.now() + PATIENCE;
+    while let Some(Arrival::Mad(parcel)) = port.receive(until).unwrap() {
+        if parcel.mad.header().transaction.get() & 0xFFFF_FFFF == 1_000 {
+            println!("said: answered");
+            return;
+        }
+    }
+}
+
+#[test]
+fn adapters_are_listed_as_the_kernel_has_them() {
+    let mut guid = 0;
+    let said = play("list", |_, fabric, _| guid = host(fabric));
+    let (node, port) = (format!("0x{guid:016x}"), format!("0x{:016x}", guid + 1));
+    assert_eq!(said[0], format!("ibsim0 {node} port 1 {port}"));
+    assert_eq!(said[1], "Init LinkUp InfiniBand");
+    assert!(said[2].starts_with(&format!("ibsim0 port 1 {port}")), "{said:?}");
+}
+
+#[test]
+fn a_thousand_requests_are_answered_with_64_in_flight() {
+    let said = play("sweep", |_, _, _| {});
+    assert_eq!(said.len(), 4);
+    println!("{}", said.join("\n"));
+}
+
+#[test]
+fn a_route_through_a_port_that_is_down_ends() {
+    let said = play("dead end", |_, fabric, command| {
+        command.env(DEAD_END, free_port(fabric).to_string());
+    });
+    println!("{}", said.join("\n"));
+    assert!(said[0] == "unanswered" || said[0] == "silence", "{said:?}");
+}
+
+#[test]
+fn classes_do_not_mix() {
+    let said = play("counters", |stage, _, _| stage.opensm(&[]));
+    println!("{}", said.join("\n"));
+    assert!(said[0].starts_with("100 counters"), "{said:?}");
+    assert!(said[0].contains("manager Some("), "{said:?}");
+}
+
+#[test]
+fn a_port_left_in_the_middle_opens_again() {
+    assert_eq!(play("leave", |_, _, _| {}), ["answered"]);
+}
+
+/// The node that the stage sits on: the fabric's first adapter.
+fn host(fabric: &Fabric) -> u64 {
+    let (_, host) = fabric.nodes().find(|(_, node)| !node.is_switch()).unwrap();
+    host.guid().0
+}
+
+/// A port without a cable on the switch beside the host.
+fn free_port(fabric: &Fabric) -> u8 {
+    let host = fabric.node_by_guid(Guid(host(fabric))).unwrap();
+    let (port, _) = fabric.ports_of(host).next().unwrap();
+    let leaf = fabric.port(fabric.peer(port).unwrap()).node;
+    let cabled =
+        |number: u8| fabric.port_of(leaf, PortNum(number)).is_some_and(|port| fabric.peer(port).is_some());
+    let count = fabric.node(leaf).facts.port_count;
+    (1..=count).find(|number| !cabled(*number)).expect("the fabric has a free port beside its first host")
+}

@@ -1,0 +1,130 @@
+/* Loaded before libibumad: it finds the kernel's description of adapters in a folder that a test wrote. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DEVICES "/dev/infiniband"
+
+static int device = -1;
+
+static int is_device(const char *path)
+{
+	return !strncmp(path, DEVICES, strlen(DEVICES));
+}
+
+static const char *redirected(const char *path, char *room, size_t size)
+{
+	const char *folder = getenv("FABDECK_MACHINE");
+
+	if (!folder || (strncmp(path, "/sys/class/infiniband", 21) && !is_device(path)))
+		return path;
+	snprintf(room, size, "%s%s", folder, path);
+	return room;
+}
+
+int open(const char *path, int flags, ...)
+{
+	static int (*real)(const char *, int, ...);
+	char room[4096];
+	mode_t mode = 0;
+	va_list rest;
+
+	if (flags & O_CREAT) {
+		va_start(rest, flags);
+		mode = va_arg(rest, mode_t);
+		va_end(rest);
+	}
+	/* Permissions mean nothing to root, so the refusal is made here. */
+	const char *refusal = is_device(path) ? getenv("FABDECK_DEVICE_ERRNO") : NULL;
+	if (refusal) {
+		errno = atoi(refusal);
+		return -1;
+	}
+	if (!real)
+		real = dlsym(RTLD_NEXT, "open");
+	int fd = real(redirected(path, room, sizeof room), flags, mode);
+	if (is_device(path))
+		device = fd;
+	return fd;
+}
+
+ssize_t write(int fd, const void *bytes, size_t count)
+{
+	static ssize_t (*real)(int, const void *, size_t);
+	const char *refusal = fd == device ? getenv("FABDECK_WRITE_ERRNO") : NULL;
+
+	if (refusal) {
+		errno = atoi(refusal);
+		return -1;
+	}
+	if (!real)
+		real = dlsym(RTLD_NEXT, "write");
+	return real(fd, bytes, count);
+}
+
+DIR *opendir(const char *path)
+{
+	static DIR *(*real)(const char *);
+	char room[4096];
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "opendir");
+	return real(redirected(path, room, sizeof room));
+}
+
+int scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
+	    int (*compare)(const struct dirent **, const struct dirent **))
+{
+	static int (*real)(const char *, struct dirent ***, int (*)(const struct dirent *),
+			   int (*)(const struct dirent **, const struct dirent **));
+	char room[4096];
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "scandir");
+	return real(redirected(path, room, sizeof room), names, filter, compare);
+}
+
+/* Without the library, the loader says so in its own words. */
+void *dlopen(const char *name, int flags)
+{
+	static void *(*real)(const char *, int);
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "dlopen");
+	if (name && getenv("FABDECK_NO_LIBRARY") && !strcmp(name, "libibumad.so.3"))
+		name = "libibumad-absent.so.3";
+	return real(name, flags);
+}
+
+/* The device is a plain file, which knows no requests: it grants P_Keys, and agents when the test says so. */
+int ioctl(int fd, unsigned long request, ...)
+{
+	static int (*real)(int, unsigned long, ...);
+	va_list rest;
+	void *argument;
+
+	va_start(rest, request);
+	argument = va_arg(rest, void *);
+	va_end(rest);
+	if (getenv("FABDECK_MACHINE") && (request >> 8 & 0xff) == 0x1b) {
+		int number = request & 0xff;
+		if (number == 3 && !getenv("FABDECK_OLD_KERNEL"))
+			return 0;
+		if (number != 3 && getenv("FABDECK_AGENTS")) {
+			*(int *)argument = 1;
+			return 0;
+		}
+		errno = EPERM;
+		return -1;
+	}
+	if (!real)
+		real = dlsym(RTLD_NEXT, "ioctl");
+	return real(fd, request, argument);
+}
