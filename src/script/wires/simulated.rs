@@ -29,7 +29,9 @@ pub fn serve(
             hint: "give sim:NAME; 'fabdeck sources' lists the names and their keys".into(),
         });
     }
-    let (simulator, notes) = simulator_of(source, &live_options(reach)?)?;
+    let (mut simulator, notes) = simulator_of(source, &live_options(reach)?)?;
+    // While tables are computed nobody is answered, and for a large fabric that is longer than clients wait.
+    simulator.world_mut().route();
     let server = Server::bind(socket, simulator)?;
     let asked = stop.heed();
     say(format!("serving {source} on {}; stop with Ctrl-C", socket.display()));
