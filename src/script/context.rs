@@ -29,15 +29,19 @@ impl Context<'_, '_> {
         self.globals.source.as_deref().or(self.config.source.as_deref())
     }
 
-    /// One look at the source that was asked for; a scripted command never picks one by itself.
-    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
-        let source = self.source().map(str::to_owned).ok_or_else(|| {
+    /// The source that was asked for; a scripted command never picks one by itself.
+    pub fn named_source(&self) -> Result<&str, Failure> {
+        self.source().ok_or_else(|| {
             Failure::usage(
                 "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
                  of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
             )
-        })?;
-        let source = self.open(&source)?;
+        })
+    }
+
+    /// One look at the source that was asked for.
+    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
+        let source = self.open(self.named_source()?)?;
         self.look_at(source, wanted)
     }
 

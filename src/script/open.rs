@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Adapter, Found};
-use crate::access::{Source, SourceError};
+use crate::access::{Source, SourceError, Traffic};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
@@ -27,6 +27,15 @@ pub trait Outside {
     /// A fabric by name, as `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;
 
+    /// Runs the simulator that a source names behind a socket, until the process is asked to end.
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError>;
+
     /// The names that `generate` knows.
     fn catalogue(&self) -> Vec<CatalogueEntry>;
 
@@ -47,6 +56,19 @@ pub trait Outside {
 
     /// Where the configuration would lie.
     fn config_file(&self) -> Option<PathBuf>;
+}
+
+/// What came through a socket.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Served {
+    /// Clients that had a place in the fabric.
+    pub clients: u64,
+    /// Datagrams to clients that did not read them.
+    pub dropped: u64,
+    /// What clients sent.
+    pub traffic: Traffic,
+    /// What is particular about the fabric.
+    pub notes: Notes,
 }
 
 /// How a live fabric is reached: the flags that stand for every source, as far as they were given.

@@ -12,7 +12,7 @@ use super::fit::Page;
 use super::open::Outside;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
-use super::{Exit, Failure, convert, generate, identity, overview, shell, show, sources, trace};
+use super::{Exit, Failure, convert, generate, identity, overview, shell, show, simulate, sources, trace};
 
 /// Columns of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
@@ -82,6 +82,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Trace(args)) => trace::run(context, args),
         Some(Action::Generate(args)) => generate::run(context, args),
         Some(Action::Convert(args)) => convert::run(context, args),
+        Some(Action::Simulate(args)) => simulate::run(context, args),
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
     }
@@ -112,7 +113,7 @@ fn say_refusal<'w>(
 /// Commands that the contract names and that are still to come.
 const LATER: &[&str] = &[
     "check", "whatif", "route", "plan", "apply", "disable", "enable", "guard", "confirm", "extend",
-    "rollback", "changes", "hotspots", "lanes", "jobs", "record", "capture", "run", "simulate", "agent",
+    "rollback", "changes", "hotspots", "lanes", "jobs", "record", "capture", "run", "agent",
 ];
 
 /// The command that clap does not know and that a later version will.

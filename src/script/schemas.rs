@@ -40,6 +40,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     let mut converted = vec![("inputs", list(text())), ("file", text()), ("format", text())];
     converted.extend(numbers());
     add("convert", "fabdeck convert --json", true, converted);
+    add("simulate", "fabdeck simulate --serve SOCKET --json", true, simulated());
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
@@ -163,6 +164,11 @@ fn fabric() -> Vec<(&'static str, Value)> {
     silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
     let live = [("reading", list(grown(phase, "seconds"))), ("silence", list(closed(silence)))];
     numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
+}
+
+fn simulated() -> Vec<(&'static str, Value)> {
+    let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
+    vec![("clients", number()), ("datagrams", datagrams), ("writes", number()), ("dropped", number())]
 }
 
 fn trace() -> Vec<(&'static str, Value)> {

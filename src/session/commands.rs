@@ -8,6 +8,8 @@ pub enum Danger {
     None,
     /// A file that the operator names.
     WritesFile,
+    /// Opens a socket that other processes of the same user can reach.
+    OpensSocket,
 }
 
 impl Danger {
@@ -15,6 +17,7 @@ impl Danger {
         match self {
             Self::None => "changes nothing",
             Self::WritesFile => "writes the file you name",
+            Self::OpensSocket => "opens the socket you name to other processes of yours",
         }
     }
 }
@@ -63,6 +66,11 @@ impl Command {
 
     const fn writes(mut self) -> Self {
         self.danger = Danger::WritesFile;
+        self
+    }
+
+    const fn opens_socket(mut self) -> Self {
+        self.danger = Danger::OpensSocket;
         self
     }
 
@@ -157,6 +165,16 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck convert site.topo -o site.net --to ibsim",
         "fabdeck convert site.topo opensm-lfts.dump -o opensm.fdbs --to fdbs",
     ]),
+    command_of(
+        "simulate",
+        "Run a simulated fabric",
+        "With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
+         is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
+         hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
+    )
+    .looks()
+    .opens_socket()
+    .examples(&["fabdeck --source sim:switch648 simulate --serve fabric.sock"]),
     command_of(
         "completions",
         "Print completions for a shell",

@@ -2,15 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{adapters, common_keys, files, generated, sources};
+use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
-use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Writer, found};
+use crate::script::{
+    Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
+};
 
 /// Files, folders and names of this machine.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Machine;
+#[derive(Debug, Clone, Default)]
+pub struct Machine {
+    stop: Stop,
+}
+
+impl Machine {
+    /// With the wish that ends commands which run until they are asked to end.
+    pub fn new(stop: Stop) -> Self {
+        Self { stop }
+    }
+}
 
 impl Outside for Machine {
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
@@ -31,6 +42,16 @@ impl Outside for Machine {
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
         generated::generate(name)
+    }
+
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        simulated::serve(source, reach, socket, &self.stop, say)
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {

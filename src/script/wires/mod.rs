@@ -6,6 +6,7 @@ mod common_keys;
 mod files;
 mod generated;
 mod machine;
+mod simulated;
 mod sources;
 
 pub use machine::Machine;

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError, Wanted, Watch};
+use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Terminal, WriteError,
-    Writer, Written, run,
+    Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
+    WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
 
@@ -82,6 +82,18 @@ impl Outside for World {
 
     fn generate(&self, name: &str) -> Result<Observation, SourceError> {
         if name == "demo" { Ok(plain()) } else { self.open("nothing", &Reach::default()).map(|_| plain()) }
+    }
+
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        _: &Path,
+        _: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        self.open(source, reach)?;
+        let sent = [(0x01, 40), (0x02, 2), (0x12, 1)].into_iter().collect();
+        Ok(Served { clients: 3, dropped: 0, traffic: Traffic { sent, refused: 0 }, notes: Notes::new() })
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {
