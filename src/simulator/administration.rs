@@ -6,7 +6,7 @@ use zerocopy::FromZeros;
 use crate::fabric::{Guid, Lid};
 use crate::mad::{Mad, Method, NodeRecord, PathRecord, attribute};
 
-use super::device::Plug;
+use super::device::{Device, Plug};
 use super::subnet::{description, node_info};
 use super::world::World;
 
@@ -93,9 +93,15 @@ impl World {
     }
 
     fn owner(&self, lid: u16) -> Option<Plug> {
-        let port = self.fabric.port_by_lid(Lid::new(lid.into())?)?;
-        let port = self.fabric.port(port);
-        Some((port.node.0, port.number.value()))
+        let owns = |(node, port): &Plug| self.device(*node).owns_at(*port, lid);
+        let planned = self.fabric.port_by_lid(Lid::new(lid.into())?).map(|port| self.fabric.port(port));
+        let plug = planned.map(|port| (port.node.0, port.number.value())).filter(owns);
+        // LIDs may have been set since.
+        let plugs = |(node, device): (usize, &Device)| {
+            let last = if device.is_switch() { 0 } else { device.port_count() };
+            (u8::from(!device.is_switch())..=last).map(move |port| (node as u32, port))
+        };
+        plug.or_else(|| self.devices.iter().enumerate().flat_map(plugs).find(owns))
     }
 
     fn port_by_gid(&self, gid: &[u8; 16]) -> Option<Plug> {

@@ -3,7 +3,7 @@
 use crate::fabric::VlWeight;
 use crate::mad::VlArbitrationBlock;
 
-use super::device::{ArbitrationTables, Device};
+use super::device::{ArbitrationTables, Device, Socket};
 use super::subnet::Refusal;
 
 /// Entries of the high and of the low table.
@@ -33,15 +33,19 @@ pub fn set_block(
 ) -> Result<(), Refusal> {
     let (number, place) = asked(device, ingress, modifier)?;
     let socket = device.socket_mut(number).ok_or(Refusal::InvalidField)?;
-    let lanes = socket.operational_lanes;
-    let usual = || Box::new(ArbitrationTables { low: even(lanes), ..ArbitrationTables::default() });
-    let tables = socket.arbitration.get_or_insert_with(usual);
+    let tables = of(socket);
     match place {
         1 => tables.low = wanted.weights(CAPACITY.1),
         3 => tables.high = wanted.weights(CAPACITY.0),
         _ => {}
     }
     Ok(())
+}
+
+/// The tables of a port to be changed: those that it came up with, unless somebody changed them before.
+pub fn of(socket: &mut Socket) -> &mut ArbitrationTables {
+    let low = || even(socket.operational_lanes);
+    socket.arbitration.get_or_insert_with(|| Box::new(ArbitrationTables { low: low(), ..Default::default() }))
 }
 
 /// Every lane in turn, which is how ports come up.

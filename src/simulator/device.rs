@@ -110,15 +110,10 @@ impl Device {
         self.ports.get_mut(usize::from(port)).filter(|_| port > 0 || switch)
     }
 
-    /// Whether one of its ports owns a LID; which one.
-    pub fn owner_of(&self, lid: u16) -> Option<u8> {
-        let owns = |socket: &Socket| {
-            socket.lid.is_some_and(|base| (base.value()..base.value() + socket.lmc.lids()).contains(&lid))
-        };
-        match self.is_switch() {
-            true => owns(&self.ports[0]).then_some(0),
-            false => (1..=self.port_count()).find(|port| owns(&self.ports[usize::from(*port)])),
-        }
+    /// Whether a LID is that of the port that a packet came in at, or of the switch.
+    pub fn owns_at(&self, ingress: u8, lid: u16) -> bool {
+        let base = self.socket(self.managed(ingress)).and_then(|socket| Some((socket.lid?, socket.lmc)));
+        base.is_some_and(|(base, lmc)| (base.value()..base.value() + lmc.lids()).contains(&lid))
     }
 }
 

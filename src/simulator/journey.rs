@@ -40,14 +40,15 @@ impl World {
         let mut at = from;
         for hops in 0..HOPS_MOST {
             let device = self.device(at.0);
-            if let Some(port) = device.owner_of(lid) {
-                return Some(Arrived { at: (at.0, if port == 0 { at.1 } else { port }), hops });
+            if device.owns_at(at.1, lid) {
+                return Some(Arrived { at, hops });
             }
             let egress = match device.is_switch() {
                 true => device
                     .tables
                     .linear
                     .get(usize::from(lid))
+                    .filter(|_| lid <= device.tables.linear_top)
                     .copied()
                     .filter(|port| !matches!(*port, 0 | NO_PATH))?,
                 false if hops == 0 => from.1,

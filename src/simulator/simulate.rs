@@ -133,8 +133,9 @@ impl Simulator {
         self.traffic.count(parcel.mad.method());
         self.log.add(self.now, seat.0, "sends", &parcel.mad);
         let mut parcel = parcel.clone();
-        let lost = self.dice.falls(self.line.loss);
-        match self.travel(from, &mut parcel).filter(|_| !lost) {
+        let arrived = self.travel(from, &mut parcel);
+        let lost = self.loses(arrived.map_or(0, |arrived| arrived.hops));
+        match arrived.filter(|_| !lost) {
             None => self.log.add(self.now, seat.0, "loses a request", &parcel.mad),
             Some(arrived) => {
                 let late = self.dice.lateness(&self.line);
@@ -142,6 +143,11 @@ impl Simulator {
                 self.plan(time, Event::Reach { seat, parcel, at: arrived.at });
             }
         }
+    }
+
+    /// Lines lose; what stays within a device was on none.
+    fn loses(&mut self, hops: u32) -> bool {
+        hops > 0 && self.dice.falls(self.line.loss)
     }
 
     /// Where a request comes to. Paths by LID are those of now.
@@ -214,7 +220,7 @@ impl Simulator {
                 self.world.follow_lid((at.0, self.world.device(at.0).managed(at.1)), home_lid).map(|a| a.hops)
             }
         };
-        let lost = self.dice.falls(self.line.loss);
+        let lost = self.loses(back.unwrap_or(0));
         let Some(hops) = back.filter(|_| !lost) else {
             self.log.add(self.now, seat.0, "loses an answer", &mad);
             return;

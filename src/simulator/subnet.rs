@@ -87,7 +87,7 @@ impl World {
         match what {
             attribute::NODE_DESCRIPTION => data.copy_from_slice(&device.description.text),
             attribute::NODE_INFO => put(data, &node_info(device, at.1)),
-            attribute::SWITCH_INFO if device.is_switch() => put(data, &switch_info(device)),
+            attribute::SWITCH_INFO if device.is_switch() => put(data, &switch_info(device, self.routed)),
             attribute::PORT_INFO => put(data, &self.port_info(at, modifier, trusted)?),
             attribute::LINEAR_FORWARDING if device.is_switch() => put(data, &linear_block(device, modifier)?),
             attribute::MULTICAST_FORWARDING if device.is_switch() => {
@@ -160,7 +160,10 @@ impl World {
     fn set(&mut self, at: Plug, request: &Smp) -> Answer {
         let header = request.0.header();
         let (what, modifier) = (header.attribute.get(), header.modifier.get());
-        if matches!(what, attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING) {
+        if matches!(
+            what,
+            attribute::LINEAR_FORWARDING | attribute::MULTICAST_FORWARDING | attribute::SWITCH_INFO
+        ) {
             // What is not overwritten stays as it was computed.
             self.route();
         }
@@ -204,8 +207,8 @@ impl World {
         if let Some(lanes) = wanted.operational_lanes() {
             socket.operational_lanes = lanes.min(socket.lanes);
         }
-        if let Some(tables) = &mut socket.arbitration {
-            tables.high_limit = wanted.lanes_high_limit;
+        if socket.arbitration.is_some() || wanted.lanes_high_limit != 0 {
+            super::arbitration::of(socket).high_limit = wanted.lanes_high_limit;
         }
         match wanted.physical_state() {
             Some(PhysicalState::Disabled) => {
@@ -269,7 +272,7 @@ pub(super) fn description(device: &Device) -> NodeDescription {
     device.description
 }
 
-fn switch_info(device: &Device) -> SwitchInfo {
+fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
     let mut info = SwitchInfo::new_zeroed();
     info.linear_capacity = LINEAR_CAPACITY.into();
     info.multicast_capacity = MULTICAST_CAPACITY.into();
@@ -277,9 +280,10 @@ fn switch_info(device: &Device) -> SwitchInfo {
     // A life time of 18, and whether all in-ports are told at once.
     info.life_state = 18 << 3 | u8::from(device.optimized_lanes);
     info.flags = if device.enhanced_port0 { 0x08 } else { 0 };
-    let last =
-        device.tables.multicast.keys().next_back().map_or(0, |(block, _)| FIRST_GROUP + block * 32 + 31);
-    info.multicast_top = last.into();
+    let blocks = device.tables.multicast.keys().next_back().map(|(block, _)| *block);
+    // Tables that nobody needed yet will hold one group.
+    let last = if routed { blocks } else { Some(0) };
+    info.multicast_top = last.map_or(0, |block| FIRST_GROUP + block * 32 + 31).into();
     info
 }
 

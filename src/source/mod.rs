@@ -11,7 +11,7 @@ mod umad;
 
 pub use disk::{FilesSource, read_content};
 pub use generated::GeneratedSource;
-pub use live::{Keys, LiveSource, Policy, look};
+pub use live::{Done, Keys, LiveSource, Policy, SetError, Setter, Target, look};
 pub use open::{LiveOptions, open};
 pub use simulated::{SIMULATOR_KEYS, SimulatorKey, simulator_of};
 pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};

@@ -1,26 +1,84 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
-use std::time::Duration;
+mod administration;
+mod compare;
+mod faults;
+mod keys;
+mod limits;
+mod repeatable;
+mod writing;
 
-use fabdeck::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch};
-use fabdeck::fabric::{Change, Fabric, FabricDiff, NodeId, PortNum, Tables};
+use fabdeck::access::{Arrival, MadPort, Parcel, WritePort};
+use fabdeck::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch, WriteToken};
+use fabdeck::fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Tables};
 use fabdeck::generate::{Spec, generate};
+use fabdeck::mad::Mad;
 use fabdeck::observe::Observation;
-use fabdeck::simulator::{Line, Share, SimulatedPort, Simulator, World};
+use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, Policy, look};
 
 fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
 }
 
+fn world(fabric: &Fabric) -> World {
+    World::new(fabric, &Tables::default()).unwrap()
+}
+
 fn simulated(fabric: &Fabric, line: Line, seed: u64) -> SimulatedPort {
-    SimulatedPort::new(Simulator::new(World::new(fabric, &Tables::default()).unwrap(), line, seed))
+    SimulatedPort::new(Simulator::new(world(fabric), line, seed))
 }
 
 const ALL: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
+const TOPOLOGY: Wanted = Wanted { tables: false, multicast: false, lanes: false, counters: false };
+
+fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: Wanted) -> Result<Observation, SourceError> {
+    look("sim", port, Policy::default(), keys, wanted, &mut Unwatched)
+}
 
 fn look_at(port: &mut ReadPort, wanted: Wanted) -> Observation {
-    look("sim", port, Policy::default(), &Keys::default(), wanted, &mut Unwatched).unwrap()
+    look_with(port, &Keys::default(), wanted).unwrap()
+}
+
+fn writable(simulator: &SimulatedPort) -> WritePort {
+    simulator.open(None).unwrap().unlock(&WriteToken::simulation()).unwrap()
+}
+
+/// One datagram, and its answer within a second.
+fn exchange(port: &mut dyn MadPort, parcel: Parcel) -> Option<Mad> {
+    let patience = Policy::default().timeout;
+    let until = port.now() + patience;
+    port.send(&parcel, patience).unwrap();
+    match port.receive(until).unwrap() {
+        Some(Arrival::Mad(parcel)) => Some(parcel.mad),
+        _ => None,
+    }
+}
+
+fn switches(fabric: &Fabric) -> Vec<NodeId> {
+    fabric.switches().map(|(id, _)| id).collect()
+}
+
+fn hosts(fabric: &Fabric) -> Vec<NodeId> {
+    fabric.nodes().filter(|(_, node)| node.facts.kind != NodeKind::Switch).map(|(id, _)| id).collect()
+}
+
+/// The ports that lead from the manager's seat to a node: shortest, found by looking at the plan.
+fn route_to(fabric: &Fabric, to: NodeId) -> Vec<u8> {
+    let from = hosts(fabric)[0];
+    let mut routes = std::collections::BTreeMap::from([(from, Vec::new())]);
+    let mut queue = std::collections::VecDeque::from([from]);
+    while let Some(at) = queue.pop_front() {
+        for (_, port) in fabric.ports_of(at).filter(|_| at == from || fabric.node(at).is_switch()) {
+            let Some(peer) = port.peer.map(|peer| fabric.port(peer).node) else { continue };
+            if !routes.contains_key(&peer) {
+                let way = [routes[&at].as_slice(), &[port.number.value()]].concat();
+                routes.insert(peer, way);
+                queue.push_back(peer);
+            }
+        }
+    }
+    routes.remove(&to).unwrap()
 }
 
 /// What a live look tells more than the plan of a fabric does.

@@ -3,6 +3,7 @@
 
 use super::exchange::{Question, Reply};
 use super::found::Found;
+use super::keys::{Keys, Proven};
 use super::reader::{Reader, Told};
 use crate::access::{Address, Parcel, SourceError};
 use crate::fabric::{Guid, NodeKind, PhysicalState, PortNum};
@@ -27,9 +28,14 @@ const KEY_TRIES: u32 = 3;
 
 /// The topology as far as it answers.
 pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
-    let mut discovery = Discovery { found: Found::default(), questions: Vec::new() };
-    discovery.questions.push(Asked::Who { route: Vec::new(), beyond: None });
     let mut phase = reader.phase::<Asked>("topology");
+    let mut discovery = Discovery {
+        found: Found::default(),
+        questions: Vec::new(),
+        local_key: Proven(phase.keys.of(phase.exchange.local_guid())),
+        nodes_most: phase.exchange.nodes_most(),
+    };
+    discovery.questions.push(Asked::Who { route: Vec::new(), beyond: None });
     let mut first = true;
     loop {
         for asked in std::mem::take(&mut discovery.questions) {
@@ -40,7 +46,7 @@ pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
         if std::mem::take(&mut first) && !matches!(reply, Reply::Answer(_)) {
             return Err(phase.local_port_silent());
         }
-        discovery.take(asked, reply, phase.told);
+        discovery.take(asked, reply, phase.keys, phase.told);
     }
     phase.end();
     Ok(discovery.found)
@@ -50,69 +56,87 @@ pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
 struct Discovery {
     found: Found,
     questions: Vec<Asked>,
+    /// For the port that is looked from, the only one whose GUID is known before it answers.
+    local_key: Proven,
+    nodes_most: usize,
 }
 
 impl Discovery {
-    fn question(&self, asked: Asked, keys: &super::keys::Keys, retries: u32) -> Question<Asked> {
-        let of = |node: usize| &self.found.nodes[node];
+    fn question(&self, asked: Asked, keys: &Keys, retries: u32) -> Question<Asked> {
+        let to = |node: usize, attribute: u16| {
+            let found = &self.found.nodes[node];
+            (found.route.as_slice(), found.m_key, node as u32, attribute, 0)
+        };
         // The question of who is there goes to nobody known; the limit per node does not hold for it.
-        let (route, guid, target, attribute, modifier) = match &asked {
+        let (route, key, target, attribute, modifier) = match &asked {
             Asked::Who { route, beyond } => {
                 let target =
                     beyond.map_or(u32::MAX, |(node, port)| 1 << 31 | (node as u32) << 8 | u32::from(port));
-                (route.as_slice(), None, target, attribute::NODE_INFO, 0)
+                (route.as_slice(), self.key_for(route, keys), target, attribute::NODE_INFO, 0)
             }
-            Asked::Description(node) => (
-                of(*node).route.as_slice(),
-                Some(of(*node).guid),
-                *node as u32,
-                attribute::NODE_DESCRIPTION,
-                0,
-            ),
-            Asked::Switch(node) => {
-                (of(*node).route.as_slice(), Some(of(*node).guid), *node as u32, attribute::SWITCH_INFO, 0)
+            Asked::Description(node) => to(*node, attribute::NODE_DESCRIPTION),
+            Asked::Switch(node) => to(*node, attribute::SWITCH_INFO),
+            Asked::Port(node, port) => {
+                let (_, key, target, attribute, _) = to(*node, attribute::PORT_INFO);
+                (self.found.nodes[*node].route_to(*port), key, target, attribute, u32::from(*port))
             }
-            Asked::Port(node, port) => (
-                of(*node).route.as_slice(),
-                Some(of(*node).guid),
-                *node as u32,
-                attribute::PORT_INFO,
-                u32::from(*port),
-            ),
         };
-        let parcel = directed(attribute, modifier, route, keys.of(guid));
+        let parcel = directed(attribute, modifier, route, key.0);
         // Who guards its key with silence cannot be told from who is dead, so a key is not tried at it without end.
         let unknown = matches!(asked, Asked::Who { .. }) && keys.any();
         let retries = if unknown { retries.min(KEY_TRIES - 1) } else { retries };
         Question { parcel, target, retries, tag: asked }
     }
 
-    fn take(&mut self, asked: Asked, reply: Reply, told: &mut Told) {
+    /// Who is not known yet is asked with the key for everybody.
+    fn key_for(&self, route: &[u8], keys: &Keys) -> Proven {
+        if route.is_empty() { self.local_key } else { Proven(keys.of(None)) }
+    }
+
+    fn take(&mut self, asked: Asked, reply: Reply, keys: &Keys, told: &mut Told) {
         let mad = match reply {
             Reply::Answer(mad) => Smp(mad),
             Reply::Refused(status) => return self.silent(&asked, Some(status.to_string()), told),
             Reply::Silence => return self.silent(&asked, None, told),
         };
         match asked {
-            Asked::Who { route, beyond } => self.node(mad.data::<NodeInfo>(), route, beyond, told),
+            Asked::Who { route, beyond } => {
+                let key = self.key_for(&route, keys);
+                self.node(mad.data::<NodeInfo>(), route, beyond, key, told);
+            }
             Asked::Description(node) => self.found.describe(node, mad.data::<NodeDescription>().as_text()),
             Asked::Switch(node) => self.found.describe_switch(node, *mad.data::<SwitchInfo>()),
-            Asked::Port(node, port) => self.port(node, port, mad.data::<PortInfo>()),
+            Asked::Port(node, port) => self.port(node, port, mad.data::<PortInfo>(), told),
         }
     }
 
-    fn node(&mut self, info: &NodeInfo, route: Vec<u8>, beyond: Option<(usize, u8)>, told: &mut Told) {
-        let Some(kind) = info.kind() else {
-            let asked = Asked::Who { route, beyond };
-            let reason = format!("it calls itself a node of type {}", info.node_type);
-            return self.silent(&asked, Some(reason), told);
+    fn node(
+        &mut self,
+        info: &NodeInfo,
+        route: Vec<u8>,
+        beyond: Option<(usize, u8)>,
+        key: Proven,
+        told: &mut Told,
+    ) {
+        let kind = match plausible(info, beyond.is_some()) {
+            Ok(kind) => kind,
+            Err(reason) => return self.silent(&Asked::Who { route, beyond }, Some(reason), told),
         };
-        let (node, new) = self.found.node(kind, info, &route);
+        if self.found.nodes.len() >= self.nodes_most && !self.found.knows(kind, info) {
+            let most = self.nodes_most;
+            told.note_partial("FN-528", || {
+                format!("there are more than {most} nodes, which no fabric has: the rest is left out")
+            });
+            return;
+        }
+        let (node, new) = self.found.node(kind, info, &route, key);
         let ingress = info.local_port;
-        if let Some(beyond) = beyond
-            && self.found.connect(beyond, (node, ingress)).is_err()
-        {
-            told.changed(&route_text(&route), self.found.nodes[node].guid);
+        if let Some(beyond) = beyond {
+            if beyond == (node, ingress) || self.found.connect(beyond, (node, ingress)).is_err() {
+                told.changed(&route_text(&route), self.found.nodes[node].guid);
+            } else if self.found.is_torn(node, ingress) {
+                told.torn(self.found.nodes[node].guid, ingress);
+            }
         }
         if kind != NodeKind::Switch {
             self.found.name_port(node, ingress, Guid(info.port_guid.get()));
@@ -129,8 +153,11 @@ impl Discovery {
         }
     }
 
-    fn port(&mut self, node: usize, number: u8, info: &PortInfo) {
+    fn port(&mut self, node: usize, number: u8, info: &PortInfo, told: &mut Told) {
         self.found.describe_port(node, number, info);
+        if self.found.is_torn(node, number) {
+            told.torn(self.found.nodes[node].guid, number);
+        }
         let found = &self.found.nodes[node];
         let first = found.route.is_empty();
         if first && number == if found.kind == NodeKind::Switch { 0 } else { found.ingress } {
@@ -142,7 +169,14 @@ impl Discovery {
         let leads_on =
             if found.kind == NodeKind::Switch { number > 0 } else { first && number == found.ingress };
         let linked = info.physical_state() == Some(PhysicalState::LinkUp);
-        if !leads_on || !linked || self.found.has_peer(node, number) || found.route.len() >= HOPS_MAX {
+        if !leads_on || !linked || self.found.has_peer(node, number) {
+            return;
+        }
+        if found.route.len() >= HOPS_MAX {
+            let guid = found.guid;
+            told.note_partial("FN-529", || {
+                format!("what lies behind port {number} of {guid} is more than {HOPS_MAX} hops away, where no packet gets to")
+            });
             return;
         }
         let mut route = found.route.clone();
@@ -169,13 +203,28 @@ impl Discovery {
             },
             Asked::Description(node) => at_node(*node, "NodeDescription".to_owned()),
             Asked::Switch(node) => at_node(*node, "SwitchInfo".to_owned()),
-            Asked::Port(node, port) => at_node(*node, format!("PortInfo {port}")),
+            Asked::Port(node, port) => Silence {
+                route: of(*node).route_to(*port).to_vec(),
+                ..at_node(*node, format!("PortInfo {port}"))
+            },
         };
         if let Asked::Port(node, port) = asked {
             self.found.mention_port(*node, *port);
         }
         told.silent.push(silence);
     }
+}
+
+/// What kind of node it is, unless it says what no node is.
+fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
+    let kind = info.kind().ok_or_else(|| format!("it calls itself a node of type {}", info.node_type))?;
+    let (count, ingress) = (info.port_count, info.local_port);
+    // Only the switch that is looked from is spoken to through its port 0.
+    let lowest = u8::from(by_cable || kind != NodeKind::Switch);
+    if count > PortNum::MAX || !(lowest..=count).contains(&ingress) {
+        return Err(format!("it says that it has {count} ports and was asked at its port {ingress}"));
+    }
+    Ok(kind)
 }
 
 /// A Get by directed route.

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::policy::Policy;
 use crate::access::{Arrival, MadPort, Parcel, PortError};
+use crate::fabric::Guid;
 use crate::mad::{Mad, Status};
 use crate::observe::Phase;
 
@@ -40,8 +41,18 @@ struct Pending<T> {
     question: Question<T>,
     /// The transactions under which it was sent; a late answer to the first try is an answer.
     transactions: Vec<u32>,
-    /// Counts against the window.
-    fresh: bool,
+    stage: Stage,
+}
+
+/// Where the last try of a question is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// In a queue, to be sent for the first time or once more.
+    Queued,
+    /// On its way, and counted against the window.
+    Fresh,
+    /// Sent so long ago that it holds nobody back; its answer may still come.
+    Stale,
 }
 
 /// When something about a try becomes due.
@@ -62,10 +73,14 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     ready: VecDeque<u64>,
     /// Not sent because their node has enough on its way.
     parked: FxHashMap<u32, VecDeque<u64>>,
+    /// Nodes with something parked that have room again.
+    roomy: VecDeque<u32>,
     pending: FxHashMap<u64, Pending<T>>,
     by_transaction: FxHashMap<u32, u64>,
     on_way_to: FxHashMap<u32, usize>,
     on_way: usize,
+    /// Sent and neither answered nor given up: what the far ends and everything between may hold of ours.
+    outstanding: usize,
     /// Both in the order of time, for every try has the same patience.
     stale: VecDeque<Due>,
     deadlines: VecDeque<Due>,
@@ -84,10 +99,12 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             policy,
             ready: VecDeque::new(),
             parked: FxHashMap::default(),
+            roomy: VecDeque::new(),
             pending: FxHashMap::default(),
             by_transaction: FxHashMap::default(),
             on_way_to: FxHashMap::default(),
             on_way: 0,
+            outstanding: 0,
             stale: VecDeque::new(),
             deadlines: VecDeque::new(),
             next_slot: 0,
@@ -101,10 +118,20 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.policy.retries
     }
 
+    /// How many nodes a discovery takes in.
+    pub fn nodes_most(&self) -> usize {
+        self.policy.nodes
+    }
+
+    /// The GUID of the port that everything goes out of.
+    pub fn local_guid(&self) -> Option<Guid> {
+        self.port.local().guid
+    }
+
     pub fn ask(&mut self, question: Question<T>) {
         let slot = self.next_slot;
         self.next_slot += 1;
-        self.pending.insert(slot, Pending { question, transactions: Vec::new(), fresh: false });
+        self.pending.insert(slot, Pending { question, transactions: Vec::new(), stage: Stage::Queued });
         self.ready.push_back(slot);
     }
 
@@ -144,19 +171,51 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         }
     }
 
-    /// Sends what fits into the window.
+    /// Sends what fits into the window: first what waits for a node that has room again.
     fn fill(&mut self) -> Result<(), PortError> {
-        while self.on_way < self.policy.in_flight {
+        while self.has_room()
+            && let Some(target) = self.roomy.pop_front()
+        {
+            self.unpark(target)?;
+        }
+        while self.has_room() {
             let Some(slot) = self.ready.pop_front() else { break };
+            // A question may have been answered, late, while it waited to be sent again.
             let Some(pending) = self.pending.get(&slot) else { continue };
             let target = pending.question.target;
-            if self.on_way_to.get(&target).copied().unwrap_or(0) >= self.policy.per_node {
+            if self.on_way_to(target) >= self.policy.per_node.max(1) {
                 self.parked.entry(target).or_default().push_back(slot);
                 continue;
             }
             self.send(slot)?;
         }
         Ok(())
+    }
+
+    fn has_room(&self) -> bool {
+        self.on_way < self.policy.in_flight.max(1) && self.outstanding < self.policy.outstanding.max(1)
+    }
+
+    fn on_way_to(&self, target: u32) -> usize {
+        self.on_way_to.get(&target).copied().unwrap_or(0)
+    }
+
+    /// Sends one parked question to a node; the node stays in line while it has room and more is parked.
+    fn unpark(&mut self, target: u32) -> Result<(), PortError> {
+        if self.on_way_to(target) >= self.policy.per_node.max(1) {
+            return Ok(());
+        }
+        let Some(waiting) = self.parked.get_mut(&target) else { return Ok(()) };
+        let mut next = waiting.pop_front();
+        while next.is_some_and(|slot| !self.pending.contains_key(&slot)) {
+            next = waiting.pop_front();
+        }
+        if waiting.is_empty() {
+            self.parked.remove(&target);
+        } else {
+            self.roomy.push_front(target);
+        }
+        next.map_or(Ok(()), |slot| self.send(slot))
     }
 
     fn send(&mut self, slot: u64) -> Result<(), PortError> {
@@ -169,10 +228,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.phase.sent += 1;
         self.phase.repeated += u64::from(!pending.transactions.is_empty());
         pending.transactions.push(transaction);
-        pending.fresh = true;
+        pending.stage = Stage::Fresh;
         self.by_transaction.insert(transaction, slot);
         *self.on_way_to.entry(pending.question.target).or_default() += 1;
         self.on_way += 1;
+        self.outstanding += 1;
         self.phase.in_flight = self.phase.in_flight.max(self.on_way);
         let (now, tries) = (self.port.now(), pending.transactions.len());
         self.stale.push_back(Due { at: now + self.policy.fresh(), slot, tries });
@@ -180,19 +240,23 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Ok(())
     }
 
-    /// A question leaves the window: settled, or too old to be still on its way.
-    fn leave_window(&mut self, slot: u64) {
+    /// A question moves on to another stage: settled, overdue, or too old to be still on its way.
+    fn leave(&mut self, slot: u64, stage: Stage) {
         let Some(pending) = self.pending.get_mut(&slot) else { return };
-        if !std::mem::replace(&mut pending.fresh, false) {
+        let before = std::mem::replace(&mut pending.stage, stage);
+        let target = pending.question.target;
+        if before != Stage::Queued && stage == Stage::Queued {
+            self.outstanding -= 1;
+        }
+        if before != Stage::Fresh {
             return;
         }
-        let target = pending.question.target;
         self.on_way -= 1;
         if let Some(count) = self.on_way_to.get_mut(&target) {
             *count -= 1;
         }
-        if let Some(next) = self.parked.get_mut(&target).and_then(VecDeque::pop_front) {
-            self.ready.push_front(next);
+        if self.parked.contains_key(&target) {
+            self.roomy.push_back(target);
         }
     }
 
@@ -201,7 +265,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         let now = self.port.now();
         while let Some(due) = self.stale.pop_front_if(|due| due.at <= now) {
             if self.is_current(due) {
-                self.leave_window(due.slot);
+                self.leave(due.slot, Stage::Stale);
             }
         }
         while let Some(due) = self.deadlines.pop_front_if(|due| due.at <= now) {
@@ -212,14 +276,16 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         None
     }
 
-    /// Whether a try is still the last one of its question.
+    /// Whether a try is still the last one of its question, and not given up yet.
     fn is_current(&self, due: Due) -> bool {
-        self.pending.get(&due.slot).is_some_and(|pending| pending.transactions.len() == due.tries)
+        let current =
+            |pending: &Pending<T>| pending.stage != Stage::Queued && pending.transactions.len() == due.tries;
+        self.pending.get(&due.slot).is_some_and(current)
     }
 
     /// No answer in time: once more, or never mind.
     fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
-        self.leave_window(slot);
+        self.leave(slot, Stage::Queued);
         let pending = self.pending.get(&slot)?;
         if pending.transactions.len() <= pending.question.retries as usize {
             self.ready.push_back(slot);
@@ -247,7 +313,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             return None;
         };
         self.phase.answered += 1;
-        self.leave_window(slot);
+        self.leave(slot, Stage::Queued);
         let tag = self.finish(slot)?;
         let status = mad.status();
         if status.is_ok() {

@@ -1,7 +1,10 @@
 //! What a discovery knows so far, node by node in the order in which they were found.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
+use super::keys::Proven;
 use crate::fabric::{
     ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind, PhysicalState,
     PortFacts, PortNum,
@@ -18,12 +21,23 @@ pub struct FoundNode {
     pub route: Vec<u8>,
     /// The port at which the way comes in.
     pub ingress: u8,
+    /// The ways to further ports of an adapter: each of them answers for itself alone.
+    further: BTreeMap<u8, Vec<u8>>,
+    /// What it answered to, and will answer to again.
+    pub m_key: Proven,
     pub switch_info: Option<SwitchInfo>,
     /// Entries of the arbitration tables (high, low) by port, where PortInfo told.
     pub arbitration: FxHashMap<u8, (u8, u8)>,
     /// The high limit by port.
     pub high_limit: FxHashMap<u8, u8>,
     key: NodeKey,
+}
+
+impl FoundNode {
+    /// The way to whoever answers for a port.
+    pub fn route_to(&self, port: u8) -> &[u8] {
+        self.further.get(&port).unwrap_or(&self.route)
+    }
 }
 
 /// Nodes, cables and what their ports said.
@@ -38,11 +52,19 @@ pub struct Found {
 }
 
 impl Found {
+    pub fn knows(&self, kind: NodeKind, info: &NodeInfo) -> bool {
+        self.by_identity.contains_key(&(kind, info.guid()))
+    }
+
     /// The node that a NodeInfo tells of, and whether it is new.
-    pub fn node(&mut self, kind: NodeKind, info: &NodeInfo, route: &[u8]) -> (usize, bool) {
+    pub fn node(&mut self, kind: NodeKind, info: &NodeInfo, route: &[u8], key: Proven) -> (usize, bool) {
         let identity = (kind, info.guid());
-        if let Some(known) = self.by_identity.get(&identity) {
-            return (*known, false);
+        if let Some(known) = self.by_identity.get(&identity).copied() {
+            let node = &mut self.nodes[known];
+            if kind != NodeKind::Switch && info.local_port != node.ingress {
+                node.further.entry(info.local_port).or_insert_with(|| route.to_vec());
+            }
+            return (known, false);
         }
         let facts = NodeFacts {
             vendor_id: Some(info.vendor()),
@@ -51,7 +73,7 @@ impl Found {
             system_image_guid: Some(info.system_image_guid.get()).filter(|guid| *guid != 0).map(Guid),
             ..NodeFacts::new(kind, info.guid(), info.port_count, "")
         };
-        let key = self.builder.add_node(facts).unwrap_or_else(|known| known);
+        let entry = self.builder.add_node(facts).unwrap_or_else(|known| known);
         let at = self.nodes.len();
         self.nodes.push(FoundNode {
             kind,
@@ -59,10 +81,12 @@ impl Found {
             port_count: info.port_count,
             route: route.to_vec(),
             ingress: info.local_port,
+            further: BTreeMap::new(),
+            m_key: key,
             switch_info: None,
             arbitration: FxHashMap::default(),
             high_limit: FxHashMap::default(),
-            key,
+            key: entry,
         });
         self.by_identity.insert(identity, at);
         (at, true)
@@ -100,6 +124,18 @@ impl Found {
         let end = |(node, port): (usize, u8)| (self.nodes[node].key, PortNum(port));
         let (a, b) = (end(a), end(b));
         self.builder.connect(a, b)
+    }
+
+    /// Whether a port has a cable and says that nothing is at its end.
+    pub fn is_torn(&mut self, node: usize, number: u8) -> bool {
+        let key = self.nodes[node].key;
+        let cabled = self.builder.peer(key, PortNum(number)).is_some();
+        let said = |found: &mut Self| found.builder.port(key, PortNum(number)).physical_state;
+        cabled
+            && matches!(
+                said(self),
+                Some(PhysicalState::Polling | PhysicalState::Disabled | PhysicalState::Sleep)
+            )
     }
 
     pub fn has_peer(&self, node: usize, number: u8) -> bool {

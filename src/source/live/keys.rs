@@ -22,6 +22,17 @@ pub struct Keys {
     by_guid: FxHashMap<Guid, u64>,
 }
 
+/// The key that a node has answered to.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Proven(pub u64);
+
+/// Never shows the key.
+impl fmt::Debug for Proven {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Proven")
+    }
+}
+
 /// Never shows a key.
 impl fmt::Debug for Keys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,8 @@
 //! SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of ports; one
 //! that can tell all in-ports at once is asked so.
 
+use std::collections::BTreeSet;
+
 use super::discovery::directed;
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
@@ -100,7 +102,7 @@ fn ask(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, pair: Pair) {
         // An adapter has one table for each port, asked for at that port.
         _ => 0,
     };
-    let parcel = directed(attribute::SL_TO_VL, modifier, &node.route, phase.keys.of(Some(node.guid)));
+    let parcel = directed(attribute::SL_TO_VL, modifier, node.route_to(pair.to), node.m_key.0);
     let retries = phase.exchange.retries();
     phase.exchange.ask(Question { parcel, target: pair.node as u32, retries, tag: pair });
 }
@@ -132,9 +134,8 @@ pub fn read_arbitration(
             let blocks = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
             for (place, entries) in blocks.into_iter().filter(|(_, entries)| *entries > 0) {
                 let number = if node.kind == NodeKind::Switch { u32::from(port) } else { 0 };
-                let key = phase.keys.of(Some(node.guid));
                 let modifier = u32::from(place) << 16 | number;
-                let parcel = directed(attribute::VL_ARBITRATION, modifier, &node.route, key);
+                let parcel = directed(attribute::VL_ARBITRATION, modifier, node.route_to(port), node.m_key.0);
                 let retries = phase.exchange.retries();
                 let tag = Block { node: at, port, place, entries };
                 phase.exchange.ask(Question { parcel, target: at as u32, retries, tag });
@@ -142,6 +143,7 @@ pub fn read_arbitration(
         }
     }
     let mut read: Vec<(Block, Vec<VlWeight>)> = Vec::new();
+    let mut incomplete = BTreeSet::new();
     while let Some((block, reply)) = phase.next()? {
         match reply {
             Reply::Answer(mad) => {
@@ -149,11 +151,14 @@ pub fn read_arbitration(
             }
             failed => {
                 let asked = format!("VLArbitration {} block {}", block.port, block.place);
+                incomplete.insert((block.node, block.port));
                 phase.told.silent.push(silence(&nodes[block.node], asked, &failed));
             }
         }
     }
     phase.end();
+    // A table without one of its blocks would look like a shorter one.
+    read.retain(|(block, _)| !incomplete.contains(&(block.node, block.port)));
     // Blocks come in any order; the second of a table is put behind the first.
     read.sort_by_key(|(block, _)| (block.node, block.port, block.place));
     for (block, weights) in read {

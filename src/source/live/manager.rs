@@ -17,28 +17,30 @@ pub fn find_manager(
     nodes: &[FoundNode],
     lid: Option<u16>,
 ) -> Result<Option<SubnetManager>, SourceError> {
-    let Some(lid) = lid.and_then(|lid| Lid::new(lid.into())) else {
+    // Without an answer from the local port, which is told by itself, nothing is known of a manager.
+    let Some(lid) = lid else { return Ok(None) };
+    let Some(lid) = Lid::new(lid.into()) else {
         reader.told.note("FN-524", || "no subnet manager has set this port up: its SM LID is 0".to_owned());
         return Ok(None);
     };
     let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);
-    let route = owner.and_then(|node| nodes.get(node.index())).map(|node| (node.guid, node.route.clone()));
-    let key = reader.keys().of(route.as_ref().map(|(guid, _)| *guid));
+    let owner = owner.and_then(|node| nodes.get(node.index()));
+    let key = owner.map_or_else(|| reader.keys().of(None), |node| node.m_key.0);
     let mut phase = reader.phase::<bool>("manager");
     let retries = phase.exchange.retries();
     let parcel = by_lid(attribute::SM_INFO, 0, lid, key);
     phase.exchange.ask(Question { parcel, target: 0, retries, tag: true });
     let mut manager = None;
     while let Some((by_tables, reply)) = phase.next()? {
-        match (reply, &route) {
+        match (reply, owner) {
             (Reply::Answer(mad), _) => {
                 let smp = Smp(mad);
                 let info = smp.data::<SmInfo>();
                 let state = info.state().map(str::to_owned);
                 manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
             }
-            (_, Some((_, route))) if by_tables => {
-                let parcel = directed(attribute::SM_INFO, 0, route, key);
+            (_, Some(node)) if by_tables => {
+                let parcel = directed(attribute::SM_INFO, 0, &node.route, key);
                 phase.exchange.ask(Question { parcel, target: 0, retries, tag: false });
             }
             _ => phase

@@ -10,8 +10,10 @@ mod look;
 mod manager;
 mod policy;
 mod reader;
+mod set;
 mod tables;
 
 pub use keys::Keys;
 pub use look::{LiveSource, look};
 pub use policy::Policy;
+pub use set::{Done, SetError, Setter, Target};

@@ -13,11 +13,23 @@ pub struct Policy {
     pub in_flight: usize,
     /// Of these to one node: agents of switches have small buffers and nothing holds the sender back.
     pub per_node: usize,
+    /// Everything sent and neither answered nor given up, fresh or not. Some agents stop for good when a thousand
+    /// datagrams lie in their socket.
+    pub outstanding: usize,
+    /// Nodes that a discovery takes in; one that answers without end is no fabric.
+    pub nodes: usize,
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { timeout: Duration::from_secs(1), retries: 2, in_flight: 64, per_node: 8 }
+        Self {
+            timeout: Duration::from_secs(1),
+            retries: 2,
+            in_flight: 64,
+            per_node: 8,
+            outstanding: 512,
+            nodes: 65_536,
+        }
     }
 }
 

@@ -31,6 +31,13 @@ impl Told {
         self.notes.add_partial(code, Place::file(self.source.clone()), text);
     }
 
+    /// The two ends of a cable say different things of it.
+    pub fn torn(&mut self, guid: Guid, port: u8) {
+        self.note_partial("FN-521", || {
+            format!("the fabric changed while it was read: port {port} of {guid} has a cable and says that its link is down")
+        });
+    }
+
     /// Two answers name different peers for one port.
     pub fn changed(&mut self, route: &str, guid: Guid) {
         self.note_partial("FN-521", || {

@@ -32,8 +32,8 @@ pub fn read_forwarding(
         };
         tables.entry(node_id(at)).lft = Some(Lft::new());
         for block in 0..=top(&info) / BLOCK_LIDS {
-            let key = phase.keys.of(Some(node.guid));
-            let parcel = directed(attribute::LINEAR_FORWARDING, u32::from(block), &node.route, key);
+            let modifier = u32::from(block);
+            let parcel = directed(attribute::LINEAR_FORWARDING, modifier, &node.route, node.m_key.0);
             let retries = phase.exchange.retries();
             phase.exchange.ask(Question { parcel, target: at as u32, retries, tag: (at, block) });
         }
@@ -83,8 +83,7 @@ pub fn read_multicast(
         for block in 0..groups(&info).div_ceil(BLOCK_GROUPS) {
             for position in 0..=node.port_count / POSITION_PORTS {
                 let modifier = MftBlock::modifier(u32::from(block), position);
-                let key = phase.keys.of(Some(node.guid));
-                let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, key);
+                let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
                 let retries = phase.exchange.retries();
                 phase.exchange.ask(Question {
                     parcel,

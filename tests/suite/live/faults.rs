@@ -1,0 +1,258 @@
+//! Lines that lose, delay, repeat and overtake; nodes that are silent; a fabric that changes while it is read.
+
+use std::time::Duration;
+
+use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort};
+use fabdeck::fabric::{Fabric, NodeKind, PortNum};
+use fabdeck::mad::attribute;
+use fabdeck::observe::{Counter, CounterValues, Observation};
+use fabdeck::simulator::{Dice, Line, Share, SimulatedPort, Simulator, World};
+use fabdeck::source::{Keys, Policy};
+
+use super::compare::equal_or_told;
+use super::{ALL, TOPOLOGY, fabric, hosts, look_at, look_with, simulated, switches, world};
+
+const FABRICS: &[&str] =
+    &["kary,k=3,n=2", "torus,dims=3x2", "random,switches=8,links=16,hosts=2", "mport,m=4,n=2"];
+
+/// A world with something to read in every table: counters, lanes by pairs and by groups.
+fn busy(fabric: &Fabric) -> World {
+    let mut world = world(fabric);
+    let mut dice = Dice::new(7);
+    for (_, port) in fabric.ports().filter(|(_, port)| port.peer.is_some()) {
+        let counters =
+            [Counter::PortXmitDataExtended, Counter::PortXmitWaitExt, Counter::SymbolErrorCounterExt];
+        let values: CounterValues =
+            counters.into_iter().map(|counter| (counter, Some(dice.below(1 << 40)))).collect();
+        world.set_counters(port.node, port.number, values);
+    }
+    for switch in switches(fabric).into_iter().step_by(2) {
+        world.optimize_lanes(switch, true);
+    }
+    world
+}
+
+fn look(fabric: &Fabric, line: Line, seed: u64) -> (Observation, Duration) {
+    let simulator = SimulatedPort::new(Simulator::new(busy(fabric), line, seed));
+    let mut port = simulator.open(None).unwrap();
+    let seen = look_at(&mut port, ALL);
+    (seen, port.now())
+}
+
+fn good(fabric: &Fabric) -> Observation {
+    let seen = look(fabric, Line::default(), 1).0;
+    assert!(!seen.partial(), "{:?}", seen.notes);
+    assert!(!seen.counters.is_empty() && seen.subnet_manager.is_some());
+    seen
+}
+
+#[test]
+fn with_loss_a_look_is_equal_or_says_what_is_missing() {
+    let (mut whole, mut runs) = (0, 0);
+    for (at, name) in FABRICS.iter().enumerate() {
+        let fabric = fabric(name);
+        let good = good(&fabric);
+        for percent in [1, 10, 30] {
+            for seed in (1..=34).filter(|seed| seed % FABRICS.len() == at) {
+                let line = Line { loss: Share::percent(percent), ..Line::default() };
+                let (seen, _) = look(&fabric, line, seed as u64);
+                whole += usize::from(equal_or_told(&format!("{name} {percent} % seed {seed}"), &good, &seen));
+                runs += 1;
+            }
+        }
+    }
+    assert_eq!(runs, 102);
+    assert!((20..80).contains(&whole), "{whole} of {runs} saw everything: the faults do not bite, or all do");
+}
+
+#[test]
+fn what_comes_late_twice_out_of_order_or_for_somebody_else_changes_nothing() {
+    for (at, name) in FABRICS.iter().enumerate() {
+        let fabric = fabric(name);
+        let good = good(&fabric);
+        // Both ways together stay below three time-outs of a second, and often above one.
+        let delay = Duration::from_millis(1400);
+        let half = Share::percent(50);
+        for line in [
+            Line { delay, ..Line::default() },
+            Line { duplicate: half, reorder: half, ..Line::default() },
+            Line { foreign: half, ..Line::default() },
+            Line { delay, duplicate: half, reorder: half, foreign: half, ..Line::default() },
+        ] {
+            let (seen, _) = look(&fabric, line, at as u64);
+            let what = format!("{name} {line:?}");
+            assert!(equal_or_told(&what, &good, &seen), "{what}: {:?}", seen.notes);
+            let strangers: u64 = seen.reading.unwrap().phases.iter().map(|phase| phase.strangers).sum();
+            assert!(strangers > 0, "{what}");
+        }
+    }
+}
+
+#[test]
+fn half_of_a_fabric_that_is_silent_is_told_by_route_and_peer() {
+    let policy = Policy::default();
+    for name in ["kary,k=4,n=3", "demo"] {
+        let fabric = fabric(name);
+        let good = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), ALL);
+        for seed in 1..=3 {
+            let simulator = simulated(&fabric, Line::default(), seed);
+            let mut dice = Dice::new(seed);
+            let nodes: Vec<_> =
+                fabric.nodes().map(|(id, _)| id).filter(|id| *id != hosts(&fabric)[0]).collect();
+            let silent: Vec<_> = nodes.into_iter().filter(|_| dice.falls(Share::percent(50))).collect();
+            simulator.with(|simulator| {
+                silent.iter().for_each(|id| simulator.world_mut().silence(*id, true));
+            });
+            let mut port = simulator.open(None).unwrap();
+            let seen = look_at(&mut port, ALL);
+            assert!(!equal_or_told(name, &good, &seen));
+            assert!(
+                seen.fabric
+                    .nodes()
+                    .all(|(_, node)| !silent.iter().any(|id| fabric.node(*id).guid() == node.guid()))
+            );
+            let reading = seen.reading.unwrap();
+            assert!(
+                reading
+                    .silent
+                    .iter()
+                    .all(|s| s.asked == "NodeInfo" && !s.route.is_empty() && s.peer.is_some())
+            );
+            // Silence is waited for side by side: once for each step that discovery has to take, not for each node.
+            let waits = port.now().as_secs_f64() / (policy.timeout * (policy.retries + 1)).as_secs_f64();
+            assert!(waits < 3.0, "{name}: {waits} times the time of one silent node");
+            assert!(seen.notes.has("FN-527"));
+        }
+    }
+}
+
+/// A port that changes the fabric after so many datagrams.
+struct Changing<F> {
+    port: ReadPort,
+    left: usize,
+    change: Option<F>,
+}
+
+impl<F> Clock for Changing<F> {
+    fn now(&self) -> Duration {
+        self.port.now()
+    }
+}
+
+impl<F: FnOnce()> MadPort for Changing<F> {
+    fn local(&self) -> &LocalPort {
+        self.port.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0
+            && let Some(change) = self.change.take()
+        {
+            change();
+        }
+        self.port.send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        self.port.receive(until)
+    }
+}
+
+/// Wherever in the middle of a look a link goes down, the look is the one before or the one after, or partial.
+#[test]
+fn a_link_that_goes_down_in_the_middle_is_before_after_or_told() {
+    let fabric = fabric("kary,k=3,n=2");
+    let (id, port) = fabric
+        .links()
+        .find(|(id, _)| fabric.between_switches(*id))
+        .map(|(id, _)| fabric.ends(id)[0])
+        .unwrap();
+    let before = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let after = {
+        let simulator = simulated(&fabric, Line::default(), 1);
+        simulator.with(|simulator| simulator.world_mut().set_link(id, port, false));
+        look_at(&mut simulator.open(None).unwrap(), TOPOLOGY)
+    };
+    assert!(before.fabric != after.fabric);
+    let sent = before.reading.as_ref().unwrap().phases[0].sent as usize;
+    let mut told = 0;
+    for left in 1..=sent {
+        let simulator = simulated(&fabric, Line::default(), 1);
+        let shared = simulator.clone();
+        let change = Some(move || shared.with(|simulator| simulator.world_mut().set_link(id, port, false)));
+        let mut port = Changing { port: simulator.open(None).unwrap(), left, change };
+        let seen = look_with(&mut port, &Keys::default(), TOPOLOGY).unwrap();
+        told += usize::from(seen.partial());
+        let whole = seen.fabric == before.fabric || seen.fabric == after.fabric;
+        assert!(seen.partial() || whole, "after {left} datagrams");
+    }
+    assert!(told > 0, "it never went down while it was looked at");
+}
+
+/// Rewrites the GUID that one switch gives from a moment on, as if another one had been put in its place.
+struct Replaced {
+    port: ReadPort,
+    left: usize,
+    guid: u64,
+}
+
+impl Clock for Replaced {
+    fn now(&self) -> Duration {
+        self.port.now()
+    }
+}
+
+impl MadPort for Replaced {
+    fn local(&self) -> &LocalPort {
+        self.port.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.left = self.left.saturating_sub(1);
+        self.port.send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        let mut arrival = self.port.receive(until)?;
+        if let Some(Arrival::Mad(parcel)) = &mut arrival
+            && self.left == 0
+            && parcel.mad.header().attribute.get() == attribute::NODE_INFO
+            && parcel.address == Address::directed()
+        {
+            let mut smp = fabdeck::mad::Smp(parcel.mad.clone());
+            let info = smp.data_mut::<fabdeck::mad::NodeInfo>();
+            if info.node_guid.get() == self.guid {
+                info.node_guid = (self.guid ^ 0xFF_0000).into();
+            }
+            parcel.mad = smp.0;
+        }
+        Ok(arrival)
+    }
+}
+
+#[test]
+fn a_switch_that_is_replaced_in_the_middle_is_told() {
+    let fabric = fabric("kary,k=3,n=2");
+    let guid = fabric.node(switches(&fabric)[4]).guid().0;
+    let plain = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let sent = plain.reading.as_ref().unwrap().phases[0].sent as usize;
+    let mut torn = 0;
+    for left in 0..=sent {
+        let port = simulated(&fabric, Line::default(), 1).open(None).unwrap();
+        let seen = look_with(&mut Replaced { port, left, guid }, &Keys::default(), TOPOLOGY).unwrap();
+        let named = |wanted: u64| {
+            seen.fabric
+                .nodes()
+                .any(|(_, node)| node.facts.kind == NodeKind::Switch && node.guid().0 == wanted)
+        };
+        let (old, new) = (named(guid), named(guid ^ 0xFF_0000));
+        assert!(old || new, "after {left} datagrams");
+        if old && new {
+            torn += 1;
+            assert!(seen.partial() && seen.notes.has("FN-521"), "after {left} datagrams");
+        }
+    }
+    assert!(torn > 0, "it was never seen as both");
+    assert_eq!(PortNum::MANAGEMENT.value(), 0);
+}
