@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::adapters::said;
 use crate::routed::{bound, plain_of, plainly};
 use crate::stage::{self, Stage};
-use crate::witness::{self, Seen, hex};
+use crate::witness::{self, End, Seen, hex};
 
 /// What the process over ibsim is to do; unset in every other.
 const PART: &str = "FABDECK_DISCOVERED_PART";
@@ -400,4 +400,99 @@ fn lanes_agree(row: &Value, lanes: &[u64]) {
 fn weights_agree(row: &Value, tables: &[String]) {
     let word = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
     assert_eq!([word("low"), word("high")].as_slice(), tables, "{row}");
+}
+
+/// While OpenSM is there, `show fabric` names it as `sminfo` does; when it has gone, that is told.
+#[test]
+fn the_subnet_manager_is_the_one_that_sminfo_sees() {
+    let stage = Stage::play(&stage::fabric("demo"));
+    stage.opensm(&["-R", "updn"]);
+    let manager = stage.opensm_stays(&["-R", "updn"]);
+    let told = stage.run("sminfo", "infiniband-diags", NOTHING);
+    let word = |before: &str| told.split(before).nth(1).unwrap().split([' ', ',']).next().unwrap().trim();
+    let (shown, _) = fabdeck(&stage, &["show", "fabric", "--strict"], 0);
+    assert_eq!(shown["partial"], false, "{}", shown["notes"]);
+    assert_eq!(guid(&shown["subnet_manager"]["guid"]), hex(word("sm guid ")), "{told}");
+    let state = shown["subnet_manager"]["state"].as_str().unwrap();
+    assert_eq!(word("SMINFO_"), state, "{told}");
+    drop(manager);
+    let (shown, _) = fabdeck(&stage, &["show", "fabric", "--strict"], 2);
+    assert_eq!(shown["subnet_manager"], Value::Null);
+    assert_eq!(shown["notes"][0]["code"], "FN-525", "{}", shown["notes"]);
+}
+
+/// Counters set on ibsim's console, each with a value of its own.
+const COUNTERS: &[(&str, &str, u64)] = &[
+    ("PortCounters", "SymbolErrorCounter", 65_535),
+    ("PortCounters", "LinkErrorRecoveryCounter", 255),
+    ("PortCounters", "LinkDownedCounter", 3),
+    ("PortCounters", "PortRcvErrors", 1_234),
+    ("PortCounters", "PortRcvRemotePhysicalErrors", 5),
+    ("PortCounters", "PortRcvSwitchRelayErrors", 6),
+    ("PortCounters", "PortXmitDiscards", 7_001),
+    ("PortCounters", "PortXmitConstraintErrors", 8),
+    ("PortCounters", "PortRcvConstraintErrors", 9),
+    ("PortCounters", "LocalLinkIntegrityErrors", 10),
+    ("PortCounters", "ExcessiveBufferOverrunErrors", 11),
+    ("PortCounters", "VL15Dropped", 12),
+    ("PortCounters", "PortXmitWait", 4_294_967_295),
+    ("PortCountersExtended", "PortUnicastXmitPkts", 9_007_199_254_740_993),
+    ("PortCountersExtended", "PortUnicastRcvPkts", 18_446_744_073_709_551_615),
+    ("PortCountersExtended", "PortMultiCastXmitPkts", 14),
+    ("PortCountersExtended", "PortMultiCastRcvPkts", 15),
+];
+
+/// What `perfquery` reads, `show counters` shows. ibsim counts the reading itself, so of traffic the value lies
+/// between one reading of perfquery and the next.
+#[test]
+fn counters_are_what_perfquery_reads() {
+    let mut stage = Stage::play(&stage::fabric("demo"));
+    stage.opensm(&["-R", "updn"]);
+    let seen = Seen::of(&watched(&stage));
+    let lid = |(node, _): End| match seen.switches.get(&node) {
+        Some(switch) => switch.lid.unwrap().0,
+        None => seen.ends[&(node, 1)].lid.unwrap().0,
+    };
+    let ends: Vec<End> = seen.ends.keys().copied().collect();
+    let chosen = [ends[0], ends[ends.len() / 3], ends[ends.len() / 2], ends[ends.len() - 1]];
+    for (number, (node, port)) in (1..).zip(chosen) {
+        let kind = if seen.switches.contains_key(&node) { 'S' } else { 'H' };
+        // A narrow counter that is full cannot hold more.
+        for (attribute, field, value) in COUNTERS {
+            let value = if *value < 10_000 { value / number } else { *value };
+            let command = format!("PerformanceSet \"{kind}-{node:016x}\"[{port}] {attribute}.{field}={value}");
+            stage.console(&command, "has been set to");
+        }
+    }
+    let read = |end: End, flags: &[&str]| {
+        let words = [lid(end).to_string(), end.1.to_string()];
+        let args: Vec<&str> = flags.iter().copied().chain(words.iter().map(String::as_str)).collect();
+        witness::counters(&stage.run("perfquery", "infiniband-diags", &args))
+    };
+    let both = || chosen.map(|end| [read(end, NOTHING), read(end, &["-x"])]);
+    let before = both();
+    let (shown, _) = fabdeck(&stage, &["show", "counters"], 0);
+    let after = both();
+    assert_eq!(rows(&shown).len(), seen.ends.len());
+    let mut compared = 0;
+    for (at, (node, port)) in chosen.into_iter().enumerate() {
+        let row = rows(&shown).iter().find(|row| guid(&row["guid"]) == node && number(&row["port"]) == port);
+        let row = row.unwrap_or_else(|| panic!("no counters of 0x{node:x}[{port}]"));
+        for (wide, (low, high)) in before[at].iter().zip(&after[at]).enumerate() {
+            for (name, low) in low.iter().filter(|(name, _)| !name.starts_with("CounterSelect")) {
+                let traffic = ["PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"].contains(&&**name);
+                let key = if traffic && wide == 1 { format!("{name}Extended") } else { name.clone() };
+                // libibmad takes QP1Dropped from the place of VL15Dropped, so perfquery prints that one twice.
+                if name == "PortSelect" || name == "QP1Dropped" && *low == before[at][0]["VL15Dropped"] {
+                    continue;
+                }
+                let ours = number(&row[&key]);
+                assert!((*low..=high[name]).contains(&ours), "{key} is {ours}, was {low} to {}: {row}", high[name]);
+                assert!(traffic || *low == high[name], "{key} moved from {low} to {}", high[name]);
+                compared += 1;
+            }
+        }
+    }
+    println!("{compared} counters of {} ports", chosen.len());
+    assert!(compared >= 4 * 25, "{compared}");
 }
