@@ -3,6 +3,8 @@
 use std::io::{self, BufWriter, IsTerminal};
 use std::panic;
 use std::process::ExitCode;
+use std::sync::mpsc;
+use std::time::Duration;
 
 mod bug;
 mod log;
@@ -11,37 +13,53 @@ mod screen;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::script::{self, Exit, Machine, Terminal};
+use crate::script::{self, Exit, Machine, Stop, Terminal};
 
 /// Runs the program from the arguments of the process.
 pub fn run() -> ExitCode {
     panic::set_hook(Box::new(bug::report));
     let log = log::open();
     tracing::info!(version = env!("CARGO_PKG_VERSION"), arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
-    let exit = supervise(move || command(log));
+    let stop = Stop::default();
+    let machine = Machine::new(stop.clone());
+    let exit = supervise(&stop, move || command(&machine, log));
     tracing::info!(code = exit.code(), name = exit.name(), "ended");
     // The worker may still be in a blocking read when a signal ended us; nothing waits for it.
     ExitCode::from(exit)
 }
 
-/// The one loop of the process: whatever comes first, the worker's end or a signal.
-fn supervise(work: impl FnOnce() -> Exit + Send + 'static) -> Exit {
+/// How long a command that heeds the wish to stop may take to put things away.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The one loop of the process: whatever comes first, the worker's end or a signal. Its exit code stands then; a worker
+/// that has something to put away is given the time for it.
+fn supervise(stop: &Stop, work: impl FnOnce() -> Exit + Send + 'static) -> Exit {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         // Without a runtime there are no signals to catch; their default is to end the process.
         Err(_) => return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Exit::Bug),
     };
-    runtime.block_on(async {
+    let (at_end, ended) = mpsc::channel::<()>();
+    let exit = runtime.block_on(async {
         let (sender, done) = oneshot::channel();
-        // A panic drops the sender, which is how the loop learns of a bug.
-        std::thread::spawn(move || sender.send(work()));
+        // A panic drops the senders, which is how the loop learns of a bug.
+        std::thread::spawn(move || {
+            let _at_end = at_end;
+            sender.send(work())
+        });
         tokio::select! {
             exit = done => exit.unwrap_or(Exit::Bug),
             exit = caught(SignalKind::hangup(), Exit::Hangup) => exit,
             exit = caught(SignalKind::interrupt(), Exit::Interrupted) => exit,
             exit = caught(SignalKind::terminate(), Exit::Terminated) => exit,
         }
-    })
+    });
+    stop.ask();
+    if stop.is_heeded() {
+        // Its end closes the channel; nothing is ever sent.
+        let _ = ended.recv_timeout(FAREWELL);
+    }
+    exit
 }
 
 /// Ends when the signal comes; never, when it cannot be caught.
@@ -56,7 +74,7 @@ async fn caught(kind: SignalKind, exit: Exit) -> Exit {
     }
 }
 
-fn command(log: String) -> Exit {
+fn command(machine: &Machine, log: String) -> Exit {
     let terminal = Terminal {
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
@@ -67,7 +85,7 @@ fn command(log: String) -> Exit {
         log,
     };
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout());
-    script::run(std::env::args_os(), &Machine, &terminal, &mut out, &mut io::stderr())
+    script::run(std::env::args_os(), machine, &terminal, &mut out, &mut io::stderr())
 }
 
 /// Signals that whoever started the process wants ignored (`nohup`, a shell's background jobs); catching them would
@@ -89,8 +107,9 @@ mod tests {
 
     #[test]
     fn a_bug_in_the_work_ends_with_its_own_code() {
-        assert_eq!(supervise(|| Exit::Findings), Exit::Findings);
-        assert_eq!(supervise(|| panic!("a test of what a bug does")), Exit::Bug);
+        let stop = Stop::default();
+        assert_eq!(supervise(&stop, || Exit::Findings), Exit::Findings);
+        assert_eq!(supervise(&stop, || panic!("a test of what a bug does")), Exit::Bug);
     }
 
     #[test]

@@ -198,9 +198,10 @@ mod tests {
 
     #[test]
     fn a_token_of_an_opted_in_fabric_opens_its_port() {
+        let seen = crate::access::Seen { switches: [Guid(1)].into(), ..Default::default() };
         let identity =
             crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
-        let token = WriteToken::grant(true, &[identity], &[Guid(1)], None).unwrap();
+        let token = WriteToken::grant(true, &[identity], &seen).unwrap();
         assert!(port(false).unlock(&token).is_ok());
     }
 }

@@ -16,6 +16,16 @@ pub struct Identity {
     pub switches: Vec<Guid>,
     /// Its subnet prefix, where it is not the default.
     pub subnet_prefix: Option<u64>,
+    /// The GUIDs of the ports that its subnet managers run on, standbys included; none: whoever manages it.
+    pub managers: Vec<Guid>,
+}
+
+/// A fabric as it was seen.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    pub switches: BTreeSet<Guid>,
+    pub subnet_prefix: Option<u64>,
+    pub manager: Option<Guid>,
 }
 
 impl Identity {
@@ -27,11 +37,14 @@ impl Identity {
         self.switches.iter().collect::<BTreeSet<_>>().into_iter().filter(|guid| seen.contains(guid)).count()
     }
 
-    fn matches(&self, seen: &BTreeSet<Guid>, prefix: Option<u64>) -> bool {
+    fn matches(&self, seen: &Seen) -> bool {
         let known = self.switches.iter().collect::<BTreeSet<_>>().len();
-        let other_prefix = matches!((self.subnet_prefix, prefix), (Some(own), Some(seen))
-            if own != DEFAULT_PREFIX && own != seen);
-        known > 0 && !other_prefix && self.present(seen) * Self::SHARE.1 >= known * Self::SHARE.0
+        let own_prefix = self.subnet_prefix.filter(|prefix| *prefix != DEFAULT_PREFIX);
+        let other_prefix = own_prefix.is_some_and(|own| seen.subnet_prefix != Some(own));
+        let manager = seen.manager.is_some_and(|manager| self.managers.contains(&manager));
+        let other_manager = !self.managers.is_empty() && !manager;
+        let enough = self.present(&seen.switches) * Self::SHARE.1 >= known * Self::SHARE.0;
+        known > 0 && enough && !other_prefix && !other_manager
     }
 }
 
@@ -42,7 +55,7 @@ pub enum TokenError {
     NotAsked,
     #[error(
         "FD-4102: this fabric is not opted in: of the {known} named in the configuration none has nine in ten of its \
-         switches here ({best}); 'fabdeck sources --identity' prints the entry to add"
+         switches, its subnet prefix and one of its managers here ({best}); 'fabdeck sources --identity' prints the entry to add"
     )]
     NotOptedIn { known: usize, best: String },
     #[error("FD-4103: the right to write to a simulated fabric does not hold for a real one")]
@@ -66,24 +79,19 @@ impl WriteToken {
     }
 
     /// For a real fabric: asked for, and known by its switches.
-    pub fn grant(
-        asked: bool,
-        opted_in: &[Identity],
-        seen: &[Guid],
-        subnet_prefix: Option<u64>,
-    ) -> Result<Self, TokenError> {
+    pub fn grant(asked: bool, opted_in: &[Identity], seen: &Seen) -> Result<Self, TokenError> {
         if !asked {
             return Err(TokenError::NotAsked);
         }
-        let seen: BTreeSet<Guid> = seen.iter().copied().collect();
-        if let Some(identity) = opted_in.iter().find(|identity| identity.matches(&seen, subnet_prefix)) {
+        if let Some(identity) = opted_in.iter().find(|identity| identity.matches(seen)) {
             return Ok(Self(Scope::Fabric(identity.name.clone())));
         }
-        let best = opted_in.iter().max_by_key(|identity| identity.present(&seen));
+        let best = opted_in.iter().max_by_key(|identity| identity.present(&seen.switches));
         let best = best.map_or_else(
             || "there are no entries".to_owned(),
             |identity| {
-                format!("'{}': {} of {}", identity.name, identity.present(&seen), identity.switches.len())
+                let present = identity.present(&seen.switches);
+                format!("'{}': {present} of {}", identity.name, identity.switches.len())
             },
         );
         Err(TokenError::NotOptedIn { known: opted_in.len(), best })
@@ -110,37 +118,54 @@ mod tests {
         range.map(Guid).collect()
     }
 
+    fn seen(range: std::ops::Range<u64>) -> Seen {
+        Seen { switches: guids(range).into_iter().collect(), ..Seen::default() }
+    }
+
     fn site() -> Identity {
-        Identity { name: "site".into(), switches: guids(0..20), subnet_prefix: None }
+        Identity { name: "site".into(), switches: guids(0..20), ..Identity::default() }
     }
 
     #[test]
     fn nine_in_ten_of_the_switches_have_to_be_there() {
-        let grant = |seen: Vec<Guid>| WriteToken::grant(true, &[site()], &seen, None);
-        assert_eq!(grant(guids(0..20)).unwrap().fabric(), Some("site"));
-        assert!(grant(guids(2..90)).is_ok());
-        let refused = grant(guids(3..90)).unwrap_err();
+        let grant = |seen: Seen| WriteToken::grant(true, &[site()], &seen);
+        assert_eq!(grant(seen(0..20)).unwrap().fabric(), Some("site"));
+        assert!(grant(seen(2..90)).is_ok());
+        let refused = grant(seen(3..90)).unwrap_err();
         assert!(refused.to_string().contains("'site': 17 of 20"), "{refused}");
-        assert!(grant(Vec::new()).is_err());
+        assert!(grant(Seen::default()).is_err());
     }
 
     #[test]
     fn nothing_is_granted_unasked_or_to_a_fabric_without_switches() {
-        assert_eq!(WriteToken::grant(false, &[site()], &guids(0..20), None), Err(TokenError::NotAsked));
+        assert_eq!(WriteToken::grant(false, &[site()], &seen(0..20)), Err(TokenError::NotAsked));
         let empty = Identity { name: "empty".into(), ..Identity::default() };
-        assert!(WriteToken::grant(true, &[empty], &guids(0..20), None).is_err());
-        assert!(WriteToken::grant(true, &[], &guids(0..20), None).is_err());
+        assert!(WriteToken::grant(true, &[empty], &seen(0..20)).is_err());
+        assert!(WriteToken::grant(true, &[], &seen(0..20)).is_err());
     }
 
     #[test]
     fn a_prefix_of_its_own_must_be_the_one_seen() {
         let own = Identity { subnet_prefix: Some(7), ..site() };
         let grant = |identity: &Identity, prefix| {
-            WriteToken::grant(true, std::slice::from_ref(identity), &guids(0..20), prefix)
+            let seen = Seen { subnet_prefix: prefix, ..seen(0..20) };
+            WriteToken::grant(true, std::slice::from_ref(identity), &seen)
         };
         assert!(grant(&own, Some(7)).is_ok());
         assert!(grant(&own, Some(8)).is_err());
+        assert!(grant(&own, None).is_err());
         let default = Identity { subnet_prefix: Some(DEFAULT_PREFIX), ..site() };
         assert!(grant(&default, Some(8)).is_ok());
+    }
+
+    #[test]
+    fn a_list_of_managers_holds_for_whichever_is_master() {
+        let own = Identity { managers: vec![Guid(100), Guid(101)], ..site() };
+        let grant = |manager: Option<u64>| {
+            let seen = Seen { manager: manager.map(Guid), ..seen(0..20) };
+            WriteToken::grant(true, std::slice::from_ref(&own), &seen).is_ok()
+        };
+        assert!(grant(Some(100)) && grant(Some(101)));
+        assert!(!grant(Some(102)) && !grant(None));
     }
 }

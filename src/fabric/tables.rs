@@ -21,6 +21,18 @@ impl Lft {
         Self::default()
     }
 
+    /// A table from its bytes, one for each LID from 0 on.
+    pub fn of(mut entries: Vec<u8>) -> Self {
+        // Equal tables are equal values: nothing but paths at the end.
+        entries.truncate(entries.iter().rposition(|port| *port != NO_PATH).map_or(0, |last| last + 1));
+        Self { entries }
+    }
+
+    /// The bytes up to the last path.
+    pub fn bytes(&self) -> &[u8] {
+        &self.entries
+    }
+
     pub fn get(&self, lid: Lid) -> Option<PortNum> {
         self.entries.get(lid.index()).copied().filter(|port| *port != NO_PATH).map(PortNum)
     }

@@ -49,6 +49,8 @@ pub struct Reading {
     pub subnet_prefix: Option<u64>,
     /// The port that was looked from.
     pub from: String,
+    /// Datagrams sent through that port that could have changed something.
+    pub writes: u64,
 }
 
 impl Reading {

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 
-use crate::fabric::{Fabric, Faults, Lft, Lid, NodeId, PortNum, SwitchGraph};
+use crate::fabric::{Fabric, Faults, Lft, Lid, NO_PATH, NodeId, PortNum, SwitchGraph};
 
 /// How far two switches are apart when there is no way.
 const FAR: u8 = u8::MAX;
@@ -80,31 +80,37 @@ fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<u8> {
 }
 
 fn table(graph: &SwitchGraph, hops: &[Vec<u8>], destinations: &[Vec<Destination>], switch: u32) -> Lft {
-    let mut lft = Lft::new();
     let channels = &graph.channels()[graph.leaving(switch)];
+    let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut lids_on = vec![0u32; channels.len()];
-    let mut nearer = Vec::with_capacity(channels.len());
+    let mut nearer: Vec<u32> = Vec::with_capacity(channels.len());
+    let top = destinations.iter().flatten().map(|destination| destination.lid.index()).max().unwrap_or(0);
+    let mut entries = vec![NO_PATH; top + 1];
     for (to, behind) in destinations.iter().enumerate() {
         if to == switch as usize {
-            for destination in behind {
-                lft.set(destination.lid, Some(destination.port));
-            }
+            behind.iter().for_each(|destination| entries[destination.lid.index()] = destination.port.value());
             continue;
         }
-        let here = hops[to][switch as usize];
+        let row = &hops[to];
+        let here = row[switch as usize];
         if here == FAR {
             continue;
         }
+        // Load above, place below: the least of these numbers is the channel with the fewest LIDs, the first of equals.
         nearer.clear();
-        nearer.extend((0..channels.len()).filter(|at| hops[to][channels[*at].to as usize] == here - 1));
+        let leads_nearer = |at: &usize| row[neighbours[*at] as usize] == here - 1;
+        nearer.extend((0..channels.len()).filter(leads_nearer).map(|at| lids_on[at] << 8 | at as u32));
         for destination in behind {
-            // Channels lie in the order of their ports, and the first of equals is taken.
-            let Some(best) = nearer.iter().copied().min_by_key(|at| lids_on[*at]) else { continue };
-            lids_on[best] += 1;
-            lft.set(destination.lid, Some(channels[best].from_port));
+            let Some(least) = nearer.iter().copied().min() else { break };
+            let at = (least & 0xFF) as usize;
+            entries[destination.lid.index()] = channels[at].from_port.value();
+            lids_on[at] += 1;
+            for key in nearer.iter_mut().filter(|key| **key == least) {
+                *key += 1 << 8;
+            }
         }
     }
-    lft
+    Lft::of(entries)
 }
 
 #[cfg(test)]

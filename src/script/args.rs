@@ -99,12 +99,17 @@ pub enum Color {
 
 #[derive(Debug, Subcommand)]
 pub enum Action {
-    Sources,
+    Sources {
+        /// Print the entry that opts the fabric of --source in to being written to
+        #[arg(long)]
+        identity: bool,
+    },
     #[command(subcommand)]
     Show(Show),
     Trace(TraceArgs),
     Generate(GenerateArgs),
     Convert(ConvertArgs),
+    Simulate(SimulateArgs),
     Completions {
         shell: Shell,
     },
@@ -185,6 +190,13 @@ pub struct ConvertArgs {
     /// The format to write; a word that is none lists them
     #[arg(long, value_name = "FORMAT")]
     pub to: String,
+}
+
+#[derive(Debug, Args)]
+pub struct SimulateArgs {
+    /// Run the fabric for other processes, behind a Unix socket at this path
+    #[arg(long, value_name = "SOCKET")]
+    pub serve: Option<PathBuf>,
 }
 
 /// The whole command line, with every command's words from the command table.

@@ -6,6 +6,8 @@ use clap::ValueEnum;
 
 use super::args::Color;
 use super::{Exit, Failure};
+use crate::access::Identity;
+use crate::fabric::Guid;
 
 /// What the file may set.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,9 +15,13 @@ pub struct Config {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
     pub color: Option<Color>,
+    pub mkey_file: Option<PathBuf>,
+    /// The fabrics that may be written to.
+    pub fabrics: Vec<Identity>,
 }
 
-const KEYS: &str = "source, node-name-map, color";
+const KEYS: &str = "source, node-name-map, color, mkey-file, [[fabric]]";
+const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
     /// A file that was asked for has to be there; the one in the usual place need not.
@@ -41,12 +47,17 @@ impl Config {
         let mut config = Self::default();
         for (key, value) in &table {
             let line = line_of_key(text, key);
+            if key == "fabric" {
+                config.fabrics = fabrics(value).map_err(|(what, hint)| bad(file, line, &what, hint))?;
+                continue;
+            }
             let word = value.as_str().ok_or_else(|| {
                 bad(file, line, &format!("FD-7103: '{key}' is no text"), "put its value in double quotes")
             })?;
             match key.as_str() {
                 "source" => config.source = Some(word.to_owned()),
                 "node-name-map" => config.node_name_map = Some(word.into()),
+                "mkey-file" => config.mkey_file = Some(word.into()),
                 "color" => {
                     let color = Color::from_str(word, false).map_err(|_| {
                         bad(
@@ -66,6 +77,51 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+/// The entries that `sources --identity` prints.
+fn fabrics(value: &toml::Value) -> Result<Vec<Identity>, (String, &'static str)> {
+    const HINT: &str = "'fabdeck sources --identity' prints such an entry";
+    let entries = value
+        .as_array()
+        .ok_or(("FD-7106: 'fabric' is no list of entries: write [[fabric]]".to_owned(), HINT))?;
+    let entry = |(at, value): (usize, &toml::Value)| {
+        let wrong = |what: String| (format!("FD-7107: entry {} of [[fabric]]: {what}", at + 1), HINT);
+        let table = value.as_table().ok_or_else(|| wrong("it is no table".to_owned()))?;
+        identity(table).map_err(wrong)
+    };
+    entries.iter().enumerate().map(entry).collect()
+}
+
+fn identity(table: &toml::Table) -> Result<Identity, String> {
+    let mut identity = Identity::default();
+    for (key, value) in table {
+        let text = || value.as_str().ok_or_else(|| format!("'{key}' is no text"));
+        match key.as_str() {
+            "name" => identity.name = text()?.to_owned(),
+            "switches" => identity.switches = guids(key, value)?,
+            "subnet-managers" => identity.managers = guids(key, value)?,
+            "subnet-prefix" => {
+                let prefix =
+                    Guid::from_hex(text()?).map_err(|_| format!("'{key}' is no prefix of 16 digits"))?;
+                identity.subnet_prefix = Some(prefix.0);
+            }
+            _ => return Err(format!("'{key}' is none of its keys: {FABRIC_KEYS}")),
+        }
+    }
+    match identity.name.is_empty() || identity.switches.is_empty() {
+        true => Err("it needs a name and the GUIDs of its switches".to_owned()),
+        false => Ok(identity),
+    }
+}
+
+fn guids(key: &str, value: &toml::Value) -> Result<Vec<Guid>, String> {
+    let list = value.as_array().ok_or_else(|| format!("'{key}' is no list of GUIDs"))?;
+    let guid = |item: &toml::Value| {
+        let text = item.as_str().ok_or_else(|| format!("'{key}' holds something that is no text"))?;
+        Guid::from_hex(text).map_err(|error| format!("'{key}': {error}"))
+    };
+    list.iter().map(guid).collect()
 }
 
 /// No such file, or no folder where its folder should be.
@@ -108,11 +164,28 @@ mod tests {
             ("\nsource = ", "c.toml:2: FD-7102"),
             ("source = 1", "c.toml:1: FD-7103"),
             ("\n\ncolor = \"blue\"", "c.toml:3: FD-7104"),
+            ("fabric = 1", "c.toml:1: FD-7106"),
+            ("\n[[fabric]]\nname = \"x\"", "c.toml:2: FD-7107"),
+            ("[[fabric]]\nname = \"x\"\nswitches = [\"zz\"]", "c.toml:1: FD-7107"),
+            ("[[fabric]]\nname = \"x\"\nswitch = []", "c.toml:1: FD-7107"),
             ("source = \"x\"\nsuorce = \"y\"", "c.toml:2: FD-7105"),
         ] {
             let message = parse(text).unwrap_err();
             assert!(message.starts_with(begins), "{message}");
         }
+    }
+
+    #[test]
+    fn fabrics_that_may_be_written_to_are_known_by_their_switches() {
+        let text = "[[fabric]]\nname = \"a\"\nswitches = [\"0x1\", \"0x2\"]\nsubnet-prefix = \"0xfe80000000000001\"\n\
+                    subnet-managers = [\"0x9\"]\n[[fabric]]\nname = \"b\"\nswitches = [\"0x3\"]\n";
+        let config = parse(text).unwrap();
+        let [a, b] = config.fabrics.as_slice() else { panic!("{:?}", config.fabrics) };
+        assert_eq!(
+            (a.name.as_str(), a.switches.len(), a.managers.as_slice()),
+            ("a", 2, [Guid(9)].as_slice())
+        );
+        assert_eq!((a.subnet_prefix, b.subnet_prefix), (Some(0xfe80_0000_0000_0001), None));
     }
 
     #[test]

@@ -10,7 +10,8 @@ use super::config::Config;
 use super::json::{Head, Object};
 use super::open::Outside;
 use super::output::Output;
-use super::progress::{Meter, phases};
+use super::progress::Meter;
+use super::reading::lines;
 use super::{Exit, Failure};
 
 pub struct Context<'a, 'o> {
@@ -28,21 +29,27 @@ impl Context<'_, '_> {
         self.globals.source.as_deref().or(self.config.source.as_deref())
     }
 
-    /// One look at the source that was asked for; a scripted command never picks one by itself.
-    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
-        let source = self.source().map(str::to_owned).ok_or_else(|| {
+    /// The source that was asked for; a scripted command never picks one by itself.
+    pub fn named_source(&self) -> Result<&str, Failure> {
+        self.source().ok_or_else(|| {
             Failure::usage(
                 "FD-7201: no source is named; give one with --source (sim:demo, sim:kary,k=4,n=3, site.topo, a folder \
                  of dumps) or as 'source = \"...\"' in the configuration; `fabdeck sources` lists some",
             )
-        })?;
-        let source = self.open(&source)?;
+        })
+    }
+
+    /// One look at the source that was asked for.
+    pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
+        let source = self.open(self.named_source()?)?;
         self.look_at(source, wanted)
     }
 
     /// The source that a text names, under the flags of live sources.
     pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
-        Ok(self.outside.open(source, &self.globals.reach())?)
+        let mut reach = self.globals.reach();
+        reach.mkey_file = reach.mkey_file.or_else(|| self.config.mkey_file.clone());
+        Ok(self.outside.open(source, &reach)?)
     }
 
     pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
@@ -50,10 +57,11 @@ impl Context<'_, '_> {
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
         let observation = observation?;
-        if let Some(reading) = observation.reading.as_ref().filter(|_| self.globals.verbose) {
-            phases(reading).iter().for_each(|line| self.output.say(line));
+        let look = self.look_of(source.describe(), observation)?;
+        if self.globals.verbose {
+            lines(&look).iter().for_each(|line| self.output.say(line));
         }
-        self.look_of(source.describe(), observation)
+        Ok(look)
     }
 
     /// A look at something observed already, under the operator's names.

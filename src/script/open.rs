@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Adapter, Found};
-use crate::access::{Source, SourceError};
+use crate::access::{Source, SourceError, Traffic};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
@@ -27,11 +27,23 @@ pub trait Outside {
     /// A fabric by name, as `sim:NAME` without the `sim:`.
     fn generate(&self, name: &str) -> Result<Observation, SourceError>;
 
+    /// Runs the simulator that a source names behind a socket, until the process is asked to end.
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError>;
+
     /// The names that `generate` knows.
     fn catalogue(&self) -> Vec<CatalogueEntry>;
 
     /// The keys that all these names understand.
     fn common_keys(&self) -> Vec<CatalogueKey>;
+
+    /// The keys of the simulator, for these names as sources.
+    fn simulator_keys(&self) -> Vec<CatalogueKey>;
 
     /// The formats that can be written.
     fn writers(&self) -> &[Writer];
@@ -39,11 +51,24 @@ pub trait Outside {
     /// The files of known formats in the current folder.
     fn captures(&self) -> Vec<Found>;
 
-    /// The adapters of this machine.
-    fn adapters(&self) -> Vec<Adapter>;
+    /// The adapters of this machine; an error where nobody can be asked for them.
+    fn adapters(&self) -> Result<Vec<Adapter>, SourceError>;
 
     /// Where the configuration would lie.
     fn config_file(&self) -> Option<PathBuf>;
+}
+
+/// What came through a socket.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Served {
+    /// Clients that had a place in the fabric.
+    pub clients: u64,
+    /// Datagrams to clients that did not read them.
+    pub dropped: u64,
+    /// What clients sent.
+    pub traffic: Traffic,
+    /// What is particular about the fabric.
+    pub notes: Notes,
 }
 
 /// How a live fabric is reached: the flags that stand for every source, as far as they were given.

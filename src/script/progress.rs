@@ -1,11 +1,9 @@
-//! What is said about a long look: a line that renews itself while somebody watches, and with -v what each phase took.
+//! What is said while a long look is under way: a line that renews itself while somebody watches.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use crate::access::{Progress, Watch};
-use crate::observe::Reading;
-use crate::session::counted;
 
 /// A look that is quicker needs no line.
 const QUIET: Duration = Duration::from_millis(400);
@@ -46,31 +44,4 @@ impl Watch for Meter<'_> {
             format!("\r\x1b[Kreading {phase}: {done} of {known} answers known to be due (Ctrl-C ends it)");
         let _ = self.err.write_all(line.as_bytes()).and_then(|()| self.err.flush());
     }
-}
-
-/// A line for each phase.
-pub fn phases(reading: &Reading) -> Vec<String> {
-    let mut lines = vec![format!("read from {}", reading.from)];
-    for phase in &reading.phases {
-        let mut line = format!(
-            "{}: {} sent, at most {} in flight, {} answered in {:.3} s",
-            phase.name,
-            counted(phase.sent as usize, "MAD", "MADs"),
-            phase.in_flight,
-            phase.answered,
-            phase.took.as_secs_f64()
-        );
-        for (count, what) in [
-            (phase.repeated, "sent again"),
-            (phase.unanswered, "given up"),
-            (phase.refused, "refused"),
-            (phase.strangers, "answers to nobody's question"),
-        ] {
-            if count > 0 {
-                line += &format!(", {count} {what}");
-            }
-        }
-        lines.push(line);
-    }
-    lines
 }

@@ -12,7 +12,7 @@ use super::fit::Page;
 use super::open::Outside;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
-use super::{Exit, Failure, convert, generate, overview, shell, show, sources, trace};
+use super::{Exit, Failure, convert, generate, identity, overview, shell, show, simulate, sources, trace};
 
 /// Columns of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
@@ -76,11 +76,13 @@ fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal
 fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
     match action {
         None => overview::run(context),
-        Some(Action::Sources) => sources::run(context),
+        Some(Action::Sources { identity: false }) => sources::run(context),
+        Some(Action::Sources { identity: true }) => identity::run(context),
         Some(Action::Show(show)) => show::run(context, show),
         Some(Action::Trace(args)) => trace::run(context, args),
         Some(Action::Generate(args)) => generate::run(context, args),
         Some(Action::Convert(args)) => convert::run(context, args),
+        Some(Action::Simulate(args)) => simulate::run(context, args),
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
     }
@@ -111,7 +113,7 @@ fn say_refusal<'w>(
 /// Commands that the contract names and that are still to come.
 const LATER: &[&str] = &[
     "check", "whatif", "route", "plan", "apply", "disable", "enable", "guard", "confirm", "extend",
-    "rollback", "changes", "hotspots", "lanes", "jobs", "record", "capture", "run", "simulate", "agent",
+    "rollback", "changes", "hotspots", "lanes", "jobs", "record", "capture", "run", "agent",
 ];
 
 /// The command that clap does not know and that a later version will.

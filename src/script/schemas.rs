@@ -26,12 +26,21 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("fabric", "fabdeck show fabric --json", true, fabric());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
+    let texts = || list(text());
+    let identity = vec![
+        ("switches", texts()),
+        ("subnet_prefix", nullable(text())),
+        ("subnet_managers", texts()),
+        ("entry", text()),
+    ];
+    add("identity", "fabdeck sources --identity --json", true, identity);
     let mut generated = vec![("file", nullable(text())), ("format", nullable(text()))];
     generated.extend(numbers());
     add("generate", "fabdeck generate --json", true, generated);
     let mut converted = vec![("inputs", list(text())), ("file", text()), ("format", text())];
     converted.extend(numbers());
     add("convert", "fabdeck convert --json", true, converted);
+    add("simulate", "fabdeck simulate --serve SOCKET --json", true, simulated());
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
@@ -65,6 +74,15 @@ fn closed(properties: Vec<(&str, Value)>) -> Value {
     let known: Map<String, Value> =
         properties.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
     json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
+}
+
+/// As `closed`, with one key more that may be left out: a number, of any kind.
+fn grown(properties: Vec<(&str, Value)>, more: &str) -> Value {
+    let mut schema = closed(properties);
+    if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        known.insert(more.to_owned(), json!({ "type": "number" }));
+    }
+    schema
 }
 
 /// `--fields` may leave keys out, so none is required.
@@ -130,7 +148,7 @@ fn note() -> Value {
 fn numbers() -> Vec<(&'static str, Value)> {
     let none = Summary::of(&Look::new("", Default::default(), &Default::default()));
     let kind = |key| match key {
-        "degraded_links" | "down_links" => nullable(number()),
+        "degraded_links" | "down_links" | "tables" => nullable(number()),
         _ => number(),
     };
     none.numbers().into_iter().map(|(key, _)| (key, kind(key))).collect()
@@ -138,7 +156,19 @@ fn numbers() -> Vec<(&'static str, Value)> {
 
 fn fabric() -> Vec<(&'static str, Value)> {
     let manager = nullable(closed(vec![("guid", guid()), ("state", nullable(text()))]));
-    numbers().into_iter().chain([("subnet_manager", manager)]).collect()
+    let counts = ["sent", "answered", "repeated", "unanswered", "refused", "strangers", "in_flight"];
+    let mut phase = vec![("phase", text())];
+    phase.extend(counts.map(|count| (count, number())));
+    let silence = ["node", "guid", "peer", "peer_guid", "refusal"].map(|key| (key, nullable(text())));
+    let mut silence = silence.to_vec();
+    silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
+    let live = [("reading", list(grown(phase, "seconds"))), ("silence", list(closed(silence)))];
+    numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
+}
+
+fn simulated() -> Vec<(&'static str, Value)> {
+    let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
+    vec![("clients", number()), ("datagrams", datagrams), ("writes", number()), ("dropped", number())]
 }
 
 fn trace() -> Vec<(&'static str, Value)> {
@@ -165,11 +195,26 @@ fn fields() -> Value {
 }
 
 fn sources() -> Vec<(&'static str, Value)> {
-    let adapter = closed(vec![("name", text()), ("node_guid", nullable(text())), ("ports", number())]);
+    let words = ["guid", "state", "physical_state"].map(|key| (key, nullable(text())));
+    let mut port = words.to_vec();
+    port.extend(["lid", "manager_lid"].map(|key| (key, nullable(number()))));
+    port.extend([("number", number()), ("rate_gbps", number()), ("link_layer", text()), ("source", text())]);
+    let adapter = closed(vec![
+        ("name", text()),
+        ("node_guid", nullable(text())),
+        ("ports", number()),
+        ("port_list", list(closed(port))),
+    ]);
     let key = closed(vec![("name", text()), ("default", text()), ("meaning", text())]);
     let simulated = closed(vec![("source", text()), ("keys", text()), ("about", text())]);
     let capture = closed(vec![("path", text()), ("format", text()), ("title", text())]);
-    let lists =
-        [("adapters", adapter), ("simulators", simulated), ("common_keys", key), ("captures", capture)];
-    lists.into_iter().map(|(name, item)| (name, list(item))).collect()
+    let lists = [
+        ("adapters", adapter),
+        ("simulators", simulated),
+        ("common_keys", key.clone()),
+        ("simulator_keys", key),
+        ("captures", capture),
+    ];
+    let lists = lists.into_iter().map(|(name, item)| (name, list(item)));
+    lists.chain([("adapters_error", nullable(text()))]).collect()
 }

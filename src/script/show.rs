@@ -4,6 +4,7 @@ use crate::session::{Browse, Look, Summary, endpoint, entries, unplaced_counters
 
 use super::args::{RowArgs, Show};
 use super::context::Context;
+use super::reading::write_reading;
 use super::rows::HELP;
 use super::table::write_pairs;
 use super::{Exit, Failure};
@@ -95,12 +96,14 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
     let summary = Summary::of(look);
     let manager = look.observation.subnet_manager.as_ref();
     if context.output.json {
+        let times = !context.globals.no_times;
         let mut object = context.object("fabric", look)?;
         for (key, number) in summary.numbers() {
             object.field(key, &number)?;
         }
         let manager = manager.map(|sm| Manager { guid: sm.guid.to_string(), state: sm.state.as_deref() });
         object.field("subnet_manager", &manager)?;
+        write_reading(&mut object, look, times)?;
         return Ok(object.end()?);
     }
     let mut pairs = vec![("source", look.source.clone())];
@@ -118,10 +121,11 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         manager.map(|sm| format!("{} {}", sm.guid, sm.state.as_deref().unwrap_or("in a state not told")));
     pairs.push(("subnet manager", manager.unwrap_or_else(|| "not told".to_owned())));
     for (name, number, what) in [
-        ("tables", Some(summary.tables), "of the switches have a known one"),
+        ("tables", Some(summary.tables.unwrap_or(0)), "of the switches have a known one"),
         ("degraded", summary.degraded_links, "of the links, below what both ends can do"),
         ("down", summary.down_links, "of the links"),
         ("not answering", Some(summary.unanswered), "of the nodes, known by their peer only"),
+        ("silent", Some(summary.silent), "questions brought no answer; -v lists them"),
     ] {
         match number {
             Some(0) => {}

@@ -26,18 +26,27 @@ impl<'a> From<&'a CatalogueEntry> for Simulated<'a> {
 /// What a machine and a folder have.
 struct Sources {
     adapters: Vec<Adapter>,
+    /// Why there is no list of them.
+    adapters_error: Option<String>,
     catalogue: Vec<CatalogueEntry>,
     common_keys: Vec<CatalogueKey>,
+    simulator_keys: Vec<CatalogueKey>,
     captures: Vec<Found>,
 }
 
 pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("sources")?;
     let outside = context.outside;
+    let (adapters, adapters_error) = match outside.adapters() {
+        Ok(adapters) => (adapters, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
     let sources = Sources {
-        adapters: outside.adapters(),
+        adapters,
+        adapters_error,
         catalogue: outside.catalogue(),
         common_keys: outside.common_keys(),
+        simulator_keys: outside.simulator_keys(),
         captures: outside.captures(),
     };
     if !context.output.json {
@@ -46,15 +55,17 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     }
     let mut object = context.plain_object("sources")?;
     object.list("adapters", sources.adapters.iter())?;
+    object.field("adapters_error", &sources.adapters_error)?;
     object.list("simulators", sources.catalogue.iter().map(Simulated::from))?;
     object.list("common_keys", sources.common_keys.iter())?;
+    object.list("simulator_keys", sources.simulator_keys.iter())?;
     object.list("captures", sources.captures.iter())?;
     object.end()?;
     Ok(Exit::Done)
 }
 
 fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
-    let Sources { adapters, catalogue, common_keys, captures } = sources;
+    let Sources { catalogue, captures, .. } = sources;
     writeln!(out, "Files in this folder")?;
     if captures.is_empty() {
         writeln!(out, "  none of a known format")?;
@@ -65,14 +76,7 @@ fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
         let gap = " ".repeat(width.saturating_sub(path.width()));
         writeln!(out, "  {path}{gap}  {format}: {title}")?;
     }
-    writeln!(out, "\nAdapters of this machine (live access comes later)")?;
-    if adapters.is_empty() {
-        writeln!(out, "  none found")?;
-    }
-    for Adapter { name, node_guid, ports } in adapters {
-        let guid = node_guid.as_deref().unwrap_or("GUID not told");
-        writeln!(out, "  {}  {guid}  ports: {ports}", plain(name))?;
-    }
+    write_adapters(out, sources)?;
     writeln!(out, "\nGenerated fabrics")?;
     let width = catalogue.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     for CatalogueEntry { name, keys, about } in catalogue {
@@ -81,9 +85,39 @@ fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
             writeln!(out, "      {:width$}  {keys}", "")?;
         }
     }
-    let width = common_keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
-    writeln!(out, "\nKeys that all of them understand, after a comma each")?;
-    for CatalogueKey { name, default, meaning } in common_keys {
+    write_keys(out, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
+    write_keys(out, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
+}
+
+fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
+    writeln!(out, "\nAdapters of this machine")?;
+    if let Some(error) = &sources.adapters_error {
+        writeln!(out, "  cannot be listed: {error}")?;
+    } else if sources.adapters.is_empty() {
+        writeln!(out, "  none found")?;
+    }
+    for Adapter { name, node_guid, port_list, .. } in &sources.adapters {
+        writeln!(out, "  {}  {}", plain(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
+        for port in port_list {
+            let known = |word: Option<&'static str>| word.unwrap_or("state not told");
+            let lid = port.lid.map_or_else(|| "no LID".to_owned(), |lid| format!("LID {lid}"));
+            let (state, physical) = (known(port.state), known(port.physical_state));
+            let rate = port.rate_gbps;
+            writeln!(
+                out,
+                "    {}  {state}/{physical}, {lid}, {rate} Gbit/s, {}",
+                plain(&port.source),
+                port.link_layer
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn write_keys(out: &mut dyn Write, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
+    let width = keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
+    writeln!(out, "\n{title}")?;
+    for CatalogueKey { name, default, meaning } in keys {
         writeln!(out, "  {name:width$}  {meaning} (default: {default})")?;
     }
     Ok(())

@@ -8,6 +8,8 @@ pub enum Danger {
     None,
     /// A file that the operator names.
     WritesFile,
+    /// Opens a socket that other processes of the same user can reach.
+    OpensSocket,
 }
 
 impl Danger {
@@ -15,6 +17,7 @@ impl Danger {
         match self {
             Self::None => "changes nothing",
             Self::WritesFile => "writes the file you name",
+            Self::OpensSocket => "opens the socket you name to other processes of yours",
         }
     }
 }
@@ -66,6 +69,11 @@ impl Command {
         self
     }
 
+    const fn opens_socket(mut self) -> Self {
+        self.danger = Danger::OpensSocket;
+        self
+    }
+
     const fn examples(mut self, examples: &'static [&'static str]) -> Self {
         self.examples = examples;
         self
@@ -78,7 +86,7 @@ pub const COMMANDS: &[Command] = &[
         "sources",
         "List what can be looked at",
         "The names of generated fabrics with their keys, the files of known formats in the current folder (told by \
-         content), and the adapters of this machine.",
+         content), and the adapters of this machine with their ports.",
     )
     .examples(&["fabdeck sources", "fabdeck sources --json"]),
     command_of("show", "Browse a fabric", "Tables of what the source said, with filters, fields and an order.").looks(),
@@ -135,7 +143,7 @@ pub const COMMANDS: &[Command] = &[
     )
     .looks()
     .examples(&[
-        "fabdeck --source sim:demo trace node01 node24 --tables opensm-lfts.dump",
+        "fabdeck --source sim:demo trace node01 node24",
         "fabdeck --source capture/ trace port:node01/1 13",
     ]),
     command_of(
@@ -157,6 +165,16 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck convert site.topo -o site.net --to ibsim",
         "fabdeck convert site.topo opensm-lfts.dump -o opensm.fdbs --to fdbs",
     ]),
+    command_of(
+        "simulate",
+        "Run a simulated fabric",
+        "With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
+         is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
+         hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
+    )
+    .looks()
+    .opens_socket()
+    .examples(&["fabdeck --source sim:switch648 simulate --serve fabric.sock"]),
     command_of(
         "completions",
         "Print completions for a shell",

@@ -23,8 +23,10 @@ pub struct Summary {
     pub ports: usize,
     /// Nodes known by their peer only.
     pub unanswered: usize,
-    /// Switches whose forwarding table is known.
-    pub tables: usize,
+    /// Switches whose forwarding table is known; `None` where the tables of a live fabric were not asked for.
+    pub tables: Option<usize>,
+    /// Questions to a live fabric that brought no answer.
+    pub silent: usize,
 }
 
 impl Summary {
@@ -44,12 +46,13 @@ impl Summary {
             down_links: told(fabric.links().map(|(_, link)| down(link))),
             ports: fabric.ports().filter(|(_, port)| port.peer.is_some()).count(),
             unanswered: fabric.nodes().filter(|(_, node)| !node.facts.answered).count(),
-            tables: look.observation.tables.nodes.values().filter(|tables| tables.lft.is_some()).count(),
+            tables: told_tables(look),
+            silent: look.observation.reading.as_ref().map_or(0, |reading| reading.silent.len()),
         }
     }
 
     /// Every number with its key in JSON; `None` where nobody told.
-    pub fn numbers(&self) -> [(&'static str, Option<usize>); 10] {
+    pub fn numbers(&self) -> [(&'static str, Option<usize>); 11] {
         [
             ("switches", Some(self.switches)),
             ("hosts", Some(self.hosts)),
@@ -60,7 +63,8 @@ impl Summary {
             ("degraded_links", self.degraded_links),
             ("down_links", self.down_links),
             ("unanswered", Some(self.unanswered)),
-            ("tables", Some(self.tables)),
+            ("tables", self.tables),
+            ("silent", Some(self.silent)),
         ]
     }
 
@@ -73,6 +77,14 @@ impl Summary {
         ];
         counted.join(", ")
     }
+}
+
+/// Tables of a live fabric are read when somebody wants them.
+fn told_tables(look: &Look) -> Option<usize> {
+    let reading = look.observation.reading.as_ref();
+    let asked = reading.is_none_or(|reading| reading.phase("tables").is_some());
+    let known = || look.observation.tables.nodes.values().filter(|tables| tables.lft.is_some()).count();
+    asked.then(known)
 }
 
 /// How many say yes; `None` when there are some and nobody says anything.

@@ -90,10 +90,7 @@ pub fn load_tables(devices: &mut [Device], tables: &Tables) {
         if let Some(lft) = &held.lft {
             let top = lft.routed().last().map_or(0, |(lid, _)| lid.value());
             device.tables.linear_top = top;
-            device.tables.linear = vec![crate::fabric::NO_PATH; usize::from(top) + 1];
-            for (lid, port) in lft.routed() {
-                device.tables.linear[lid.index()] = port.value();
-            }
+            device.tables.linear = lft.bytes().to_vec();
         }
         for (group, ports) in held.mft.iter().flat_map(|mft| &mft.groups) {
             join(&mut device.tables, *group, ports);

@@ -84,13 +84,7 @@ pub fn home(fabric: &Fabric) -> Option<Plug> {
 pub fn fill_tables(fabric: &Fabric, devices: &mut [Device]) {
     let faults = Faults::default();
     for (device, lft) in devices.iter_mut().zip(minhop(fabric, &faults)) {
-        let top = usize::from(device.tables.linear_top);
-        device.tables.linear = vec![crate::fabric::NO_PATH; top + 1];
-        for (lid, port) in lft.routed() {
-            if let Some(entry) = device.tables.linear.get_mut(lid.index()) {
-                *entry = port.value();
-            }
-        }
+        device.tables.linear = lft.bytes().to_vec();
     }
     spread_group(&SwitchGraph::new(fabric, &faults), devices);
 }

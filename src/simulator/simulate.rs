@@ -152,7 +152,9 @@ impl Simulator {
             parcel.mad = smp.0;
             return arrived;
         }
-        self.world.route();
+        if self.world.device(from.0).owner_of(parcel.address.lid).is_none() {
+            self.world.route();
+        }
         self.world.follow_lid(from, parcel.address.lid)
     }
 

@@ -119,7 +119,7 @@ impl World {
     }
 
     /// Computes the tables unless they are there.
-    pub(super) fn route(&mut self) {
+    pub fn route(&mut self) {
         if !self.routed {
             self.routed = true;
             manager::fill_tables(&self.fabric, &mut self.devices);

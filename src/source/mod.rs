@@ -6,6 +6,7 @@ mod generated;
 mod live;
 mod open;
 mod simulated;
+pub mod socket;
 mod umad;
 
 pub use disk::{FilesSource, read_content};

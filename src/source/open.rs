@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
-use super::{FilesSource, open_adapter};
+use super::{FilesSource, open_adapter, socket};
 use crate::access::{Source, SourceError};
 
 /// How live fabrics are read.
@@ -20,11 +20,7 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
     if let Some(words) = text.strip_prefix("sim:") {
         return Ok(Box::new(match simulated::socket(words) {
             Some((path, at)) => {
-                return Err(SourceError::Name {
-                    code: "FD-5001",
-                    what: format!("{path:?} {at:?}"),
-                    hint: String::new(),
-                });
+                LiveSource::new(text, socket::connect(&path, at)?, options.policy, options.keys.clone())
             }
             None => simulated_source(text, words, options)?,
         }));

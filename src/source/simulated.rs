@@ -103,7 +103,14 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
         hint: "ask for fewer faults".into(),
     })?;
     silence(&mut world, wishes);
-    if wishes.protect > 0 || options.keys.any() {
+    if wishes.protect > 0 && !options.keys.any() {
+        return Err(SourceError::Name {
+            code: "FD-5035",
+            what: "ports are only guarded with a key".into(),
+            hint: "give the M_Key that the simulator sets with --mkey-file".into(),
+        });
+    }
+    if options.keys.any() {
         let guids: Vec<_> = generated.fabric.nodes().map(|(id, node)| (id, node.guid())).collect();
         for (id, guid) in guids {
             world.guard(id, options.keys.of(Some(guid)), wishes.protect);
@@ -218,9 +225,11 @@ fn bad(key: &str, value: &str, allowed: &str) -> SourceError {
 
 fn no_such_node(error: AttachError) -> SourceError {
     SourceError::Name {
-        code: "FD-5034",
-        what: error.to_string(),
-        hint: "'fabdeck --source sim:NAME show hosts' lists them".into(),
+        code: "FD-4401",
+        what: format!("the simulated fabric has no node '{}'", error.0),
+        hint:
+            "give the name or GUID of a node, or NAME/PORT; 'fabdeck --source sim:NAME show hosts' lists some"
+                .into(),
     }
 }
 

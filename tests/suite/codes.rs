@@ -1,4 +1,4 @@
-//! Every code of files and sources stands in docs/formats.md, and nothing else does.
+//! Every code of files and sources stands in docs/formats.md or docs/live.md, and nothing else does.
 
 #![allow(clippy::unwrap_used)]
 
@@ -37,7 +37,9 @@ fn codes_of_files_are_documented() {
     for room in ["src/files", "src/source"] {
         codes_under(&root.join(room), &mut used);
     }
-    let documented = codes(&std::fs::read_to_string(root.join("docs/formats.md")).unwrap());
+    let pages =
+        ["docs/formats.md", "docs/live.md"].map(|page| std::fs::read_to_string(root.join(page)).unwrap());
+    let documented = codes(&pages.concat());
     let missing: Vec<_> = used.difference(&documented).collect();
     let stale: Vec<_> = documented.difference(&used).collect();
     assert!(missing.is_empty() && stale.is_empty(), "missing {missing:?}, stale {stale:?}");

@@ -19,6 +19,7 @@ mod readme;
 #[path = "../fuzz/replay.rs"]
 mod replay;
 mod same_bytes;
+mod served;
 mod sources;
 mod tables;
 mod topology;

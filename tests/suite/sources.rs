@@ -184,7 +184,7 @@ fn names_that_cannot_be() {
     };
     assert!(error("sim:nothing").contains("FD-3"), "{}", error("sim:nothing"));
     assert!(error("sim:torus,dims=0").contains("dims"), "{}", error("sim:torus,dims=0"));
-    assert!(error("umad").contains("FD-5001"));
+    assert!(error("umad:a:b").contains("FD-5001"));
     assert!(error("").contains("FD-5002"));
 }
 

@@ -2,15 +2,26 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{common_keys, files, generated, sources};
+use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Notes, Observation};
-use crate::script::{Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Writer, adapters, found};
+use crate::script::{
+    Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
+};
 
 /// Files, folders and names of this machine.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Machine;
+#[derive(Debug, Clone, Default)]
+pub struct Machine {
+    stop: Stop,
+}
+
+impl Machine {
+    /// With the wish that ends commands which run until they are asked to end.
+    pub fn new(stop: Stop) -> Self {
+        Self { stop }
+    }
+}
 
 impl Outside for Machine {
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
@@ -33,12 +44,26 @@ impl Outside for Machine {
         generated::generate(name)
     }
 
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        socket: &Path,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        simulated::serve(source, reach, socket, &self.stop, say)
+    }
+
     fn catalogue(&self) -> Vec<CatalogueEntry> {
         generated::catalogue()
     }
 
     fn common_keys(&self) -> Vec<CatalogueKey> {
         common_keys::common_keys()
+    }
+
+    fn simulator_keys(&self) -> Vec<CatalogueKey> {
+        common_keys::simulator_keys()
     }
 
     fn writers(&self) -> &[Writer] {
@@ -49,8 +74,8 @@ impl Outside for Machine {
         found::list(Path::new("."))
     }
 
-    fn adapters(&self) -> Vec<Adapter> {
-        adapters::list(Path::new(adapters::FOLDER))
+    fn adapters(&self) -> Result<Vec<Adapter>, SourceError> {
+        adapters::adapters()
     }
 
     fn config_file(&self) -> Option<PathBuf> {

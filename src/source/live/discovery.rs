@@ -33,14 +33,14 @@ pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
     let mut first = true;
     loop {
         for asked in std::mem::take(&mut discovery.questions) {
-            let question = discovery.question(asked, &phase.keys, phase.exchange.retries());
+            let question = discovery.question(asked, phase.keys, phase.exchange.retries());
             phase.exchange.ask(question);
         }
         let Some((asked, reply)) = phase.next()? else { break };
         if std::mem::take(&mut first) && !matches!(reply, Reply::Answer(_)) {
             return Err(phase.local_port_silent());
         }
-        discovery.take(asked, reply, &mut phase.told);
+        discovery.take(asked, reply, phase.told);
     }
     phase.end();
     Ok(discovery.found)

@@ -2,7 +2,6 @@
 
 use super::counters::read_counters;
 use super::discovery::discover;
-use super::found::FoundNode;
 use super::keys::Keys;
 use super::lanes::{read_arbitration, read_lanes};
 use super::manager::find_manager;
@@ -10,7 +9,7 @@ use super::policy::Policy;
 use super::reader::Reader;
 use super::tables::{read_forwarding, read_multicast};
 use crate::access::{MadPort, ReadPort, Source, SourceError, Wanted, Watch};
-use crate::fabric::Tables;
+use crate::fabric::{Fabric, Guid, Tables};
 use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
 
 /// Reads over a port that cannot write.
@@ -47,6 +46,9 @@ impl Source for LiveSource {
     fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
         let mut look = look(&self.name, &mut self.port, self.policy, &self.keys, wanted, watch)?;
         look.notes.extend(self.notes.clone());
+        if let Some(reading) = &mut look.reading {
+            reading.writes = self.port.traffic().writes();
+        }
         Ok(look)
     }
 }
@@ -82,13 +84,13 @@ pub fn look(
     let mut silent = reader.told.silent;
     // Answers come in any order; the list is the same for the same silence.
     silent.sort();
-    note_silence(&mut notes, source, &silent, keys.any(), &nodes);
-    let reading = Some(Reading { phases: reader.phases, silent, subnet_prefix, from });
+    note_silence(&mut notes, source, &silent, keys.any(), &fabric);
+    let reading = Some(Reading { phases: reader.phases, silent, subnet_prefix, from, writes: 0 });
     Ok(Observation { fabric, tables, counters, subnet_manager, notes, reading, ..Observation::default() })
 }
 
 /// One note for each kind of silence; the list with every route is in the reading.
-fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool, nodes: &[FoundNode]) {
+fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool, fabric: &Fabric) {
     for silence in silent {
         let place = Place::file(source.to_owned());
         let route = route_text(&silence.route);
@@ -96,17 +98,20 @@ fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool
         match (silence.node, silence.peer) {
             (Some(guid), _) => notes.add_partial("FN-526", place, || {
                 let verb = if silence.refusal.is_some() { "refused" } else { "did not answer" };
-                format!("{guid} {verb} {} over {route}{why}", silence.asked)
+                format!("{} {verb} {} over {route}{why}", named(fabric, guid), silence.asked)
             }),
             (None, peer) => notes.add_partial("FN-527", place, || {
-                let behind =
-                    peer.map_or_else(String::new, |(guid, port)| format!(", behind port {port} of {guid}"));
+                let behind = peer.map_or_else(String::new, |(guid, port)| {
+                    format!(", behind port {port} of {}", named(fabric, guid))
+                });
                 let cause = match (why.is_empty(), keyed) {
                     (false, _) => why,
                     (true, true) => {
                         ": it is dead, or it is guarded by another M_Key than the one given".to_owned()
                     }
-                    (true, false) if nodes.len() == 1 => ": nothing beyond the local port answers".to_owned(),
+                    (true, false) if fabric.nodes().len() == 1 => {
+                        ": nothing beyond the local port answers".to_owned()
+                    }
                     (true, false) => {
                         ": it is dead, or it is guarded by an M_Key (see --mkey-file)".to_owned()
                     }
@@ -114,5 +119,14 @@ fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool
                 format!("no answer over {route}{behind}{cause}")
             }),
         }
+    }
+}
+
+/// A node as the operator knows it, and its GUID, which is the same whatever names are in use.
+fn named(fabric: &Fabric, guid: Guid) -> String {
+    let node = fabric.node_by_guid(guid).map(|node| fabric.node(node).facts.description.as_str());
+    match node.filter(|description| !description.is_empty()) {
+        Some(description) => format!("{description} ({guid})"),
+        None => guid.to_string(),
     }
 }

@@ -41,12 +41,13 @@ fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
     }
 }
 
-/// The examples of help and docs, but for those that name files.
+/// The examples of help and docs, but for those that name files or run until they are stopped.
 #[test]
 fn examples_work_as_they_stand() {
     let home = home();
-    let names_files =
-        |line: &str| ["capture/", ".topo", ".dump", " -o ", "man "].iter().any(|sign| line.contains(sign));
+    let names_files = |line: &str| {
+        ["capture/", ".topo", ".dump", " -o ", "man ", "--serve"].iter().any(|sign| line.contains(sign))
+    };
     let examples = fabdeck::session::COMMANDS.iter().flat_map(|command| command.examples);
     for example in examples.filter(|line| !names_files(line)) {
         let mut shell = Command::new("sh");

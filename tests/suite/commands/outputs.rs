@@ -26,6 +26,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("trace", &["--source", "small", "trace", "h2", "h1"], "trace"),
     ("generate", &["generate", "demo"], "generate"),
     ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),
+    ("simulate", &["--source", "small", "simulate", "--serve", "socket"], "simulate"),
     ("completions", &["completions", "bash"], "completions"),
     ("man", &["man"], "man"),
 ];
@@ -95,6 +96,8 @@ fn exit_codes() {
         &["convert", "a", "-o", "b", "--to", "nothing"],
         &["completions", "cmd.exe"],
         &["check"],
+        &["--source", "small", "simulate"],
+        &["simulate", "--serve", "socket"],
         &["show", "jobs"],
         &["convert", "a", "-o", "b", "--to", "psl"],
         &["convert", "sim:demo", "a", "-o", "b", "--to", "ibsim"],

@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError, Wanted, Watch};
+use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Terminal, WriteError, Writer,
-    Written, run,
+    Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
+    WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
 
@@ -84,6 +84,18 @@ impl Outside for World {
         if name == "demo" { Ok(plain()) } else { self.open("nothing", &Reach::default()).map(|_| plain()) }
     }
 
+    fn serve(
+        &self,
+        source: &str,
+        reach: &Reach,
+        _: &Path,
+        _: &mut dyn FnMut(String),
+    ) -> Result<Served, SourceError> {
+        self.open(source, reach)?;
+        let sent = [(0x01, 40), (0x02, 2), (0x12, 1)].into_iter().collect();
+        Ok(Served { clients: 3, dropped: 0, traffic: Traffic { sent, refused: 0 }, notes: Notes::new() })
+    }
+
     fn catalogue(&self) -> Vec<CatalogueEntry> {
         let entry = |name: &str, keys: &str, about: &str| CatalogueEntry {
             name: name.into(),
@@ -105,8 +117,23 @@ impl Outside for World {
         vec![Found { path: "site.topo".into(), format: "ibnetdiscover", title: "topology" }]
     }
 
-    fn adapters(&self) -> Vec<Adapter> {
-        vec![Adapter { name: "mlx5_0".into(), node_guid: None, ports: 1 }]
+    fn simulator_keys(&self) -> Vec<CatalogueKey> {
+        vec![CatalogueKey { name: "loss", default: "0%", meaning: "MADs that get lost" }]
+    }
+
+    fn adapters(&self) -> Result<Vec<Adapter>, SourceError> {
+        let port = AdapterPort {
+            number: 1,
+            guid: Some("0x0000000000000101".into()),
+            lid: Some(5),
+            manager_lid: Some(1),
+            state: Some("Active"),
+            physical_state: Some("LinkUp"),
+            rate_gbps: 200,
+            link_layer: "InfiniBand".into(),
+            source: "umad:mlx5_0:1".into(),
+        };
+        Ok(vec![Adapter { name: "mlx5_0".into(), node_guid: None, ports: 1, port_list: vec![port] }])
     }
 
     fn config_file(&self) -> Option<PathBuf> {
