@@ -10,8 +10,11 @@
 #![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
 mod adapters;
+mod discovered;
+mod lossy;
 mod machines;
 mod played;
 mod routed;
 mod stage;
 mod traced;
+mod witness;

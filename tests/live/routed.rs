@@ -21,7 +21,7 @@ const SHORT: &[(&str, &[&str])] = &[
 const LONG: &[(&str, &[&str])] = &[("switch3456", &["-R", "minhop"]), ("racks648", &["-R", "nue", "-Q"])];
 
 /// switch GUID -> LID -> port, counted by a reader that knows nothing but the two kinds of lines it needs.
-type Plain = BTreeMap<u64, BTreeMap<u32, u32>>;
+pub type Plain = BTreeMap<u64, BTreeMap<u32, u32>>;
 
 #[test]
 fn every_entry_of_opensm_is_read_and_ours_are_read_by_opensm_and_ibdmchk() {
@@ -64,14 +64,14 @@ fn tables_are_read(name: &str, stage: &Stage, fabric: &Fabric) -> Tables {
     tables
 }
 
-fn bound(name: &str, fabric: &Fabric, file: &TableFile) -> Tables {
+pub fn bound(name: &str, fabric: &Fabric, file: &TableFile) -> Tables {
     let (mut tables, mut notes) = (Tables::default(), Notes::new());
     file.apply_to(fabric, &mut tables, &mut notes);
     assert!(notes.is_empty(), "{name}: {notes:?}");
     tables
 }
 
-fn plain_of(fabric: &Fabric, tables: &Tables) -> Plain {
+pub fn plain_of(fabric: &Fabric, tables: &Tables) -> Plain {
     let row = |node| {
         let lft = tables.lft(node).map(|lft| lft.routed().collect::<Vec<_>>()).unwrap_or_default();
         lft.into_iter().map(|(lid, port)| (u32::from(lid.value()), u32::from(port.value()))).collect()
@@ -80,7 +80,7 @@ fn plain_of(fabric: &Fabric, tables: &Tables) -> Plain {
 }
 
 /// `0x0001 003 ...` lines under headings with a GUID.
-fn plainly(text: &str, heading: &str, before_guid: &str) -> Plain {
+pub fn plainly(text: &str, heading: &str, before_guid: &str) -> Plain {
     let hex = |word: &str| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap();
     let mut plain = Plain::new();
     let mut switch = 0;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -57,6 +57,18 @@ pub struct Stage {
     /// The node that tools sit on, and the GUID of its port.
     host: String,
     host_port: String,
+    /// What ibsim says.
+    log: PathBuf,
+}
+
+/// An OpenSM that stays; it ends with its id when this goes.
+pub struct Manager(Child);
+
+impl Drop for Manager {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 impl Stage {
@@ -66,35 +78,66 @@ impl Stage {
         let net = folder.path().join("fabric.net");
         fs::write(&net, ibsim::write(fabric).unwrap().text).unwrap();
         let (_, host) = fabric.nodes().find(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).unwrap();
-        let socket = format!("fabdeck-{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         let ports: usize = fabric.nodes().map(|(_, node)| usize::from(node.facts.port_count) + 2).sum();
+        let limits = [fabric.nodes().len(), fabric.switch_count() + 1, ports];
+        let host_port = format!("0x{:x}", host.guid().0 + 1);
+        Self::load(folder, &net, limits, format!("H-{:016x}", host.guid().0), host_port)
+    }
+
+    /// A net file as it is. `host` is how it calls the node to sit on.
+    pub fn play_file(net: &Path, host: &str, host_port: &str) -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        Self::load(folder, net, [64, 64, 1_024], host.to_owned(), host_port.to_owned())
+    }
+
+    /// `limits`: nodes, switches, ports.
+    fn load(folder: TempDir, net: &Path, limits: [usize; 3], host: String, host_port: String) -> Self {
+        let socket = format!("fabdeck-{}-{}", std::process::id(), STAGES.fetch_add(1, Ordering::Relaxed));
         let log = folder.path().join("ibsim.log");
+        let [nodes, switches, ports] = limits.map(|limit| limit.to_string());
         let child = Command::new(program("ibsim", "ibsim-utils"))
-            .args([
-                "-s",
-                "-N",
-                &fabric.nodes().len().to_string(),
-                "-S",
-                &(fabric.switch_count() + 1).to_string(),
-            ])
-            .args(["-P", &ports.to_string()])
-            .arg(&net)
+            .args(["-s", "-N", &nodes, "-S", &switches, "-P", &ports])
+            .arg(net)
             .env("IBSIM_SOCKNAME", &socket)
             .stdin(Stdio::piped())
             .stdout(fs::File::create(&log).unwrap())
             .stderr(fs::File::create(folder.path().join("ibsim.err")).unwrap())
             .spawn()
             .unwrap();
-        let host_port = format!("0x{:x}", host.guid().0 + 1);
-        let stage = Self { folder, child, socket, host: format!("H-{:016x}", host.guid().0), host_port };
-        stage.wait_until_ready(&log)
+        Self { folder, child, socket, host, host_port, log }.wait_until_ready()
     }
 
-    fn wait_until_ready(mut self, log: &Path) -> Self {
+    /// Types a command at ibsim's prompt. ibsim must say that it did it.
+    pub fn console(&mut self, command: &str, done: &str) {
+        let heard = |log: &Path| fs::read_to_string(log).unwrap_or_default();
+        let before = heard(&self.log).len();
+        let stdin = self.child.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{command}\n").as_bytes()).unwrap();
         let begun = Instant::now();
-        while !fs::read_to_string(log).unwrap_or_default().contains("sim> ") {
+        loop {
+            let said = heard(&self.log).split_off(before);
+            // It says its prompt after each command, the last one alone in its line.
+            if said.ends_with("sim> ") {
+                assert!(said.contains(done) && !said.contains('#'), "{command}: {said}");
+                return;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{command}: {said}");
+            sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// ibsim is gone from one moment to the next.
+    pub fn vanish(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    fn wait_until_ready(mut self) -> Self {
+        let log = self.log.clone();
+        let begun = Instant::now();
+        while !fs::read_to_string(&log).unwrap_or_default().contains("sim> ") {
             let ended = self.child.try_wait().unwrap();
-            let said = || fs::read_to_string(log).unwrap_or_default();
+            let said = || fs::read_to_string(&log).unwrap_or_default();
             assert!(ended.is_none(), "ibsim ended on the net file: {}", said());
             assert!(begun.elapsed() < PATIENCE, "ibsim is not ready: {}", said());
             sleep(Duration::from_millis(20));
@@ -129,26 +172,42 @@ impl Stage {
 
     /// OpenSM, once: assigns LIDs, routes, leaves its dumps in the folder.
     pub fn opensm(&self, args: &[&str]) {
+        let mut all = self.opensm_args();
+        all.push("-o".to_owned());
+        all.extend(args.iter().map(|word| (*word).to_owned()));
+        self.run("opensm", "opensm", &all);
+    }
+
+    /// An OpenSM that stays in charge of the fabric as another one left it.
+    pub fn opensm_stays(&self, args: &[&str]) -> Manager {
+        let mut command = self.command(program("opensm", "opensm"));
+        command.args(self.opensm_args()).args(args).stdin(Stdio::null()).stdout(Stdio::null());
+        let manager = Manager(command.stderr(Stdio::null()).spawn().unwrap());
+        let begun = Instant::now();
+        loop {
+            let output = finish(self.command(program("sminfo", "infiniband-diags")));
+            if String::from_utf8_lossy(&output.stdout).contains("SMINFO_MASTER") {
+                return manager;
+            }
+            assert!(begun.elapsed() < PATIENCE, "OpenSM does not take charge: {output:?}");
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn opensm_args(&self) -> Vec<String> {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
         fs::write(path("opensm.conf"), "max_smps_timeout 600000\n").unwrap();
-        let fixed = [
-            "-F",
-            &path("opensm.conf"),
-            "-o",
-            "-s",
-            "0",
-            "-e",
-            "-f",
-            &path("opensm.log"),
-            "-D",
-            "0x43",
-            "-t",
+        let words = [
+            ("-F", path("opensm.conf")),
+            ("-s", "0".to_owned()),
+            ("-f", path("opensm.log")),
+            ("-D", "0x43".to_owned()),
+            ("-t", "2000".to_owned()),
+            ("--dump_files_dir", self.folder.path().display().to_string()),
+            ("-g", self.host_port.clone()),
         ];
-        let dumps =
-            ["2000", "--dump_files_dir", &self.folder.path().display().to_string(), "-g", &self.host_port];
-        let all: Vec<String> =
-            fixed.iter().chain(&dumps).chain(args).map(|word| (*word).to_owned()).collect();
-        self.run("opensm", "opensm", &all);
+        let flags = words.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
+        flags.chain(["-e".to_owned()]).collect()
     }
 
     /// The bytes of a dump, and the path for messages.

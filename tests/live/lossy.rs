@@ -1,0 +1,194 @@
+//! A live look over a fabric that loses datagrams, over one that goes away, and over none. What is missing is told, and
+//! what is there is right.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fabdeck::access::Wanted;
+use fabdeck::fabric::{Change, Fabric, FabricDiff, Guid, Lid, NodeKind, PortNum};
+use fabdeck::observe::{Observation, Silence};
+use fabdeck::source::Policy;
+
+use crate::discovered::{self, SEEN, fabdeck, gaps, look_around, part, text};
+use crate::routed::{Plain, plain_of, plainly};
+use crate::stage::{self, Stage};
+
+/// How often the process over ibsim looks, and how often each look asks again.
+const LOOKS: &str = "FABDECK_LOSSY_LOOKS";
+const RETRIES: &str = "FABDECK_LOSSY_RETRIES";
+const FABRIC: &str = "switch648";
+/// Attributes as ibsim counts them.
+const PORT_INFO: u16 = 0x15;
+const FORWARDING: u16 = 0x19;
+
+/// Four of five lossy nodes lose PortInfo, the others blocks of their tables; ibsim holds one attribute for each.
+fn lose(stage: &mut Stage, fabric: &Fabric, rate: u8) {
+    let switches: Vec<Guid> = fabric.switches().map(|(_, node)| node.guid()).collect();
+    for (at, guid) in switches.iter().enumerate().filter(|(at, _)| at % 3 != 1) {
+        let attribute = if at % 3 == 0 { PORT_INFO } else { FORWARDING };
+        stage.console(&format!("Error \"S-{:016x}\" {rate} {attribute}", guid.0), "");
+    }
+    let hosts = fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+    for (_, host) in hosts.skip(1).step_by(40) {
+        stage.console(&format!("Error \"H-{:016x}\" {rate} {PORT_INFO}", host.guid().0), "");
+    }
+}
+
+#[test]
+fn what_a_lossy_fabric_does_not_say_is_told() {
+    let fabric = stage::fabric(FABRIC);
+    let mut stage = Stage::play(&fabric);
+    stage.opensm(&["-R", "ftree"]);
+    discovered::watched(&stage);
+    let looks = if stage::long() { 25 } else { 4 };
+    for rate in [10, 30] {
+        lose(&mut stage, &fabric, rate);
+        for retries in [2, 9] {
+            let said = part(&stage, "loss", |command| {
+                command.env(LOOKS, looks.to_string()).env(RETRIES, retries.to_string());
+            });
+            println!("{rate} % lost, {retries} retries: {}", said.join("; "));
+        }
+        // Without a second try something is missing for certain.
+        let (shown, talk) = fabdeck(&stage, &["show", "tables", "--retries", "0", "--strict"], 2);
+        assert_eq!(shown["partial"], true, "{talk}");
+        let notes = shown["notes"].as_array().unwrap();
+        let told = notes.iter().filter(|note| note["code"] == "FN-526" && note["partial"] == true);
+        assert!(told.count() > 0, "{notes:#?}");
+    }
+}
+
+/// The process over ibsim: some looks, each beside what the tools saw before anything was lost.
+pub fn looks() {
+    let setting = |name: &str| std::env::var(name).unwrap().parse().unwrap();
+    let policy = Policy { retries: setting(RETRIES), ..Policy::default() };
+    let reference = stage::topology(SEEN, text(SEEN).as_bytes()).fabric;
+    let written = plainly(&text("opensm-lfts.dump"), "Unicast lids", " guid ");
+    let (mut whole, mut silent, mut repeated) = (0, 0, 0);
+    let count = setting(LOOKS);
+    for _ in 0..count {
+        let look = look_around(policy, Wanted { tables: true, ..Wanted::default() });
+        let reading = look.reading.as_ref().unwrap();
+        assert_eq!(gaps(&look).is_empty(), reading.silent.is_empty(), "{:?}", reading.silent);
+        whole += u32::from(reading.silent.is_empty());
+        silent += reading.silent.len();
+        repeated += reading.phases.iter().map(|phase| phase.repeated).sum::<u64>();
+        nothing_short(&reference, &look);
+        no_entry_wrong(&written, &look);
+    }
+    println!("said: {whole} of {count} looks whole, {silent} questions without an answer, {repeated} sent again");
+}
+
+/// What the look does not have, somebody's silence explains; what it has is as the reference has it.
+fn nothing_short(reference: &Fabric, look: &Observation) {
+    let silent: &[Silence] = &look.reading.as_ref().unwrap().silent;
+    let asked: BTreeSet<(Guid, &str)> =
+        silent.iter().filter_map(|silence| Some((silence.node?, silence.asked.as_str()))).collect();
+    let before: BTreeSet<(Guid, PortNum)> = silent.iter().filter_map(|silence| silence.peer).collect();
+    let changes = FabricDiff::between(reference, &look.fabric).changes;
+    let gone: BTreeSet<Guid> = changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::NodeGone { node, .. } => Some(*node),
+            _ => None,
+        })
+        .collect();
+    // Nothing can be found through this end of a cable.
+    let shut = |(node, port): (Guid, PortNum)| {
+        let adapter = reference.node_by_guid(node).is_some_and(|id| !reference.node(id).is_switch());
+        let unsaid = asked.contains(&(node, format!("PortInfo {port}").as_str()));
+        adapter || gone.contains(&node) || unsaid || before.contains(&(node, port))
+    };
+    for change in &changes {
+        let explained = match change {
+            Change::NodeGone { node, .. } => {
+                let id = reference.node_by_guid(*node).unwrap();
+                let peers = reference.ports_of(id).filter_map(|(_, port)| port.peer);
+                let end = |peer| (reference.node(reference.port(peer).node).guid(), reference.port(peer).number);
+                peers.map(end).all(shut)
+            }
+            Change::LinkGone { a, b } => shut(*a) && shut(*b),
+            Change::PortChanged { node, port, before, after, .. } => {
+                let unsaid = asked.contains(&(*node, format!("PortInfo {port}").as_str()));
+                before == "unknown" || gone.contains(node) || unsaid && (after == "unknown" || after == "0")
+            }
+            Change::NodeChanged { before, .. } => before == "unknown",
+            Change::NodeCame { .. } | Change::LinkCame { .. } => false,
+        };
+        assert!(explained, "{change}: nobody's silence explains it: {silent:#?}");
+    }
+}
+
+/// Every entry that is there is right, and every one that is not lies in a block whose silence is told.
+fn no_entry_wrong(written: &Plain, look: &Observation) {
+    let silent = &look.reading.as_ref().unwrap().silent;
+    let ours = plain_of(&look.fabric, &look.tables);
+    for (id, node) in look.fabric.switches() {
+        let guid = node.guid();
+        let (held, expected) = (&ours[&guid.0], &written[&guid.0]);
+        assert!(held.iter().all(|(lid, port)| expected.get(lid) == Some(port)), "{guid}");
+        for lid in expected.keys().filter(|lid| !held.contains_key(lid)) {
+            let known = look.tables.tells(id, Lid::new(*lid).unwrap());
+            let block = format!("LFT block {}", lid / 64);
+            let told = silent.iter().any(|silence| silence.node == Some(guid) && silence.asked == block);
+            assert!(!known && told, "{guid}: LID {lid} is missing, and nothing says so");
+        }
+    }
+}
+
+/// ibsim ends in the middle of hundreds of thousands of datagrams.
+#[test]
+fn a_fabric_that_goes_away_ends_the_look_with_an_error() {
+    let mut stage = Stage::play(&stage::fabric("switch3456"));
+    let folder = stage.folder.path().to_owned();
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "umad", "-v", "show", "lanes"]);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, folder.join("home"));
+    }
+    let talk = folder.join("talk");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&talk).unwrap());
+    let mut child = command.spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(3));
+    assert!(child.try_wait().unwrap().is_none(), "it ended before: {}", fs::read_to_string(&talk).unwrap());
+    stage.vanish();
+    let begun = Instant::now();
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        if begun.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("it still runs a minute later: {}", fs::read_to_string(&talk).unwrap());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let took = begun.elapsed();
+    let talk = fs::read_to_string(&talk).unwrap();
+    println!("ended {took:?} later, {ended}: {talk}");
+    assert_eq!(ended.code(), Some(8), "{talk}");
+    assert!(talk.contains("error: FD-42"), "{talk}");
+    assert!(took < Duration::from_secs(3), "{took:?}");
+}
+
+/// This machine has no adapter; the example of what an operator on a laptop sees.
+#[test]
+fn without_an_adapter_the_binary_says_what_is_missing() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "umad", "show", "fabric"]).current_dir(folder.path());
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, folder.path());
+    }
+    if fs::read_dir("/sys/class/infiniband").is_ok_and(|mut adapters| adapters.next().is_some()) {
+        return println!("this machine has an adapter, so there is nothing to try");
+    }
+    let output = stage::finish(command);
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(8), "{talk}");
+    assert!(talk.contains("error: FD-4202: this machine has no InfiniBand adapter, or no driver for it"), "{talk}");
+    assert!(output.stdout.is_empty());
+}
