@@ -158,7 +158,7 @@ impl Simulator {
             parcel.mad = smp.0;
             return arrived;
         }
-        if self.world.device(from.0).owner_of(parcel.address.lid).is_none() {
+        if !self.world.device(from.0).owns_at(from.1, parcel.address.lid) {
             self.world.route();
         }
         self.world.follow_lid(from, parcel.address.lid)

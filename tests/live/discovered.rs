@@ -42,7 +42,8 @@ const SHORT: &[(&str, &[&str])] = &[
     ("random,switches=125,links=1000", &["-R", "nue", "--nue_max_num_vls", "4", "-Q"]),
     ("kary,k=4,n=3,faults=3", &["-R", "updn", "-l", "1"]),
 ];
-const LONG: &[(&str, &[&str])] = &[("racks648", &["-R", "minhop", "-Q"]), ("torus,dims=6x6x6", &["-R", "dor"])];
+const LONG: &[(&str, &[&str])] =
+    &[("racks648", &["-R", "minhop", "-Q"]), ("torus,dims=6x6x6", &["-R", "dor"])];
 
 /// The process over ibsim. Without a part it has nothing to do.
 #[test]
@@ -95,7 +96,11 @@ fn equal(wanted: Wanted) {
     let first: Vec<_> = differences.iter().take(5).map(ToString::to_string).collect();
     assert!(differences.is_empty(), "{} differences: {first:#?}", differences.len());
     let entries = tables_equal(&look);
-    println!("said: {} nodes, {} cables, {entries} entries", look.fabric.nodes().len(), look.fabric.links().len());
+    println!(
+        "said: {} nodes, {} cables, {entries} entries",
+        look.fabric.nodes().len(),
+        look.fabric.links().len()
+    );
     groups_equal(&look);
     if wanted.lanes && Path::new("opensm-sl2vl.dump").exists() {
         lanes_equal(&look);
@@ -186,9 +191,12 @@ fn set_groups() {
     }
     let mut count = 0;
     for (number, (route, ports)) in (1_u32..).zip(&routes) {
-        for (block, position) in [0, 1, 31].into_iter().flat_map(|block| (0..=ports / 16).map(move |p| (block, p))) {
+        for (block, position) in
+            [0, 1, 31].into_iter().flat_map(|block| (0..=ports / 16).map(move |p| (block, p)))
+        {
             let modifier = MftBlock::modifier(block, position);
-            let mut smp = Smp::directed(Method::SET, attribute::MULTICAST_FORWARDING, modifier, route).unwrap();
+            let mut smp =
+                Smp::directed(Method::SET, attribute::MULTICAST_FORWARDING, modifier, route).unwrap();
             for (entry, mask) in (0_u32..).zip(&mut smp.data_mut::<MftBlock>().masks) {
                 let held = (1..=*ports).filter(|port| port / 16 == position && entry % 5 == 0);
                 let held = held.filter(|port| (u32::from(*port) * number + entry + block) % 3 == 0);
@@ -302,7 +310,11 @@ fn topology_is_shown(name: &str, stage: &Stage, seen: &Seen) {
     let mut cabled = 0;
     for row in rows(&shown) {
         let host = &seen.hosts[&guid(&row["guid"])];
-        assert_eq!((row["description"].as_str(), number(&row["ports"])), (Some(&*host.name), host.ports), "{row}");
+        assert_eq!(
+            (row["description"].as_str(), number(&row["ports"])),
+            (Some(&*host.name), host.ports),
+            "{row}"
+        );
         let Some(peer_port) = row["switch_port"].as_u64() else { continue };
         let cable = &seen.ends[&(guid(&row["guid"]), number(&row["port"]))];
         assert_eq!(cable.lid, row["lid"].as_u64().zip(row["lmc"].as_u64()), "{row}");
@@ -460,7 +472,8 @@ fn counters_are_what_perfquery_reads() {
         // A narrow counter that is full cannot hold more.
         for (attribute, field, value) in COUNTERS {
             let value = if *value < 10_000 { value / number } else { *value };
-            let command = format!("PerformanceSet \"{kind}-{node:016x}\"[{port}] {attribute}.{field}={value}");
+            let command =
+                format!("PerformanceSet \"{kind}-{node:016x}\"[{port}] {attribute}.{field}={value}");
             stage.console(&command, "has been set to");
         }
     }
@@ -480,14 +493,19 @@ fn counters_are_what_perfquery_reads() {
         let row = row.unwrap_or_else(|| panic!("no counters of 0x{node:x}[{port}]"));
         for (wide, (low, high)) in before[at].iter().zip(&after[at]).enumerate() {
             for (name, low) in low.iter().filter(|(name, _)| !name.starts_with("CounterSelect")) {
-                let traffic = ["PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"].contains(&&**name);
+                let traffic =
+                    ["PortXmitData", "PortRcvData", "PortXmitPkts", "PortRcvPkts"].contains(&&**name);
                 let key = if traffic && wide == 1 { format!("{name}Extended") } else { name.clone() };
                 // libibmad takes QP1Dropped from the place of VL15Dropped, so perfquery prints that one twice.
                 if name == "PortSelect" || name == "QP1Dropped" && *low == before[at][0]["VL15Dropped"] {
                     continue;
                 }
                 let ours = number(&row[&key]);
-                assert!((*low..=high[name]).contains(&ours), "{key} is {ours}, was {low} to {}: {row}", high[name]);
+                assert!(
+                    (*low..=high[name]).contains(&ours),
+                    "{key} is {ours}, was {low} to {}: {row}",
+                    high[name]
+                );
                 assert!(traffic || *low == high[name], "{key} moved from {low} to {}", high[name]);
                 compared += 1;
             }

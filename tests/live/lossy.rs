@@ -78,7 +78,9 @@ pub fn looks() {
         nothing_short(&reference, &look);
         no_entry_wrong(&written, &look);
     }
-    println!("said: {whole} of {count} looks whole, {silent} questions without an answer, {repeated} sent again");
+    println!(
+        "said: {whole} of {count} looks whole, {silent} questions without an answer, {repeated} sent again"
+    );
 }
 
 /// What the look does not have, somebody's silence explains; what it has is as the reference has it.
@@ -106,7 +108,8 @@ fn nothing_short(reference: &Fabric, look: &Observation) {
             Change::NodeGone { node, .. } => {
                 let id = reference.node_by_guid(*node).unwrap();
                 let peers = reference.ports_of(id).filter_map(|(_, port)| port.peer);
-                let end = |peer| (reference.node(reference.port(peer).node).guid(), reference.port(peer).number);
+                let end =
+                    |peer| (reference.node(reference.port(peer).node).guid(), reference.port(peer).number);
                 peers.map(end).all(shut)
             }
             Change::LinkGone { a, b } => shut(*a) && shut(*b),
@@ -189,6 +192,9 @@ fn without_an_adapter_the_binary_says_what_is_missing() {
     let output = stage::finish(command);
     let talk = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(8), "{talk}");
-    assert!(talk.contains("error: FD-4202: this machine has no InfiniBand adapter, or no driver for it"), "{talk}");
+    assert!(
+        talk.contains("error: FD-4202: this machine has no InfiniBand adapter, or no driver for it"),
+        "{talk}"
+    );
     assert!(output.stdout.is_empty());
 }

@@ -64,11 +64,23 @@ struct Due {
     tries: usize,
 }
 
+/// Questions that are made when there is room to send them: all of a full subnet at once would take gigabytes.
+struct Feed<'f, T>(Option<Box<dyn Iterator<Item = Question<T>> + 'f>>);
+
+impl<T> std::fmt::Debug for Feed<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Feed").field(&self.0.is_some()).finish()
+    }
+}
+
 /// A phase of a reading.
 #[derive(Debug)]
 pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     port: &'p mut P,
     policy: Policy,
+    feed: Feed<'p, T>,
+    /// How many the feed is expected to have in all, where its maker knows.
+    expected: u64,
     /// Not sent yet.
     ready: VecDeque<u64>,
     /// Not sent because their node has enough on its way.
@@ -97,6 +109,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Self {
             port,
             policy,
+            feed: Feed(None),
+            expected: 0,
             ready: VecDeque::new(),
             parked: FxHashMap::default(),
             roomy: VecDeque::new(),
@@ -135,9 +149,25 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.ready.push_back(slot);
     }
 
-    /// Questions settled, and all that were asked.
+    /// Asks these one after the other, as there is room for them; `expected` is how many there will be.
+    pub fn feed(&mut self, expected: u64, questions: impl Iterator<Item = Question<T>> + 'p) {
+        self.expected = expected;
+        self.feed = Feed(Some(Box::new(questions)));
+    }
+
+    /// Questions settled, and all that are known of.
     pub fn progress(&self) -> (u64, u64) {
-        (self.next_slot - self.pending.len() as u64, self.next_slot)
+        (self.next_slot - self.pending.len() as u64, self.next_slot.max(self.expected))
+    }
+
+    /// Takes one question of the feed in; false when there is none.
+    fn pull(&mut self) -> bool {
+        let question = self.feed.0.as_mut().and_then(Iterator::next);
+        match question {
+            Some(question) => self.ask(question),
+            None => self.feed = Feed(None),
+        }
+        self.feed.0.is_some()
     }
 
     /// The next reply, whichever question it is for; `None` when none is open. `turn` ends the wait early, without a
@@ -145,7 +175,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     pub fn next(&mut self, turn: Duration) -> Result<Option<Option<(T, Reply)>>, PortError> {
         let turn_ends = self.port.now() + turn;
         loop {
-            if self.pending.is_empty() {
+            if self.pending.is_empty() && !self.pull() {
                 return Ok(None);
             }
             self.fill()?;
@@ -179,7 +209,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             self.unpark(target)?;
         }
         while self.has_room() {
-            let Some(slot) = self.ready.pop_front() else { break };
+            let Some(slot) = self.ready.pop_front() else { if self.pull() { continue } else { break } };
             // A question may have been answered, late, while it waited to be sent again.
             let Some(pending) = self.pending.get(&slot) else { continue };
             let target = pending.question.target;

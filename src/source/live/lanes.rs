@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::discovery::directed;
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
-use super::reader::{OpenPhase, Reader};
+use super::reader::Reader;
 use super::tables::silence;
 use crate::access::SourceError;
 use crate::fabric::{Arbitration, Fabric, NodeKind, PortNum, Sl2Vl, Tables, VlWeight};
@@ -31,18 +31,13 @@ pub fn read_lanes(
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
     let mut phase = reader.phase::<Pair>("lanes");
-    for (at, node) in nodes.iter().enumerate() {
-        let ports = cabled(fabric, at);
-        for to in &ports {
-            if node.kind != NodeKind::Switch {
-                ask(&mut phase, node, Pair { node: at, from: Some(0), to: *to });
-            } else if node.switch_info.is_some_and(|info| info.optimized_sl_to_vl()) {
-                ask(&mut phase, node, Pair { node: at, from: None, to: *to });
-            } else {
-                ask_pairs(&mut phase, node, at, &ports, *to);
-            }
-        }
-    }
+    let retries = phase.exchange.retries();
+    let each = move || nodes.iter().enumerate();
+    let expected: usize = each().map(|(at, node)| pairs_of(fabric, at, node).len()).sum();
+    let questions = each().flat_map(move |(at, node)| {
+        pairs_of(fabric, at, node).into_iter().map(move |pair| question(node, pair, retries))
+    });
+    phase.exchange.feed(expected as u64, questions);
     while let Some((pair, reply)) = phase.next()? {
         let node = &nodes[pair.node];
         match (reply, pair.from) {
@@ -56,7 +51,9 @@ pub fn read_lanes(
             }
             // It said that it could, and cannot for this port: its in-ports differ.
             (Reply::Refused(_), None) => {
-                ask_pairs(&mut phase, node, pair.node, &cabled(fabric, pair.node), pair.to);
+                for from in inputs(&cabled(fabric, pair.node), pair.to) {
+                    phase.exchange.ask(question(node, Pair { from: Some(from), ..pair }, retries));
+                }
             }
             (failed, from) => {
                 let asked = match from {
@@ -89,13 +86,21 @@ fn all_in(tables: &mut Tables, ports: &[u8], pair: Pair, table: Sl2Vl) {
     }
 }
 
-fn ask_pairs(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, at: usize, ports: &[u8], to: u8) {
-    for from in inputs(ports, to) {
-        ask(phase, node, Pair { node: at, from: Some(from), to });
+/// What there is to ask of one node.
+fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
+    let ports = cabled(fabric, at);
+    let pair = |from, to| Pair { node: at, from, to };
+    let at_once = node.switch_info.is_some_and(|info| info.optimized_sl_to_vl());
+    match (node.kind, at_once) {
+        (NodeKind::Switch, false) => {
+            ports.iter().flat_map(|to| inputs(&ports, *to).map(|from| pair(Some(from), *to))).collect()
+        }
+        (NodeKind::Switch, true) => ports.iter().map(|to| pair(None, *to)).collect(),
+        _ => ports.iter().map(|to| pair(Some(0), *to)).collect(),
     }
 }
 
-fn ask(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, pair: Pair) {
+fn question(node: &FoundNode, pair: Pair, retries: u32) -> Question<Pair> {
     let modifier = match (node.kind, pair.from) {
         (NodeKind::Switch, Some(from)) => u32::from(from) << 8 | u32::from(pair.to),
         (NodeKind::Switch, None) => ALL_IN | u32::from(pair.to),
@@ -103,8 +108,7 @@ fn ask(phase: &mut OpenPhase<'_, '_, Pair>, node: &FoundNode, pair: Pair) {
         _ => 0,
     };
     let parcel = directed(attribute::SL_TO_VL, modifier, node.route_to(pair.to), node.m_key.0);
-    let retries = phase.exchange.retries();
-    phase.exchange.ask(Question { parcel, target: pair.node as u32, retries, tag: pair });
+    Question { parcel, target: pair.node as u32, retries, tag: pair }
 }
 
 /// One of the four blocks of a port.
@@ -117,6 +121,21 @@ struct Block {
     entries: u8,
 }
 
+/// The blocks that the ports of a node say they have.
+fn blocks_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Block> {
+    const BLOCK_ENTRIES: u8 = 32;
+    let mut blocks = Vec::new();
+    for port in cabled(fabric, at) {
+        let Some((high, low)) = node.arbitration.get(&port).copied() else { continue };
+        let first = |entries: u8| entries.min(BLOCK_ENTRIES);
+        let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
+        let sizes = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
+        let held = sizes.into_iter().filter(|(_, entries)| *entries > 0);
+        blocks.extend(held.map(|(place, entries)| Block { node: at, port, place, entries }));
+    }
+    blocks
+}
+
 /// Arbitration tables.
 pub fn read_arbitration(
     reader: &mut Reader<'_>,
@@ -124,24 +143,20 @@ pub fn read_arbitration(
     nodes: &[FoundNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
-    const BLOCK_ENTRIES: u8 = 32;
     let mut phase = reader.phase::<Block>("arbitration");
-    for (at, node) in nodes.iter().enumerate() {
-        for port in cabled(fabric, at) {
-            let Some((high, low)) = node.arbitration.get(&port).copied() else { continue };
-            let first = |entries: u8| entries.min(BLOCK_ENTRIES);
-            let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
-            let blocks = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
-            for (place, entries) in blocks.into_iter().filter(|(_, entries)| *entries > 0) {
-                let number = if node.kind == NodeKind::Switch { u32::from(port) } else { 0 };
-                let modifier = u32::from(place) << 16 | number;
-                let parcel = directed(attribute::VL_ARBITRATION, modifier, node.route_to(port), node.m_key.0);
-                let retries = phase.exchange.retries();
-                let tag = Block { node: at, port, place, entries };
-                phase.exchange.ask(Question { parcel, target: at as u32, retries, tag });
-            }
-        }
-    }
+    let retries = phase.exchange.retries();
+    let each = move || nodes.iter().enumerate().map(|(at, node)| (node, blocks_of(fabric, at, node)));
+    let expected: usize = each().map(|(_, blocks)| blocks.len()).sum();
+    let questions = each().flat_map(move |(node, blocks)| {
+        blocks.into_iter().map(move |block| {
+            let number = if node.kind == NodeKind::Switch { u32::from(block.port) } else { 0 };
+            let modifier = u32::from(block.place) << 16 | number;
+            let parcel =
+                directed(attribute::VL_ARBITRATION, modifier, node.route_to(block.port), node.m_key.0);
+            Question { parcel, target: block.node as u32, retries, tag: block }
+        })
+    });
+    phase.exchange.feed(expected as u64, questions);
     let mut read: Vec<(Block, Vec<VlWeight>)> = Vec::new();
     let mut incomplete = BTreeSet::new();
     while let Some((block, reply)) = phase.next()? {

@@ -22,6 +22,7 @@ pub fn read_forwarding(
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
     let mut phase = reader.phase::<(usize, u16)>("tables");
+    let mut blocks = 0;
     for (at, node) in switches(nodes) {
         let Some(info) = node.switch_info else {
             let guid = node.guid;
@@ -31,13 +32,20 @@ pub fn read_forwarding(
             continue;
         };
         tables.entry(node_id(at)).lft = Some(Lft::new());
-        for block in 0..=top(&info) / BLOCK_LIDS {
+        blocks += u64::from(top(&info) / BLOCK_LIDS) + 1;
+    }
+    let retries = phase.exchange.retries();
+    let told = switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let each_block =
+        told.flat_map(|(at, node, info)| (0..=top(&info) / BLOCK_LIDS).map(move |block| (at, node, block)));
+    phase.exchange.feed(
+        blocks,
+        each_block.map(move |(at, node, block)| {
             let modifier = u32::from(block);
             let parcel = directed(attribute::LINEAR_FORWARDING, modifier, &node.route, node.m_key.0);
-            let retries = phase.exchange.retries();
-            phase.exchange.ask(Question { parcel, target: at as u32, retries, tag: (at, block) });
-        }
-    }
+            Question { parcel, target: at as u32, retries, tag: (at, block) }
+        }),
+    );
     while let Some(((at, block), reply)) = phase.next()? {
         let node = &nodes[at];
         match reply {
@@ -77,23 +85,25 @@ pub fn read_multicast(
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
     let mut phase = reader.phase::<(usize, u16, u8)>("multicast");
-    for (at, node) in switches(nodes) {
-        let Some(info) = node.switch_info else { continue };
+    let each = move || switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
+    let blocks = |info: &SwitchInfo| groups(info).div_ceil(BLOCK_GROUPS);
+    let positions = |node: &FoundNode| node.port_count / POSITION_PORTS + 1;
+    let mut expected = 0;
+    for (at, node, info) in each() {
         tables.entry(node_id(at)).mft.get_or_insert_default();
-        for block in 0..groups(&info).div_ceil(BLOCK_GROUPS) {
-            for position in 0..=node.port_count / POSITION_PORTS {
-                let modifier = MftBlock::modifier(u32::from(block), position);
-                let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
-                let retries = phase.exchange.retries();
-                phase.exchange.ask(Question {
-                    parcel,
-                    target: at as u32,
-                    retries,
-                    tag: (at, block, position),
-                });
-            }
-        }
+        expected += u64::from(blocks(&info)) * u64::from(positions(node));
     }
+    let retries = phase.exchange.retries();
+    let questions = each().flat_map(move |(at, node, info)| {
+        let places =
+            (0..blocks(&info)).flat_map(move |block| (0..positions(node)).map(move |place| (block, place)));
+        places.map(move |(block, position)| {
+            let modifier = MftBlock::modifier(u32::from(block), position);
+            let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
+            Question { parcel, target: at as u32, retries, tag: (at, block, position) }
+        })
+    });
+    phase.exchange.feed(expected, questions);
     while let Some(((at, block, position), reply)) = phase.next()? {
         let node = &nodes[at];
         match reply {
