@@ -83,7 +83,8 @@ fn table(graph: &SwitchGraph, hops: &[Vec<u8>], destinations: &[Vec<Destination>
     let channels = &graph.channels()[graph.leaving(switch)];
     let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut lids_on = vec![0u32; channels.len()];
-    let mut nearer: Vec<u32> = Vec::with_capacity(channels.len());
+    let mut ways: Vec<usize> = Vec::with_capacity(channels.len());
+    let mut keys: Vec<u32> = Vec::with_capacity(channels.len());
     let top = destinations.iter().flatten().map(|destination| destination.lid.index()).max().unwrap_or(0);
     let mut entries = vec![NO_PATH; top + 1];
     for (to, behind) in destinations.iter().enumerate() {
@@ -96,18 +97,19 @@ fn table(graph: &SwitchGraph, hops: &[Vec<u8>], destinations: &[Vec<Destination>
         if here == FAR {
             continue;
         }
-        // Load above, place below: the least of these numbers is the channel with the fewest LIDs, the first of equals.
-        nearer.clear();
-        let leads_nearer = |at: &usize| row[neighbours[*at] as usize] == here - 1;
-        nearer.extend((0..channels.len()).filter(leads_nearer).map(|at| lids_on[at] << 8 | at as u32));
+        ways.clear();
+        ways.extend((0..channels.len()).filter(|at| row[neighbours[*at] as usize] == here - 1));
+        // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
+        keys.clear();
+        keys.extend(ways.iter().enumerate().map(|(place, at)| lids_on[*at] << 8 | place as u32));
         for destination in behind {
-            let Some(least) = nearer.iter().copied().min() else { break };
-            let at = (least & 0xFF) as usize;
-            entries[destination.lid.index()] = channels[at].from_port.value();
-            lids_on[at] += 1;
-            for key in nearer.iter_mut().filter(|key| **key == least) {
-                *key += 1 << 8;
-            }
+            let Some(least) = keys.iter().copied().min() else { break };
+            let place = (least & 0xFF) as usize;
+            entries[destination.lid.index()] = channels[ways[place]].from_port.value();
+            keys[place] += 1 << 8;
+        }
+        for (at, key) in ways.iter().zip(&keys) {
+            lids_on[*at] = key >> 8;
         }
     }
     Lft::of(entries)

@@ -18,6 +18,9 @@ use super::world::World;
 const ANSWER: Duration = Duration::from_micros(5);
 const HOP: Duration = Duration::from_nanos(500);
 
+/// Datagrams that may be under way at once, of all clients together.
+const EVENTS_MOST: usize = 1 << 18;
+
 /// A client's place in the fabric.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seat(u32);
@@ -164,7 +167,11 @@ impl Simulator {
         self.world.follow_lid(from, parcel.address.lid)
     }
 
+    /// Whoever sends without end into a long delay loses what there is no room for.
     fn plan(&mut self, time: Duration, event: Event) {
+        if self.events.len() >= EVENTS_MOST {
+            return;
+        }
         self.agenda.push(Reverse((time, self.planned)));
         self.events.insert(self.planned, event);
         self.planned += 1;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{Fabric, Guid, NodeId, PhysicalState, PortNum, PortState, Tables};
+use crate::fabric::{Fabric, NameMap, Names, NodeId, PhysicalState, PortNum, PortState, Tables};
 use crate::observe::CounterValues;
 
 use super::build;
@@ -129,18 +129,27 @@ impl World {
     /// The port that a text means: a node by name or GUID, `NAME/PORT` for one of its ports. Without one the port
     /// after a slash is the first with a cable.
     pub(super) fn find(&self, text: &str) -> Option<Plug> {
-        let named = |text: &str| {
-            let guid = Guid::from_hex(text).ok().filter(|_| text.starts_with("0x"));
-            self.devices
-                .iter()
-                .position(|device| device.description.as_text() == text || Some(device.guid) == guid)
-        };
-        if let Some(node) = named(text) {
-            return self.first_plug(node as u32);
+        if let Some(node) = self.named(text) {
+            return self.first_plug(node);
         }
         let (name, port) = text.rsplit_once('/')?;
-        let (node, port) = (named(name)? as u32, port.parse::<u8>().ok()?);
+        let (node, port) = (self.named(name)?, port.parse::<u8>().ok()?);
         self.device(node).socket(port).map(|_| (node, port))
+    }
+
+    /// The node that a client sits at: the one that is named, else the manager's.
+    pub fn seat(&self, at: Option<&str>) -> Option<NodeId> {
+        let plug = at.map_or(Some(self.manager), |at| self.find(at))?;
+        Some(NodeId(plug.0))
+    }
+
+    /// A node by its name, its GUID, or the name of the host that it is an adapter of; nobody where several are meant.
+    fn named(&self, text: &str) -> Option<u32> {
+        let names = Names::new(&self.fabric, &NameMap::default());
+        match names.find(&self.fabric, text, None).as_slice() {
+            [one] => Some(one.0),
+            _ => None,
+        }
     }
 
     fn first_plug(&self, node: u32) -> Option<Plug> {

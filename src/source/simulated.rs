@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::live::LiveSource;
 use super::open::LiveOptions;
 use crate::access::SourceError;
-use crate::fabric::{Fabric, NodeId, NodeKind, Tables};
+use crate::fabric::{NodeId, Tables};
 use crate::generate::{GenerateError, Generated, Spec, generate};
 use crate::observe::{Notes, Place};
 use crate::simulator::{AttachError, Line, Share, SimulatedPort, Simulator, World};
@@ -60,15 +60,11 @@ struct Wishes {
     fabric: String,
 }
 
-/// The path and the node of `sim:SOCKET[,at=NODE]`: what begins like a path is one.
+/// The path and the node of `sim:SOCKET[,at=NODE]`: what has a slash or ends as sockets do is a path.
 pub fn socket(words: &str) -> Option<(PathBuf, Option<&str>)> {
-    if !words.starts_with(['/', '.', '~']) && !words.contains('/') {
-        return None;
-    }
-    match words.rsplit_once(",at=") {
-        Some((path, at)) => Some((path.into(), Some(at))),
-        None => Some((words.into(), None)),
-    }
+    let (path, at) = words.split_once(",at=").map_or((words, None), |(path, at)| (path, Some(at)));
+    let fabric = path.split(',').next().unwrap_or(path);
+    (fabric.contains('/') || path.ends_with(".sock")).then(|| (path.into(), at))
 }
 
 /// A source over a simulator of its own.
@@ -125,7 +121,7 @@ fn silence(world: &mut World, wishes: &Wishes) {
         return;
     }
     let mut dice = crate::simulator::Dice::new(wishes.seed ^ 0x51_1E47);
-    let spared: Vec<NodeId> = near_the_seat(world.fabric(), wishes.at.as_deref());
+    let spared: Vec<NodeId> = near_the_seat(world, wishes.at.as_deref());
     let all: Vec<NodeId> = world.fabric().nodes().map(|(id, _)| id).collect();
     for id in all {
         if dice.falls(wishes.silent) && !spared.contains(&id) {
@@ -135,13 +131,9 @@ fn silence(world: &mut World, wishes: &Wishes) {
 }
 
 /// The node that is looked from, and the switch that it hangs on.
-fn near_the_seat(fabric: &Fabric, at: Option<&str>) -> Vec<NodeId> {
-    let named =
-        |name: &str| fabric.nodes().find(|(_, node)| node.facts.description == name).map(|(id, _)| id);
-    let first = || fabric.nodes().find(|(_, node)| node.facts.kind != NodeKind::Switch).map(|(id, _)| id);
-    let Some(seat) = at.map_or_else(first, |at| named(at).or_else(|| named(at.rsplit_once('/')?.0))) else {
-        return Vec::new();
-    };
+fn near_the_seat(world: &World, at: Option<&str>) -> Vec<NodeId> {
+    let Some(seat) = world.seat(at) else { return Vec::new() };
+    let fabric = world.fabric();
     let peers = fabric.ports_of(seat).filter_map(|(_, port)| port.peer).map(|peer| fabric.port(peer).node);
     std::iter::once(seat).chain(peers).collect()
 }
@@ -239,5 +231,36 @@ fn wrong_name(e: GenerateError) -> SourceError {
         what: e.to_string(),
         hint: "'fabdeck sources' lists the names and their keys; a served simulator is named by the path of its socket"
             .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_told_from_a_name() {
+        for (words, path, at) in [
+            ("/run/lab.sock", "/run/lab.sock", None),
+            ("./lab,at=node01", "./lab", Some("node01")),
+            ("lab.sock,at=node01/2", "lab.sock", Some("node01/2")),
+            ("a/b", "a/b", None),
+        ] {
+            assert_eq!(socket(words), Some((path.into(), at)), "{words}");
+        }
+        for words in ["demo", "demo,at=node01/1", "kary,k=4,n=2,at=node01", "torus,dims=4x4,loss=1%"] {
+            assert_eq!(socket(words), None, "{words}");
+        }
+    }
+
+    #[test]
+    fn keys_of_the_simulator_are_taken_out() {
+        let wishes = wishes("torus,dims=4x4,loss=1.5%,seed=9,delay=3ms,faults=2,at=x").unwrap();
+        assert_eq!(wishes.fabric, "torus,dims=4x4,seed=9,faults=2");
+        assert_eq!(
+            (wishes.seed, wishes.at.as_deref(), wishes.line.delay),
+            (9, Some("x"), Duration::from_millis(3))
+        );
+        assert_eq!(Some(wishes.line.loss), Share::read("1.5%"));
     }
 }
