@@ -9,8 +9,6 @@ use clap_complete::Shell;
 
 use crate::session;
 
-use super::open::Reach;
-
 #[derive(Debug, Parser)]
 #[command(name = "fabdeck", version, about = "A terminal console for InfiniBand fabric operations")]
 pub struct Cli {
@@ -60,13 +58,6 @@ pub struct Globals {
     /// Say more: every note, and where the log is
     #[arg(short, long, global = true)]
     pub verbose: bool,
-}
-
-impl Globals {
-    /// The flags that live sources take.
-    pub fn reach(&self) -> Reach {
-        Reach { timeout: self.timeout, retries: self.retries, mkey_file: self.mkey_file.clone() }
-    }
 }
 
 /// A time with its unit; a number alone counts seconds.

@@ -8,7 +8,7 @@ use crate::session::Look;
 use super::args::Globals;
 use super::config::Config;
 use super::json::{Head, Object};
-use super::open::Outside;
+use super::open::{Outside, Reach};
 use super::output::Output;
 use super::progress::Meter;
 use super::reading::lines;
@@ -45,11 +45,16 @@ impl Context<'_, '_> {
         self.look_at(source, wanted)
     }
 
+    /// How live fabrics are reached: the flags, else the configuration.
+    pub fn reach(&self) -> Reach {
+        let globals = self.globals;
+        let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
+        Reach { timeout: globals.timeout, retries: globals.retries, mkey_file }
+    }
+
     /// The source that a text names, under the flags of live sources.
     pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
-        let mut reach = self.globals.reach();
-        reach.mkey_file = reach.mkey_file.or_else(|| self.config.mkey_file.clone());
-        Ok(self.outside.open(source, &reach)?)
+        Ok(self.outside.open(source, &self.reach())?)
     }
 
     pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {

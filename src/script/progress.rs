@@ -40,8 +40,7 @@ impl Watch for Meter<'_> {
         self.next = now + EVERY;
         self.shown = true;
         let Progress { phase, done, known } = progress;
-        let line =
-            format!("\r\x1b[Kreading {phase}: {done} of {known} answers known to be due (Ctrl-C ends it)");
+        let line = format!("\r\x1b[Kreading {phase}: {done} of {known}, Ctrl-C ends it");
         let _ = self.err.write_all(line.as_bytes()).and_then(|()| self.err.flush());
     }
 }

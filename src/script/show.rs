@@ -125,7 +125,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         ("degraded", summary.degraded_links, "of the links, below what both ends can do"),
         ("down", summary.down_links, "of the links"),
         ("not answering", Some(summary.unanswered), "of the nodes, known by their peer only"),
-        ("silent", Some(summary.silent), "questions brought no answer; -v lists them"),
+        ("silent", Some(summary.silent), "without an answer of all that was asked; -v lists what"),
     ] {
         match number {
             Some(0) => {}

@@ -22,7 +22,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
         ));
     };
     let outside = context.outside;
-    let reach = context.globals.reach();
+    let reach = context.reach();
     let served = outside.serve(&source, &reach, socket, &mut |line| context.output.say(&line))?;
     report(context, &source, &served)?;
     Ok(Exit::Done)

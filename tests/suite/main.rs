@@ -16,6 +16,7 @@ mod incident;
 mod live;
 mod mad;
 mod readme;
+mod readonly;
 #[path = "../fuzz/replay.rs"]
 mod replay;
 mod same_bytes;

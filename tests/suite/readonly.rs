@@ -1,0 +1,62 @@
+//! Nothing that reads sends what could write: every command that looks at a fabric runs against a served simulator,
+//! which counts what it is sent by method.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fabdeck::mad::Method;
+use fabdeck::session::{COMMANDS, Needs};
+use fabdeck::source::socket::Server;
+use fabdeck::source::{LiveOptions, simulator_of};
+
+/// The arguments of every command that looks at a fabric. One that is missing here fails the test.
+const READS: &[(&str, &[&str])] = &[
+    ("show fabric", &["show", "fabric"]),
+    ("show switches", &["show", "switches"]),
+    ("show hosts", &["show", "hosts"]),
+    ("show links", &["show", "links"]),
+    ("show ports", &["show", "ports"]),
+    ("show tables", &["show", "tables", "--fields", "switch,routed,groups"]),
+    ("show counters", &["show", "counters"]),
+    ("show lanes", &["show", "lanes"]),
+    ("trace", &["trace", "node01", "node24"]),
+    ("sources", &["sources", "--identity"]),
+];
+
+/// Looked at, but by a process of its own: it is what serves.
+const OTHERS: &[&str] = &["show", "simulate"];
+
+#[test]
+fn commands_that_read_send_nothing_that_writes() {
+    let looks = COMMANDS.iter().filter(|command| command.needs == Needs::Fabric).map(|command| command.name);
+    let missing: Vec<&str> = looks
+        .filter(|name| !OTHERS.contains(name) && !READS.iter().any(|(known, _)| known == name))
+        .collect();
+    assert!(missing.is_empty(), "not tried: {missing:?}");
+
+    let home = tempfile::tempdir().unwrap();
+    let socket = home.path().join("fabric.sock");
+    let (simulator, _) = simulator_of("sim:demo", &LiveOptions::default()).unwrap();
+    let server = Server::bind(&socket, simulator).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let thread = std::thread::spawn(move || server.run(&flag, &mut |_| ()));
+    for (name, args) in READS {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+        for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env(folder, home.path());
+        }
+        let source = format!("sim:{}", socket.display());
+        let ended = command.args(["--source", &source, "-v"]).args(*args).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(0), "{name}: {said}");
+        assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
+    }
+    stop.store(true, Ordering::Relaxed);
+    let traffic = thread.join().unwrap().traffic;
+    let others: Vec<u8> =
+        traffic.sent.keys().copied().filter(|method| Method(*method) != Method::GET).collect();
+    assert_eq!((traffic.writes(), others), (0, Vec::new()), "{:?}", traffic.sent);
+    assert!(traffic.total() > 5_000, "{:?}", traffic.sent);
+}
