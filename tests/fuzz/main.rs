@@ -18,7 +18,7 @@ mod judge;
 
 enum Target {
     Format(&'static Format),
-    Datagrams(fn(&[u8])),
+    Datagrams(datagrams::Run),
 }
 
 static TARGET: OnceLock<Target> = OnceLock::new();
