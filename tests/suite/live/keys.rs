@@ -143,3 +143,43 @@ fn what_a_node_has_answered_to_is_what_it_is_asked_with() {
     assert!(fabric.nodes().all(|(id, _)| violations(&simulator, id) == 0));
     hides(&format!("{seen:?} {keys:?}"));
 }
+
+/// Everything that the program prints and keeps, with the right key and with a wrong one.
+#[test]
+fn no_output_of_the_program_has_a_key() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("key");
+    for (key, wrong_lines) in [(KEY, ""), (WRONG, ""), (KEY, "0x10 oops\n")] {
+        for form in [format!("{key:#x}"), key.to_string()] {
+            std::fs::write(&file, format!("{wrong_lines}{form}\n")).unwrap();
+            for level in 0..=3 {
+                for what in
+                    [["show", "fabric", "--json"], ["show", "counters", "--json"], ["show", "tables", "-v"]]
+                {
+                    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+                    command.env("HOME", home.path()).env("RUST_LOG", "trace").env("FABDECK_LOG", "trace");
+                    for folder in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+                        command.env(folder, home.path().join("state"));
+                    }
+                    let source = format!("sim:kary,k=2,n=2,protect={level},silent=20%");
+                    command.args(["--source", &source, "--mkey-file"]).arg(&file).args(what);
+                    let output = command.output().unwrap();
+                    assert!(!output.stdout.is_empty() || !output.stderr.is_empty());
+                    hides(&String::from_utf8_lossy(&output.stdout));
+                    hides(&String::from_utf8_lossy(&output.stderr));
+                }
+            }
+        }
+    }
+    let mut folders = vec![home.path().join("state")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                hides(&String::from_utf8_lossy(&std::fs::read(path).unwrap()));
+            }
+        }
+    }
+}
