@@ -1,7 +1,9 @@
-//! Coverage-guided fuzzing of the readers. `FABDECK_FUZZ` names the format; `tests/fuzz/run` builds and runs all.
+//! Coverage-guided fuzzing of the readers and of all that takes datagrams. `FABDECK_FUZZ` names the format or target;
+//! `tests/fuzz/run` builds and runs all.
 
 #![no_main]
 #![allow(clippy::print_stdout, reason = "the list of formats is for the script that asks")]
+#![allow(clippy::unwrap_used, reason = "the fabric that datagrams are sent to is a fixed one")]
 
 use std::sync::OnceLock;
 
@@ -9,28 +11,40 @@ use fabdeck::files::text::Input;
 use fabdeck::files::{FORMATS, Format};
 use libfuzzer_sys::{Corpus, fuzz_target};
 
+#[path = "datagrams.rs"]
+mod datagrams;
 #[path = "judge.rs"]
 mod judge;
 
-static FORMAT: OnceLock<&'static Format> = OnceLock::new();
+enum Target {
+    Format(&'static Format),
+    Datagrams(datagrams::Run),
+}
 
-/// The format under test, asked for once. An unknown name lists the known ones and ends the process.
-fn format() -> &'static Format {
-    FORMAT.get_or_init(|| {
+static TARGET: OnceLock<Target> = OnceLock::new();
+
+/// What is under test, asked for once. An unknown name lists the known ones and ends the process.
+fn target() -> &'static Target {
+    TARGET.get_or_init(|| {
         let wanted = std::env::var("FABDECK_FUZZ").unwrap_or_default();
-        match FORMATS.iter().find(|format| format.id == wanted) {
-            Some(format) => format,
-            None => {
-                for format in FORMATS {
-                    println!("{}", format.id);
-                }
-                std::process::exit(i32::from(wanted != "list"));
-            }
+        if let Some(format) = FORMATS.iter().find(|format| format.id == wanted) {
+            return Target::Format(format);
         }
+        if let Some((_, run)) = datagrams::TARGETS.iter().find(|(name, _)| *name == wanted) {
+            return Target::Datagrams(*run);
+        }
+        let names = FORMATS.iter().map(|format| format.id);
+        for name in names.chain(datagrams::TARGETS.iter().map(|(name, _)| *name)) {
+            println!("{name}");
+        }
+        std::process::exit(i32::from(wanted != "list"));
     })
 }
 
-fuzz_target!(init: { format(); }, |data: &[u8]| -> Corpus {
-    judge::judge(format(), Input::new("fuzz", data));
+fuzz_target!(init: { target(); }, |data: &[u8]| -> Corpus {
+    match target() {
+        Target::Format(format) => judge::judge(format, Input::new("fuzz", data)),
+        Target::Datagrams(run) => run(data),
+    }
     Corpus::Keep
 });

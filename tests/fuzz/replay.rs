@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use fabdeck::files::text::Input;
 use fabdeck::files::{FORMATS, detect};
 
+#[path = "datagrams.rs"]
+mod datagrams;
 #[path = "judge.rs"]
 mod judge;
 
@@ -40,6 +42,18 @@ fn every_reader_withstands_the_corpus_and_all_fixtures() {
     }
 }
 
+/// What is no datagram is a datagram all the same, as far as its bytes go.
+#[test]
+fn datagrams_withstand_the_corpus() {
+    for path in files("corpus") {
+        let bytes = fs::read(&path).unwrap();
+        println!("{} ({} bytes)", path.display(), bytes.len());
+        for (_, run) in datagrams::TARGETS {
+            run(&bytes);
+        }
+    }
+}
+
 /// Cut in the middle and at the end of each line, a file is refused or read as far as it goes, by any reader.
 #[test]
 fn every_reader_withstands_a_cut_file() {
@@ -57,18 +71,20 @@ fn every_reader_withstands_a_cut_file() {
     }
 }
 
-/// A corpus folder that no format claims is never fuzzed.
+/// A corpus folder that no format or target claims is never fuzzed.
 #[test]
-fn every_folder_of_the_corpus_is_a_format() {
+fn every_folder_of_the_corpus_is_a_target() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     let mut named = Vec::new();
     for entry in fs::read_dir(corpus).unwrap() {
         named.push(entry.unwrap().file_name().into_string().unwrap());
     }
+    let formats = FORMATS.iter().map(|format| format.id);
+    let targets: Vec<_> = formats.chain(datagrams::TARGETS.iter().map(|(name, _)| *name)).collect();
     for name in &named {
-        assert!(FORMATS.iter().any(|format| format.id == name), "tests/corpus/{name} is no format");
+        assert!(targets.contains(&name.as_str()), "tests/corpus/{name} is no target");
     }
-    for format in FORMATS {
-        assert!(named.iter().any(|name| name == format.id), "tests/corpus/{} is missing", format.id);
+    for target in targets {
+        assert!(named.iter().any(|name| name == target), "tests/corpus/{target} is missing");
     }
 }

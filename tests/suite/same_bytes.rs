@@ -59,6 +59,16 @@ fn shown_fabrics_are_the_same_bytes() {
     }
 }
 
+/// Lines that lose and repeat by a seed do so alike each time.
+#[test]
+fn looks_over_bad_lines_are_the_same_bytes() {
+    for line in ["loss=10%,seed=3", "delay=900ms,duplicate=20%,reorder=20%,foreign=20%,seed=4"] {
+        for what in ["ports", "tables", "counters"] {
+            always_the_same(&["--source", &format!("sim:demo,{line}"), "show", what, "--json", "--no-times"]);
+        }
+    }
+}
+
 #[test]
 fn converted_files_are_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();

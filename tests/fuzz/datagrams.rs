@@ -1,0 +1,221 @@
+//! What arbitrary datagrams and arbitrary answers must not do: break a decoder, the simulator or a look.
+
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, Unwatched, Wanted};
+use fabdeck::fabric::{Fabric, PortNum, Tables};
+use fabdeck::generate::{Spec, generate};
+use fabdeck::mad::{
+    Class, ClassPortInfo, CounterBlock, InformInfo, LftBlock, MAD_SIZE, Mad, Method, MftBlock,
+    NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters, PortCountersExtended, PortInfo,
+    PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
+};
+use fabdeck::simulator::{Line, Seat, Simulator, World};
+use fabdeck::source::{Keys, Policy, look};
+
+use super::judge::sound;
+
+/// What a target does with its bytes.
+pub type Run = fn(&[u8]);
+
+/// The targets besides the formats.
+pub const TARGETS: &[(&str, Run)] = &[("mad", mad), ("answers", answers)];
+
+fn fabric() -> &'static Fabric {
+    static FABRIC: OnceLock<Fabric> = OnceLock::new();
+    FABRIC.get_or_init(|| generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric)
+}
+
+fn simulator() -> (Simulator, Seat) {
+    let world = World::new(fabric(), &Tables::default()).unwrap();
+    let mut simulator = Simulator::new(world, Line::default(), 1);
+    simulator.keep_log();
+    let seat = simulator.attach(None).unwrap();
+    (simulator, seat)
+}
+
+/// Datagrams of 256 bytes through every decoder and to a simulated fabric, as what they are and as each class.
+pub fn mad(data: &[u8]) {
+    let (mut simulator, seat) = simulator();
+    let mut now = Duration::ZERO;
+    for chunk in data.chunks(MAD_SIZE).take(8) {
+        let mut mad = Mad::default();
+        mad.0[..chunk.len()].copy_from_slice(chunk);
+        decode(&mad);
+        let class = mad.class();
+        for class in [
+            class,
+            Class::SUBNET_DIRECTED,
+            Class::SUBNET_LID,
+            Class::PERFORMANCE,
+            Class::SUBNET_ADMINISTRATION,
+        ] {
+            mad.header_mut().class = class.0;
+            // LIDs of the fabric are small; a byte that nothing else reads chooses one.
+            for lid in [u16::from(mad.0[17] % 16), mad.header().reserved.get(), 0xFFFF] {
+                let address = Address { lid, queue_pair: 1, service_level: 0 };
+                simulator.send(seat, now, &Parcel { mad: mad.clone(), address });
+            }
+        }
+        now += Duration::from_secs(1);
+        let mut answers = 0;
+        while let Some((_, to, parcel)) = simulator.deliver(now) {
+            answers += 1;
+            assert!(to == seat && parcel.mad.method().is_response());
+        }
+        assert!(answers <= 15, "more answers than questions");
+    }
+    assert!(simulator.log().text().lines().count() <= 8 * 15 * 3);
+}
+
+/// Every view of a datagram, and everything that a view can say.
+fn decode(mad: &Mad) {
+    let smp = Smp(mad.clone());
+    say(&(&mad, mad.status().to_string(), &smp, smp.route(), smp.hop_pointer(), smp.return_path()));
+    let info = smp.data::<NodeInfo>();
+    say(&(info, info.kind(), info.guid(), info.vendor(), smp.data::<NodeDescription>().as_text()));
+    let info = smp.data::<SwitchInfo>();
+    say(&(info, info.optimized_sl_to_vl(), info.enhanced_port0(), info.port_state_change()));
+    let info = smp.data::<PortInfo>();
+    say(&(info, info.lid(), info.lmc(), info.protect(), info.physical_state(), info.width_best()));
+    say(&(info.speed_best(), info.operational_lanes(), info.lanes_supported(), smp.data::<SmInfo>()));
+    let table = smp.data::<SlToVl>();
+    // Only what a table can say survives.
+    assert_eq!(SlToVl::of(table.table()).table(), table.table());
+    say(&(smp.data::<LftBlock>(), smp.data::<VlArbitrationBlock>().weights(mad.0[0])));
+    let block = smp.data::<MftBlock>();
+    for at in 0..40 {
+        say(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
+    }
+    say(&(mad.record::<Notice>(), mad.record::<PathRecord>(), mad.record::<InformInfo>()));
+    say(&(mad.record::<NodeRecord>().lid, mad.administration_header(), mad.record::<ClassPortInfo>()));
+    let narrow = mad.performance_data::<PortCounters>();
+    let wide = mad.performance_data::<PortCountersExtended>();
+    say(&(narrow.values(), wide.values(), mad.performance_data::<PortSamplesControl>()));
+    refilled(*narrow);
+    refilled(*wide);
+}
+
+fn say(said: &impl Debug) {
+    std::hint::black_box(format!("{said:?}"));
+}
+
+/// Counters put back where they were read are the same counters.
+fn refilled<T: CounterBlock + Copy>(block: T) {
+    let mut again = block;
+    for (counter, value) in block.values() {
+        assert!(again.put(&counter, value), "{counter} has no field");
+    }
+    assert_eq!(again.values(), block.values());
+}
+
+/// Answers that a real fabric might give until the bytes say otherwise.
+struct Hostile<'a> {
+    bytes: &'a [u8],
+    /// The first byte decides: answers made of nothing but the bytes, over and over, or good ones that are altered.
+    made_up: bool,
+    at: usize,
+    /// Made-up answers end some time, for the bytes do not.
+    left: usize,
+    simulator: Simulator,
+    seat: Seat,
+    local: LocalPort,
+    now: Duration,
+    arrivals: VecDeque<Arrival>,
+}
+
+impl<'a> Hostile<'a> {
+    const MADE_UP_MOST: usize = 600;
+
+    fn new(data: &'a [u8]) -> Self {
+        let (simulator, seat) = simulator();
+        let (first, bytes) = data.split_first().map_or((0, data), |(first, rest)| (*first, rest));
+        let local = LocalPort { number: PortNum(1), ..simulator.local(seat) };
+        let (now, arrivals) = (Duration::ZERO, VecDeque::new());
+        let made_up = first & 1 != 0 && !bytes.is_empty();
+        Self { bytes, made_up, at: 0, left: Self::MADE_UP_MOST, simulator, seat, local, now, arrivals }
+    }
+
+    fn byte(&mut self) -> Option<u8> {
+        let at = if self.made_up { self.at % self.bytes.len() } else { self.at };
+        self.at += 1;
+        self.bytes.get(at).copied()
+    }
+
+    /// What a fabric answers; by nobody who is there, an empty answer.
+    fn good(&mut self, parcel: &Parcel) -> Mad {
+        self.simulator.send(self.seat, self.now, parcel);
+        let answer =
+            self.simulator.deliver(self.now + Duration::from_millis(1)).map(|(_, _, parcel)| parcel.mad);
+        answer.unwrap_or_else(|| {
+            let mut mad = parcel.mad.clone();
+            mad.header_mut().method = Method::GET_RESPONSE.0;
+            mad
+        })
+    }
+
+    fn answer(&mut self, parcel: &Parcel) -> Option<Arrival> {
+        let mut mad = self.good(parcel);
+        if self.made_up {
+            self.left = self.left.checked_sub(1)?;
+        }
+        let what = self.byte().unwrap_or(0);
+        match what {
+            0xF0..=0xF7 => return None,
+            0xF8..=0xFB => return Some(Arrival::Unanswered(mad.header().transaction.get() as u32)),
+            0xFC..=0xFF => mad.header_mut().status = u16::from(self.byte()?).into(),
+            // Some bytes of the attribute, from some place on.
+            0x80..=0xEF | 1..=0x3F => {
+                let start = 64 + usize::from(what & 0x3F);
+                let count = if self.made_up { 64 } else { usize::from(self.byte()? % 16) };
+                for at in start..(start + count).min(MAD_SIZE) {
+                    mad.0[at] = self.byte()?;
+                }
+            }
+            0 | 0x40..=0x7F => {}
+        }
+        Some(Arrival::Mad(Parcel { mad, address: parcel.address }))
+    }
+}
+
+impl Clock for Hostile<'_> {
+    fn now(&self) -> Duration {
+        self.now
+    }
+}
+
+impl MadPort for Hostile<'_> {
+    fn local(&self) -> &LocalPort {
+        &self.local
+    }
+
+    fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+        let answer = self.answer(parcel);
+        self.arrivals.extend(answer);
+        Ok(())
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        if self.arrivals.is_empty() {
+            self.now = self.now.max(until);
+        }
+        Ok(self.arrivals.pop_front())
+    }
+}
+
+/// A look at a fabric that lies ends, and what it brings is sound.
+pub fn answers(data: &[u8]) {
+    let mut port = Hostile::new(data);
+    let policy = Policy { retries: 1, nodes: 8, ..Policy::default() };
+    let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
+    let Ok(seen) = look("fuzz", &mut port, policy, &Keys::default(), wanted, &mut Unwatched) else { return };
+    sound(&seen.fabric);
+    assert!(seen.fabric.nodes().len() <= policy.nodes);
+    let nodes = seen.fabric.nodes().len();
+    assert!(seen.tables.nodes.keys().all(|id| id.index() < nodes), "a table of nobody");
+    let silent = seen.reading.as_ref().is_some_and(|reading| !reading.silent.is_empty());
+    assert!(!silent || seen.partial(), "silence that is not told");
+}
