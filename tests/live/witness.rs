@@ -123,7 +123,8 @@ pub fn counters(text: &str) -> BTreeMap<String, u64> {
 /// The rows of `smpquery sl2vl` for one pair of ports: the lanes of SL 0 to 15.
 pub fn lanes(text: &str, from: u8, to: u8) -> Vec<u64> {
     let head = format!("ports: in {from:2}, out {to:2}: |");
-    let row = text.lines().find_map(|line| line.strip_prefix(&head)).unwrap_or_else(|| panic!("{head}: {text}"));
+    let row =
+        text.lines().find_map(|line| line.strip_prefix(&head)).unwrap_or_else(|| panic!("{head}: {text}"));
     row.trim_end_matches('|').split('|').map(|lane| lane.trim().parse().unwrap()).collect()
 }
 
