@@ -1,5 +1,5 @@
 //! The subnet manager in charge, as the port that is looked from was told: asked by its LID, and over its directed
-//! route where tables do not lead there.
+//! route, for tables may not lead there.
 
 use super::discovery::{by_lid, directed};
 use super::exchange::{Question, Reply};
@@ -26,27 +26,26 @@ pub fn find_manager(
     let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);
     let owner = owner.and_then(|node| nodes.get(node.index()));
     let key = owner.map_or_else(|| reader.keys().of(None), |node| node.m_key.0);
-    let mut phase = reader.phase::<bool>("manager");
+    let mut phase = reader.phase::<()>("manager");
     let retries = phase.exchange.retries();
-    let parcel = by_lid(attribute::SM_INFO, 0, lid, key);
-    phase.exchange.ask(Question { parcel, target: 0, retries, tag: true });
+    let mut ask = |parcel| phase.exchange.ask(Question { parcel, target: 0, retries, tag: () });
+    // Both ways at once: who waits for a manager that is gone waits for one time-out, not for two.
+    ask(by_lid(attribute::SM_INFO, 0, lid, key));
+    if let Some(node) = owner {
+        ask(directed(attribute::SM_INFO, 0, &node.route, key));
+    }
     let mut manager = None;
-    while let Some((by_tables, reply)) = phase.next()? {
-        match (reply, owner) {
-            (Reply::Answer(mad), _) => {
-                let smp = Smp(mad);
-                let info = smp.data::<SmInfo>();
-                let state = info.state().map(str::to_owned);
-                manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
-            }
-            (_, Some(node)) if by_tables => {
-                let parcel = directed(attribute::SM_INFO, 0, &node.route, key);
-                phase.exchange.ask(Question { parcel, target: 0, retries, tag: false });
-            }
-            _ => phase
-                .told
-                .note_partial("FN-525", || format!("the subnet manager at LID {lid} does not answer")),
+    while let Some(((), reply)) = phase.next()? {
+        if let Reply::Answer(mad) = reply {
+            let smp = Smp(mad);
+            let info = smp.data::<SmInfo>();
+            let state = info.state().map(str::to_owned);
+            manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
+            break;
         }
+    }
+    if manager.is_none() {
+        phase.told.note_partial("FN-525", || format!("the subnet manager at LID {lid} does not answer"));
     }
     phase.end();
     Ok(manager)
