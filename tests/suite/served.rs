@@ -13,12 +13,13 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::{
-    Address, Arrival, Clock, MadPort, Parcel, PortError, ReadPort, SourceError, WriteToken,
+    Address, Arrival, Clock, MadPort, Parcel, PortError, Progress, ReadPort, SourceError, Wanted, Watch,
+    WriteToken,
 };
 use fabdeck::mad::{Method, NodeInfo, Smp, attribute};
 use fabdeck::simulator::Simulator;
 use fabdeck::source::socket::{CLIENTS_MAX, Event, Frame, Reason, Server, Summary, connect, decode, encode};
-use fabdeck::source::{LiveOptions, simulator_of};
+use fabdeck::source::{Keys, LiveOptions, Policy, look, simulator_of};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -37,8 +38,12 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::start_with(simulator())
+    }
+
+    fn start_with(simulator: Simulator) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let server = Server::bind(&folder.path().join("s"), simulator()).unwrap();
+        let server = Server::bind(&folder.path().join("s"), simulator).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
         let (told, events) = channel();
         let flag = Arc::clone(&stop);
@@ -283,6 +288,31 @@ fn the_client_that_is_one_too_many_is_told_so_and_a_place_becomes_free() {
         std::thread::sleep(Duration::from_millis(5));
     }
     served.end();
+}
+
+/// Somebody at a screen wants to go on: with every question unanswered the time-outs alone would take three seconds.
+#[test]
+fn a_look_at_a_silent_fabric_is_cancelled_within_a_fifth_of_a_second() {
+    struct Impatient(Instant);
+    impl Watch for Impatient {
+        fn progress(&mut self, _: Progress) {}
+        fn cancelled(&self) -> bool {
+            Instant::now() >= self.0
+        }
+    }
+    let served = Served::start_with(simulator_of("sim:demo,silent=100%", &LiveOptions::default()).unwrap().0);
+    let mut port = served.client(None);
+    let wish = Instant::now() + Duration::from_millis(300);
+    let ended = look(
+        "served",
+        &mut port,
+        Policy::default(),
+        &Keys::default(),
+        Wanted::default(),
+        &mut Impatient(wish),
+    );
+    assert_eq!(ended.unwrap_err(), SourceError::Cancelled);
+    assert!(wish.elapsed() <= Duration::from_millis(200), "{:?}", wish.elapsed());
 }
 
 #[test]
