@@ -10,6 +10,7 @@ mod ids;
 mod link;
 mod names;
 mod node;
+mod routes;
 mod snapshot;
 mod tables;
 
@@ -22,5 +23,6 @@ pub use ids::{Guid, IdError, Lane, Lid, Lmc, PortNum, ServiceLevel};
 pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
 pub use node::{NodeFacts, NodeKind, PortFacts};
+pub use routes::{Lanes, Routes};
 pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
 pub use tables::{Arbitration, BLOCK_LIDS, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight};

@@ -3,57 +3,31 @@
 
 use rayon::prelude::*;
 
-use crate::fabric::{Fabric, Faults, Lft, Lid, NO_PATH, NodeId, PortNum, SwitchGraph};
+use super::engine::{Answer, Pulse, Refusal, Request};
+use super::problem::Problem;
+use crate::fabric::SwitchGraph;
 
 /// How far two switches are apart when there is no way.
-const FAR: u8 = u8::MAX;
+pub(super) const FAR: u8 = u8::MAX;
 
-/// A LID that tables lead to: behind a port of a switch, or the switch itself (port 0).
-struct Destination {
-    lid: Lid,
-    port: PortNum,
-}
-
-/// The table of every switch, in the order of the switches. Switches and terminals without a LID are nobody's
-/// destination; a switch that is marked failed gets an empty table.
-pub fn minhop(fabric: &Fabric, faults: &Faults) -> Vec<Lft> {
-    let graph = SwitchGraph::new(fabric, faults);
-    let destinations = destinations(fabric, &graph);
-    let hops = hop_matrix(&graph);
-    (0..graph.switch_count() as u32)
-        .into_par_iter()
-        .map(|switch| table(&graph, &hops, &destinations, switch))
-        .collect()
-}
-
-/// What lies behind each switch, by LID.
-fn destinations(fabric: &Fabric, graph: &SwitchGraph) -> Vec<Vec<Destination>> {
-    let mut behind: Vec<Vec<Destination>> = Vec::with_capacity(graph.switch_count());
-    for switch in 0..graph.switch_count() as u32 {
-        let mut lids = Vec::new();
-        let own = fabric.port_of(NodeId(switch), PortNum::MANAGEMENT).map(|port| &fabric.port(port).facts);
-        if let Some((lid, lmc)) =
-            own.and_then(|facts| Some((facts.lid?, facts.lmc))).filter(|_| graph.alive(switch))
-        {
-            lids.extend(owned(lid, lmc.lids()).map(|lid| Destination { lid, port: PortNum::MANAGEMENT }));
-        }
-        for terminal in graph.terminals_of(switch) {
-            let Some(lid) = terminal.lid else { continue };
-            let port = terminal.switch_port;
-            lids.extend(owned(lid, terminal.lmc.lids()).map(|lid| Destination { lid, port }));
-        }
-        lids.sort_by_key(|destination| destination.lid);
-        behind.push(lids);
+pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    let hops = hop_matrix(&problem.graph);
+    if pulse.cancelled() {
+        return Err(Refusal::Cancelled);
     }
-    behind
-}
-
-fn owned(base: Lid, count: u16) -> impl Iterator<Item = Lid> {
-    (0..u32::from(count)).filter_map(move |more| Lid::new(u32::from(base.value()) + more))
+    let mut routes = problem.no_routes();
+    let stride = routes.stride().max(1);
+    let rows = routes.bytes_mut().par_chunks_exact_mut(stride);
+    rows.enumerate().for_each(|(switch, row)| {
+        if !pulse.cancelled() {
+            fill_row(problem, &hops, switch as u32, row);
+        }
+    });
+    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(routes.into()) }
 }
 
 /// The hops between every two switches: row `to`, column `from`.
-fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<u8>> {
+pub(super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<u8>> {
     let rows = (0..graph.switch_count() as u32).into_par_iter();
     rows.map(|to| hops_to(graph, to)).collect()
 }
@@ -79,58 +53,61 @@ fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<u8> {
     hops
 }
 
-fn table(graph: &SwitchGraph, hops: &[Vec<u8>], destinations: &[Vec<Destination>], switch: u32) -> Lft {
-    let channels = &graph.channels()[graph.leaving(switch)];
+fn fill_row(problem: &Problem<'_>, hops: &[Vec<u8>], switch: u32, row: &mut [u8]) {
+    let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
     let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut lids_on = vec![0u32; channels.len()];
     let mut ways: Vec<usize> = Vec::with_capacity(channels.len());
     let mut keys: Vec<u32> = Vec::with_capacity(channels.len());
-    let top = destinations.iter().flatten().map(|destination| destination.lid.index()).max().unwrap_or(0);
-    let mut entries = vec![NO_PATH; top + 1];
-    for (to, behind) in destinations.iter().enumerate() {
-        if to == switch as usize {
-            behind.iter().for_each(|destination| entries[destination.lid.index()] = destination.port.value());
+    for to in problem.switches() {
+        if to == switch {
+            problem.behind(to).iter().for_each(|end| row[end.lid.index()] = end.port.value());
             continue;
         }
-        let row = &hops[to];
-        let here = row[switch as usize];
+        let from_here = &hops[to as usize];
+        let here = from_here[switch as usize];
         if here == FAR {
             continue;
         }
         ways.clear();
-        ways.extend((0..channels.len()).filter(|at| row[neighbours[*at] as usize] == here - 1));
+        ways.extend((0..channels.len()).filter(|at| from_here[neighbours[*at] as usize] == here - 1));
         // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
         keys.clear();
         keys.extend(ways.iter().enumerate().map(|(place, at)| lids_on[*at] << 8 | place as u32));
-        for destination in behind {
+        for destination in problem.behind(to) {
             let Some(least) = keys.iter().copied().min() else { break };
             let place = (least & 0xFF) as usize;
-            entries[destination.lid.index()] = channels[ways[place]].from_port.value();
+            row[destination.lid.index()] = channels[ways[place]].from_port.value();
             keys[place] += 1 << 8;
         }
         for (at, key) in ways.iter().zip(&keys) {
             lids_on[*at] = key >> 8;
         }
     }
-    Lft::of(entries)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fabric::Resolved;
+    use crate::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes};
     use crate::generate::{Spec, generate};
+    use crate::routing::NoPulse;
+
+    fn minhop(fabric: &Fabric, faults: &Faults) -> Routes {
+        route(&Problem::new(fabric, faults), &Request::default(), &NoPulse).unwrap().routes
+    }
 
     fn fabric(name: &str) -> Fabric {
         generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
     }
 
     /// Follows a table from a switch; how many switches it takes to the LID.
-    fn walk(fabric: &Fabric, tables: &[Lft], from: NodeId, lid: Lid) -> Option<usize> {
+    fn walk(fabric: &Fabric, tables: &Routes, from: NodeId, lid: Lid) -> Option<usize> {
         let target = fabric.port_by_lid(lid)?;
         let mut at = from;
         for steps in 0..64 {
-            let egress = tables[at.index()].get(lid)?;
+            let egress = tables.get(at.0, lid)?;
             if egress == PortNum::MANAGEMENT {
                 return (fabric.port(target).node == at).then_some(steps);
             }
@@ -177,7 +154,7 @@ mod tests {
             })
         });
         let mut used = std::collections::BTreeMap::<PortNum, u32>::new();
-        for (lid, port) in tables[leaf.unwrap().0.index()].routed() {
+        for (lid, port) in tables.lft(leaf.unwrap().0.0).routed() {
             let owner = fabric.port(fabric.port_by_lid(lid).unwrap()).node;
             if !fabric.node(owner).is_switch() {
                 *used.entry(port).or_default() += 1;
@@ -194,8 +171,8 @@ mod tests {
         let mut faults = Faults::default();
         faults.mark(Resolved::Node(NodeId(1)));
         let tables = minhop(&fabric, &faults);
-        assert!(tables[1].is_empty());
+        assert!(tables.lft(1).is_empty());
         let lid = fabric.address_of(fabric.port_of(NodeId(1), PortNum(0)).unwrap()).unwrap().0;
-        assert!(tables.iter().all(|table| table.get(lid).is_none()));
+        assert!((0..3).all(|switch| tables.get(switch, lid).is_none()));
     }
 }

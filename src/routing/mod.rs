@@ -1,5 +1,10 @@
-//! Routing engines: from a fabric to forwarding tables.
+//! Routing engines behind a registry: from a fabric with its faults to routes, or a refusal with its reason.
 
+mod engine;
 mod minhop;
+mod problem;
+mod registry;
 
-pub use minhop::minhop;
+pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
+pub use problem::{Destination, Problem};
+pub use registry::{ENGINES, engine};

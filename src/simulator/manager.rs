@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::{Fabric, FabricBuilder, Faults, Lid, NodeKind, PortId, PortNum, SwitchGraph};
-use crate::routing::minhop;
+use crate::routing::{NoPulse, Problem, Request, engine};
 
 use super::build;
 use super::device::{Device, Plug};
@@ -83,10 +83,15 @@ pub fn home(fabric: &Fabric) -> Option<Plug> {
 /// Shortest paths for every LID, and the group that IP runs on over every host.
 pub fn fill_tables(fabric: &Fabric, devices: &mut [Device]) {
     let faults = Faults::default();
-    for (device, lft) in devices.iter_mut().zip(minhop(fabric, &faults)) {
-        device.tables.linear = lft.bytes().to_vec();
+    let problem = Problem::new(fabric, &faults);
+    // Shortest paths are refused to nobody; whoever cancels does not ask here.
+    let engine =
+        engine("minhop").and_then(|engine| (engine.route)(&problem, &Request::default(), &NoPulse).ok());
+    let routes = engine.map(|answer| answer.routes).unwrap_or_default();
+    for (at, device) in devices.iter_mut().enumerate().take(routes.switch_count()) {
+        device.tables.linear = routes.row(at as u32).to_vec();
     }
-    spread_group(&SwitchGraph::new(fabric, &faults), devices);
+    spread_group(&problem.graph, devices);
 }
 
 /// One tree over each connected part, from its first switch: every member hears every other.

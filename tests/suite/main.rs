@@ -19,6 +19,7 @@ mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]
 mod replay;
+mod routing;
 mod same_bytes;
 mod served;
 mod sources;

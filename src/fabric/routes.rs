@@ -1,0 +1,138 @@
+//! Routes: where each switch sends each LID, and on which lane.
+
+use super::{Lane, Lft, Lid, NO_PATH, PortNum};
+
+/// The lane of a path.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Lanes {
+    /// Every path on lane 0.
+    #[default]
+    One,
+    /// By destination: a lane for each LID.
+    ByDestination { lanes: u8, lane: Vec<u8> },
+    /// By source switch and destination: a row for each switch, a lane for each LID.
+    ByPair { lanes: u8, lane: Vec<u8> },
+}
+
+/// One byte for each switch and LID. Rows lie one behind the other in the order of the switches.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Routes {
+    /// How many LIDs a row has, from 0 on.
+    stride: usize,
+    ports: Vec<u8>,
+    pub lanes: Lanes,
+}
+
+impl Routes {
+    /// Nothing leads anywhere.
+    pub fn empty(switches: usize, top: Option<Lid>) -> Self {
+        let stride = top.map_or(0, |lid| lid.index() + 1);
+        Self { stride, ports: vec![NO_PATH; switches * stride], lanes: Lanes::One }
+    }
+
+    pub fn switch_count(&self) -> usize {
+        self.ports.len().checked_div(self.stride).unwrap_or(0)
+    }
+
+    /// How many LIDs a row has, LID 0 included.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// The row of a switch, a port for each LID from 0 on.
+    pub fn row(&self, switch: u32) -> &[u8] {
+        let start = switch as usize * self.stride;
+        self.ports.get(start..start + self.stride).unwrap_or_default()
+    }
+
+    /// All rows, to be filled side by side.
+    pub fn rows_mut(&mut self) -> impl ExactSizeIterator<Item = &mut [u8]> {
+        self.ports.chunks_exact_mut(self.stride.max(1))
+    }
+
+    /// All bytes, row after row.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.ports
+    }
+
+    pub fn get(&self, switch: u32, lid: Lid) -> Option<PortNum> {
+        self.row(switch).get(lid.index()).copied().filter(|port| *port != NO_PATH).map(PortNum)
+    }
+
+    pub fn set(&mut self, switch: u32, lid: Lid, port: Option<PortNum>) {
+        let at = switch as usize * self.stride + lid.index();
+        if lid.index() < self.stride
+            && let Some(entry) = self.ports.get_mut(at)
+        {
+            *entry = port.map_or(NO_PATH, PortNum::value);
+        }
+    }
+
+    /// How many lanes the paths use.
+    pub fn lane_count(&self) -> u8 {
+        match &self.lanes {
+            Lanes::One => 1,
+            Lanes::ByDestination { lanes, .. } | Lanes::ByPair { lanes, .. } => *lanes,
+        }
+    }
+
+    /// The lane of packets from hosts of a switch to a LID.
+    pub fn lane(&self, from: u32, to: Lid) -> Lane {
+        let lane = match &self.lanes {
+            Lanes::One => 0,
+            Lanes::ByDestination { lane, .. } => lane.get(to.index()).copied().unwrap_or(0),
+            Lanes::ByPair { lane, .. } => {
+                lane.get(from as usize * self.stride + to.index()).copied().unwrap_or(0)
+            }
+        };
+        Lane::new(lane.into()).unwrap_or_default()
+    }
+
+    /// The forwarding table of a switch.
+    pub fn lft(&self, switch: u32) -> Lft {
+        Lft::of(self.row(switch).to_vec())
+    }
+
+    /// Routes as tables that were read have them; a switch without one leads nowhere.
+    pub fn of_tables<'t>(tables: impl Iterator<Item = Option<&'t Lft>>) -> Self {
+        let tables: Vec<&[u8]> = tables.map(|lft| lft.map_or(&[][..], Lft::bytes)).collect();
+        let stride = tables.iter().map(|bytes| bytes.len()).max().unwrap_or(0);
+        let mut ports = vec![NO_PATH; tables.len() * stride];
+        for (row, bytes) in ports.chunks_exact_mut(stride.max(1)).zip(&tables) {
+            row[..bytes.len()].copy_from_slice(bytes);
+        }
+        Self { stride, ports, lanes: Lanes::One }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_tables_and_tables_are_rows() {
+        let lid = |lid| Lid::new(lid).unwrap();
+        let mut routes = Routes::empty(3, Lid::new(9));
+        routes.set(1, lid(9), Some(PortNum(4)));
+        routes.set(2, lid(3), Some(PortNum(0)));
+        routes.set(2, lid(77), Some(PortNum(1)));
+        assert_eq!(
+            (routes.get(1, lid(9)), routes.get(1, lid(8)), routes.get(2, lid(77))),
+            (Some(PortNum(4)), None, None)
+        );
+        let tables: Vec<Lft> = (0..3).map(|switch| routes.lft(switch)).collect();
+        assert_eq!(Routes::of_tables(tables.iter().map(Some)), routes);
+        assert_eq!((routes.switch_count(), routes.stride(), routes.lane_count()), (3, 10, 1));
+        assert_eq!(Routes::of_tables([None, None].into_iter()).switch_count(), 0);
+    }
+
+    #[test]
+    fn lanes_follow_destination_or_pair() {
+        let mut routes = Routes::empty(2, Lid::new(2));
+        let lid = |lid| Lid::new(lid).unwrap();
+        routes.lanes = Lanes::ByDestination { lanes: 2, lane: vec![0, 1, 0] };
+        assert_eq!((routes.lane(1, lid(1)).value(), routes.lane(0, lid(2)).value()), (1, 0));
+        routes.lanes = Lanes::ByPair { lanes: 3, lane: vec![0, 0, 0, 0, 2, 1] };
+        assert_eq!((routes.lane(0, lid(1)).value(), routes.lane(1, lid(1)).value()), (0, 2));
+    }
+}

@@ -1,0 +1,114 @@
+//! What an engine is: a pure function from a problem and a request to routes, or a refusal with its reason.
+
+use std::fmt;
+
+use super::problem::Problem;
+use crate::fabric::{Guid, Routes};
+
+/// What an operator may ask of an engine. What an engine has no use for it leaves alone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// The most lanes that may be used.
+    pub lanes: u8,
+    /// Switches to take as roots; none: the engine finds them.
+    pub roots: Vec<Guid>,
+    /// Nodes that compute, and nodes that serve them; none: every adapter computes.
+    pub compute_nodes: Vec<Guid>,
+    pub io_nodes: Vec<Guid>,
+    /// The node that the subnet manager sits on.
+    pub manager: Option<Guid>,
+    /// Of everything that is drawn.
+    pub seed: u64,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            lanes: 8,
+            roots: Vec::new(),
+            compute_nodes: Vec::new(),
+            io_nodes: Vec::new(),
+            manager: None,
+            seed: 1,
+        }
+    }
+}
+
+/// Why an engine gives no routes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// The fabric is not what the engine is for.
+    #[error("FD-8001: {engine} is not for this fabric: {why}")]
+    Unfit { engine: &'static str, why: String },
+    /// It would need more lanes than it may use.
+    #[error("FD-8002: {engine} needs {needed} lanes here and may use {given}")]
+    Lanes { engine: &'static str, needed: u32, given: u8 },
+    /// What was asked for makes no sense on this fabric.
+    #[error("FD-8003: {engine}: {what}")]
+    Request { engine: &'static str, what: String },
+    #[error("FD-8004: cancelled")]
+    Cancelled,
+}
+
+/// Somebody who waits for routes, from any thread.
+pub trait Pulse: Sync {
+    /// So much of the work is done.
+    fn step(&self, done: usize, of: usize);
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Nobody waits.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoPulse;
+
+impl Pulse for NoPulse {
+    fn step(&self, _: usize, _: usize) {}
+}
+
+/// What routes of an engine hold, whatever the fabric, when it does not refuse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Promise {
+    /// Every adapter reaches every adapter that it is connected to.
+    pub terminals: bool,
+    /// Every switch reaches everything that it is connected to, and is reached by it.
+    pub switches: bool,
+    /// No cycle of dependencies between the paths of adapters.
+    pub deadlock_free: bool,
+    /// No cycle between the paths of switches either.
+    pub deadlock_free_switches: bool,
+    pub shortest: bool,
+}
+
+/// An engine of the registry.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    /// The word of `--engine`.
+    pub id: &'static str,
+    /// One line, without a full stop.
+    pub title: &'static str,
+    pub promise: Promise,
+    pub route: fn(&Problem<'_>, &Request, &dyn Pulse) -> Result<Answer, Refusal>,
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// Routes, and what the engine has to say about them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    pub routes: Routes,
+    /// Destinations that fell back, roots that were chosen, ranks that were found: one sentence each.
+    pub remarks: Vec<String>,
+}
+
+impl From<Routes> for Answer {
+    fn from(routes: Routes) -> Self {
+        Self { routes, remarks: Vec::new() }
+    }
+}

@@ -1,0 +1,89 @@
+//! A fabric with its faults as engines take it: the switch graph, and what lies behind each switch.
+
+use std::ops::Range;
+
+use crate::fabric::{Fabric, Faults, Lid, Lmc, NodeId, PortNum, Routes, SwitchGraph};
+
+/// A LID that routes lead to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Destination {
+    pub lid: Lid,
+    /// The port of its switch that leads to it; 0 for the switch itself.
+    pub port: PortNum,
+}
+
+impl Destination {
+    pub fn is_switch(&self) -> bool {
+        self.port == PortNum::MANAGEMENT
+    }
+}
+
+/// What is to be routed. Built once for all engines.
+#[derive(Debug)]
+pub struct Problem<'f> {
+    pub fabric: &'f Fabric,
+    pub faults: &'f Faults,
+    pub graph: SwitchGraph,
+    destinations: Vec<Destination>,
+    first_destination: Vec<u32>,
+}
+
+impl<'f> Problem<'f> {
+    pub fn new(fabric: &'f Fabric, faults: &'f Faults) -> Self {
+        let graph = SwitchGraph::new(fabric, faults);
+        let mut destinations = Vec::new();
+        let mut first_destination = Vec::with_capacity(graph.switch_count() + 1);
+        for switch in 0..graph.switch_count() as u32 {
+            let start = destinations.len();
+            first_destination.push(start as u32);
+            if graph.alive(switch) {
+                behind(fabric, &graph, switch, &mut destinations);
+            }
+            destinations[start..].sort_unstable();
+        }
+        first_destination.push(destinations.len() as u32);
+        Self { fabric, faults, graph, destinations, first_destination }
+    }
+
+    /// Every destination, those behind one switch together, by LID there.
+    pub fn destinations(&self) -> &[Destination] {
+        &self.destinations
+    }
+
+    /// The destinations behind a switch, itself included; none behind a failed one.
+    pub fn behind(&self, switch: u32) -> &[Destination] {
+        &self.destinations[self.range(switch)]
+    }
+
+    /// Where they lie among all destinations.
+    pub fn range(&self, switch: u32) -> Range<usize> {
+        let at = switch as usize;
+        self.first_destination[at] as usize..self.first_destination[at + 1] as usize
+    }
+
+    pub fn switches(&self) -> Range<u32> {
+        0..self.graph.switch_count() as u32
+    }
+
+    /// Routes in which nothing leads anywhere yet, with room for every LID.
+    pub fn no_routes(&self) -> Routes {
+        Routes::empty(self.graph.switch_count(), self.fabric.top_lid())
+    }
+}
+
+fn behind(fabric: &Fabric, graph: &SwitchGraph, switch: u32, destinations: &mut Vec<Destination>) {
+    let own = fabric.port_of(NodeId(switch), PortNum::MANAGEMENT).map(|port| &fabric.port(port).facts);
+    if let Some((lid, lmc)) = own.and_then(|facts| Some((facts.lid?, facts.lmc))) {
+        destinations.extend(owned(lid, lmc).map(|lid| Destination { lid, port: PortNum::MANAGEMENT }));
+    }
+    for terminal in graph.terminals_of(switch) {
+        let Some(lid) = terminal.lid else { continue };
+        let port = terminal.switch_port;
+        destinations.extend(owned(lid, terminal.lmc).map(|lid| Destination { lid, port }));
+    }
+}
+
+/// A port owns 2^LMC LIDs.
+fn owned(base: Lid, lmc: Lmc) -> impl Iterator<Item = Lid> {
+    (0..u32::from(lmc.lids())).filter_map(move |more| Lid::new(u32::from(base.value()) + more))
+}

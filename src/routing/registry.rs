@@ -1,0 +1,25 @@
+//! The engines, one line each.
+
+use super::engine::{Engine, Promise};
+use super::minhop;
+
+const SHORTEST: Promise = Promise {
+    terminals: true,
+    switches: true,
+    shortest: true,
+    deadlock_free: false,
+    deadlock_free_switches: false,
+};
+
+/// In the order of help.
+pub static ENGINES: &[Engine] = &[Engine {
+    id: "minhop",
+    title: "shortest paths, balanced per switch",
+    promise: SHORTEST,
+    route: minhop::route,
+}];
+
+/// The engine of a name.
+pub fn engine(id: &str) -> Option<&'static Engine> {
+    ENGINES.iter().find(|engine| engine.id == id)
+}

@@ -1,0 +1,25 @@
+//! `minhop`: shortest paths to everything, cycles where there are rings.
+
+use fabdeck::fabric::Faults;
+use fabdeck::routing::Problem;
+
+use super::oracle::judge;
+use super::{fabric, route};
+
+#[test]
+fn everything_is_reached_on_shortest_paths() {
+    for name in [
+        "demo",
+        "kary,k=3,n=3",
+        "torus,dims=4x3",
+        "random,switches=20,links=40,faults=3",
+        "kautz,d=2,k=3",
+        "random,switches=12,links=14,faults=40%,disconnect=yes",
+    ] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let verdict = judge(&problem, &route("minhop", &problem).unwrap().routes);
+        assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
+        assert!(!verdict.loops && !verdict.detour, "{name}: {verdict:?}");
+    }
+}
