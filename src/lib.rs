@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod app;
+pub mod change;
 pub mod fabric;
 pub mod files;
 pub mod generate;

