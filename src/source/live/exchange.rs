@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::policy::Policy;
 use crate::access::{Arrival, MadPort, Parcel, PortError};
 use crate::fabric::Guid;
-use crate::mad::{Mad, Status};
+use crate::mad::{Header, Mad, Status};
 use crate::observe::Phase;
 
 /// A question, and what its answer is for.
@@ -353,11 +353,13 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Some((tag, Reply::Refused(status)))
     }
 
-    /// An answer has the class and the attribute of its question.
+    /// An answer has the class, the attribute and the modifier of its question: a block of a table or a port that was
+    /// not asked for must not stand for the one that was.
     fn belongs(&self, slot: u64, mad: &Mad) -> bool {
         let Some(pending) = self.pending.get(&slot) else { return false };
         let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
-        mad.method().is_response() && asked.class == said.class && asked.attribute == said.attribute
+        let what = |header: &Header| (header.class, header.attribute, header.modifier);
+        mad.method().is_response() && what(asked) == what(said)
     }
 
     fn finish(&mut self, slot: u64) -> Option<T> {
@@ -520,11 +522,12 @@ mod tests {
     fn what_answers_no_question_is_a_stranger() {
         let mut port = Scripted::new(|_, parcel| {
             let Arrival::Mad(good) = answer(parcel) else { unreachable!() };
-            let mut others = vec![good.clone(); 4];
+            let mut others = vec![good.clone(); 5];
             others[0].mad.header_mut().attribute = attribute::PORT_INFO.into();
             others[1].mad.header_mut().class = Class::SUBNET_LID.0;
             others[2].mad.header_mut().method = Method::GET.0;
             others[3].mad.header_mut().transaction = 99.into();
+            others[4].mad.header_mut().modifier = 77.into();
             let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
             early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
         });
@@ -532,7 +535,7 @@ mod tests {
         let policy = Policy { in_flight: 1, ..policy() };
         let (replies, phase) = run(&mut port, policy, &[1, 2]);
         assert_eq!(replies, [(0, true), (1, true)]);
-        assert_eq!((phase.answered, phase.strangers), (2, 9));
+        assert_eq!((phase.answered, phase.strangers), (2, 11));
     }
 
     /// A port that gives up early is believed once: repeated at once, and only once.
