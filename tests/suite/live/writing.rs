@@ -165,6 +165,7 @@ fn read(port: &mut WritePort, target: &Target, attribute: u16, modifier: u32) ->
     let parcel = fabdeck::access::Parcel { mad: smp.0, address: fabdeck::access::Address::directed() };
     let answer = Smp(exchange(port, parcel).unwrap());
     assert!(answer.0.status().is_ok(), "{attribute:#x}: {}", answer.0.status());
+    assert_eq!(answer.hop_pointer(), 0, "it came all the way back");
     *answer.data()
 }
 
