@@ -25,6 +25,7 @@ impl ClassPortInfo {
     const EXTENDED_WIDTH: u16 = 0x0200;
     const EXTENDED_WIDTH_NO_IETF: u16 = 0x0400;
     const XMIT_WAIT: u16 = 0x1000;
+    const QP1_DROPPED: u16 = 0x8000;
 
     fn has(&self, bits: u16) -> bool {
         self.capability_mask.get() & bits != 0
@@ -50,6 +51,10 @@ impl ClassPortInfo {
 
     pub fn xmit_wait(&self) -> bool {
         self.has(Self::XMIT_WAIT)
+    }
+
+    pub fn qp1_dropped(&self) -> bool {
+        self.has(Self::QP1_DROPPED)
     }
 }
 

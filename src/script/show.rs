@@ -26,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let mut look = context.look(wanted(view, rows))?;
+    let mut look = context.look(wanted(view, rows, &context.globals.filter))?;
     if view == Browse::Counters {
         let notes = unplaced_counters(&look);
         look.observation.notes.extend(notes);
@@ -39,10 +39,11 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
 }
 
 /// What a view shows besides nodes, ports and links.
-fn wanted(view: Browse, rows: &RowArgs) -> Wanted {
-    // Multicast tables are many datagrams for one column.
-    let groups =
-        rows.fields.as_deref().is_some_and(|fields| fields.split(',').any(|field| field.trim() == "groups"));
+fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
+    // Multicast tables are many datagrams for one column. Whoever filters or sorts by it needs them as well: without
+    // them every row would be left out as if it had no groups.
+    let texts = [&rows.fields, &rows.sort].into_iter().flatten().chain(filters);
+    let groups = texts.into_iter().any(|text| text.contains("groups"));
     Wanted {
         tables: matches!(view, Browse::Tables | Browse::Entries),
         multicast: view == Browse::Tables && groups,

@@ -14,8 +14,8 @@ use super::world::World;
 
 /// Selects all ports of a node together.
 const ALL_PORTS: u8 = 0xFF;
-/// AllPortSelect, extended width, PortXmitWait; additional extended counters (in the second mask).
-const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000;
+/// AllPortSelect, extended width, PortXmitWait, QP1Dropped; additional extended counters (in the second mask).
+const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
 /// A tick of 8 ns.
 const TICK: u8 = 1;

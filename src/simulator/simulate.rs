@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::access::{Address, LocalPort, Parcel, Traffic};
 use crate::fabric::{Lid, PortNum};
-use crate::mad::{Class, Smp};
+use crate::mad::{Class, Mad, Smp};
 
 use super::device::Plug;
 use super::journey::Arrived;
@@ -232,6 +232,7 @@ impl Simulator {
             self.log.add(self.now, seat.0, "loses an answer", &mad);
             return;
         };
+        let mad = if directed { come_home(mad) } else { mad };
         let lid = if directed { Address::directed().lid } else { request.address.lid };
         let parcel = Parcel { mad, address: Address { lid, ..request.address } };
         self.send_back(seat, parcel, hops);
@@ -253,4 +254,11 @@ impl Simulator {
         let late = self.dice.lateness(&self.line);
         self.plan(way + late, Event::Deliver { seat, parcel });
     }
+}
+
+/// Every node on the way back counts the hop pointer down, to 0 where the packet began (IBA 14.2.2.4).
+fn come_home(mad: Mad) -> Mad {
+    let mut smp = Smp(mad);
+    smp.set_hop_pointer(0);
+    smp.0
 }

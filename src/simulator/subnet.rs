@@ -229,11 +229,11 @@ impl World {
         let Some(socket) = self.devices[end.0 as usize].socket_mut(end.1) else { return };
         (socket.state, socket.physical) = (PortState::Down, PhysicalState::Polling);
         let Some(far) = socket.peer else { return };
+        // A peer whose link was up loses it by this, and looks as well.
         let looking = |plug: Plug, world: &World| {
-            world
-                .device(plug.0)
-                .socket(plug.1)
-                .is_some_and(|socket| socket.physical == PhysicalState::Polling)
+            world.device(plug.0).socket(plug.1).is_some_and(|socket| {
+                matches!(socket.physical, PhysicalState::Polling | PhysicalState::LinkUp)
+            })
         };
         if looking(far, self) {
             for (node, port) in [end, far] {

@@ -13,7 +13,7 @@ use crate::observe::{Counter, CounterKind, CounterSample, CounterValues};
 enum Asked {
     /// What the agent at a port can do.
     Abilities,
-    Narrow,
+    Narrow(ClassPortInfo),
     Wide(ClassPortInfo),
 }
 
@@ -62,9 +62,9 @@ pub fn read_counters(
         };
         match asked {
             Asked::Abilities => ask_ports(&mut phase, *mad.performance_data::<ClassPortInfo>(), &ports),
-            Asked::Narrow => {
+            Asked::Narrow(abilities) => {
                 let block = mad.performance_data::<PortCounters>();
-                take(&mut samples, node, ports[0], block.values(), |_| true);
+                take(&mut samples, node, ports[0], block.values(), |counter| has(&abilities, counter));
             }
             Asked::Wide(abilities) => {
                 let block = mad.performance_data::<PortCountersExtended>();
@@ -89,7 +89,7 @@ fn ports_of(fabric: &Fabric, at: usize) -> Vec<Port> {
 fn ask_ports(phase: &mut OpenPhase<'_, '_, (Asked, Vec<Port>)>, abilities: ClassPortInfo, ports: &[Port]) {
     for port in ports {
         let (node, lid, number) = (port.node, port.lid, port.number);
-        ask(phase, node, lid, attribute::PORT_COUNTERS, number, (Asked::Narrow, vec![*port]));
+        ask(phase, node, lid, attribute::PORT_COUNTERS, number, (Asked::Narrow(abilities), vec![*port]));
         if abilities.extended_counters() {
             let tag = (Asked::Wide(abilities), vec![*port]);
             ask(phase, node, lid, attribute::PORT_COUNTERS_EXTENDED, number, tag);
@@ -114,14 +114,16 @@ fn ask(
 fn words(asked: Asked, ports: &[Port]) -> String {
     match asked {
         Asked::Abilities => format!("ClassPortInfo of the counters at LID {}", ports[0].lid),
-        Asked::Narrow => format!("PortCounters {}", ports[0].number),
+        Asked::Narrow(_) => format!("PortCounters {}", ports[0].number),
         Asked::Wide(_) => format!("PortCountersExtended {}", ports[0].number),
     }
 }
 
-/// Which of the extended counters an agent has: those of errors and packets by kind came later.
+/// Which counters an agent has: some fields came later, and a zero in one that a device does not fill is no count.
 fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
     match (counter, counter.kind()) {
+        (Counter::PortXmitWait, _) => abilities.xmit_wait(),
+        (Counter::QP1Dropped, _) => abilities.qp1_dropped(),
         (
             Counter::PortUnicastXmitPkts
             | Counter::PortUnicastRcvPkts
@@ -129,7 +131,9 @@ fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
             | Counter::PortMulticastRcvPkts,
             _,
         ) => abilities.counts_by_cast(),
-        (_, Some(CounterKind::Error | CounterKind::Wait)) => abilities.additional_extended(),
+        (wide, Some(CounterKind::Error | CounterKind::Wait)) if wide.bits() == Some(64) => {
+            abilities.additional_extended()
+        }
         _ => true,
     }
 }

@@ -9,8 +9,12 @@ use rustc_hash::FxHashMap;
 use super::policy::Policy;
 use crate::access::{Arrival, MadPort, Parcel, PortError};
 use crate::fabric::Guid;
-use crate::mad::{Mad, Status};
+use crate::mad::{Header, Mad, Status};
 use crate::observe::Phase;
+
+/// After so many tries in a row that a node let pass it is not asked any more: a switch that went away with a thousand
+/// questions open would cost a minute of time-outs. No loss that leaves a fabric of use takes as many for the live.
+const UNHEARD_MOST: u32 = 64;
 
 /// A question, and what its answer is for.
 #[derive(Debug)]
@@ -91,6 +95,10 @@ pub struct Exchange<'p, P: MadPort + ?Sized, T> {
     by_transaction: FxHashMap<u32, u64>,
     on_way_to: FxHashMap<u32, usize>,
     on_way: usize,
+    /// Tries in a row that brought nothing from a node.
+    unheard: FxHashMap<u32, u32>,
+    /// A question to a node that is not asked any more: it ends before anything else is sent.
+    unasked: Option<u64>,
     /// Sent and neither answered nor given up: what the far ends and everything between may hold of ours.
     outstanding: usize,
     /// Both in the order of time, for every try has the same patience.
@@ -118,6 +126,8 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             by_transaction: FxHashMap::default(),
             on_way_to: FxHashMap::default(),
             on_way: 0,
+            unheard: FxHashMap::default(),
+            unasked: None,
             outstanding: 0,
             stale: VecDeque::new(),
             deadlines: VecDeque::new(),
@@ -182,6 +192,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
                 return Ok(Some(Some(done)));
             }
             self.fill()?;
+            if let Some(tag) = self.unasked.take().and_then(|slot| self.finish(slot)) {
+                self.phase.unanswered += 1;
+                return Ok(Some(Some((tag, Reply::Silence))));
+            }
             let now = self.port.now();
             if now >= turn_ends && turn > Duration::ZERO {
                 return Ok(Some(None));
@@ -213,6 +227,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             // A question may have been answered, late, while it waited to be sent again.
             let Some(pending) = self.pending.get(&slot) else { continue };
             let target = pending.question.target;
+            if self.is_gone(target) {
+                self.unasked = Some(slot);
+                break;
+            }
             if self.on_way_to(target) >= self.policy.per_node.max(1) {
                 self.parked.entry(target).or_default().push_back(slot);
                 continue;
@@ -223,7 +241,14 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     }
 
     fn has_room(&self) -> bool {
-        self.on_way < self.policy.in_flight.max(1) && self.outstanding < self.policy.outstanding.max(1)
+        self.unasked.is_none()
+            && self.on_way < self.policy.in_flight.max(1)
+            && self.outstanding < self.policy.outstanding.max(1)
+    }
+
+    fn is_gone(&self, target: u32) -> bool {
+        let most = UNHEARD_MOST.max(self.policy.retries.saturating_add(1));
+        self.unheard.get(&target).is_some_and(|tries| *tries >= most)
     }
 
     fn on_way_to(&self, target: u32) -> usize {
@@ -244,6 +269,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             self.parked.remove(&target);
         } else {
             self.roomy.push_front(target);
+        }
+        if self.is_gone(target) {
+            self.unasked = next;
+            return Ok(());
         }
         next.map_or(Ok(()), |slot| self.send(slot))
     }
@@ -317,6 +346,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
     fn overdue(&mut self, slot: u64) -> Option<(T, Reply)> {
         self.leave(slot, Stage::Queued);
         let pending = self.pending.get(&slot)?;
+        *self.unheard.entry(pending.question.target).or_default() += 1;
         if pending.transactions.len() <= pending.question.retries as usize {
             self.ready.push_back(slot);
             return None;
@@ -343,6 +373,9 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
             return None;
         };
         self.phase.answered += 1;
+        if let Some(pending) = self.pending.get(&slot) {
+            self.unheard.remove(&pending.question.target);
+        }
         self.leave(slot, Stage::Queued);
         let tag = self.finish(slot)?;
         let status = mad.status();
@@ -353,11 +386,13 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         Some((tag, Reply::Refused(status)))
     }
 
-    /// An answer has the class and the attribute of its question.
+    /// An answer has the class, the attribute and the modifier of its question: a block of a table or a port that was
+    /// not asked for must not stand for the one that was.
     fn belongs(&self, slot: u64, mad: &Mad) -> bool {
         let Some(pending) = self.pending.get(&slot) else { return false };
         let (asked, said) = (pending.question.parcel.mad.header(), mad.header());
-        mad.method().is_response() && asked.class == said.class && asked.attribute == said.attribute
+        let what = |header: &Header| (header.class, header.attribute, header.modifier);
+        mad.method().is_response() && what(asked) == what(said)
     }
 
     fn finish(&mut self, slot: u64) -> Option<T> {
@@ -520,11 +555,12 @@ mod tests {
     fn what_answers_no_question_is_a_stranger() {
         let mut port = Scripted::new(|_, parcel| {
             let Arrival::Mad(good) = answer(parcel) else { unreachable!() };
-            let mut others = vec![good.clone(); 4];
+            let mut others = vec![good.clone(); 5];
             others[0].mad.header_mut().attribute = attribute::PORT_INFO.into();
             others[1].mad.header_mut().class = Class::SUBNET_LID.0;
             others[2].mad.header_mut().method = Method::GET.0;
             others[3].mad.header_mut().transaction = 99.into();
+            others[4].mad.header_mut().modifier = 77.into();
             let early = others.into_iter().map(|parcel| (1, Arrival::Mad(parcel)));
             early.chain([(5, Arrival::Mad(good.clone())), (6, Arrival::Mad(good))]).collect()
         });
@@ -532,7 +568,7 @@ mod tests {
         let policy = Policy { in_flight: 1, ..policy() };
         let (replies, phase) = run(&mut port, policy, &[1, 2]);
         assert_eq!(replies, [(0, true), (1, true)]);
-        assert_eq!((phase.answered, phase.strangers), (2, 9));
+        assert_eq!((phase.answered, phase.strangers), (2, 11));
     }
 
     /// A port that gives up early is believed once: repeated at once, and only once.
@@ -577,6 +613,23 @@ mod tests {
             let out = at.iter().filter(|begun| *begun <= end && *end < **begun + 800).count();
             assert!(out <= 7, "{out} outstanding after {end} ms");
         }
+    }
+
+    /// A thousand questions to a node that is gone cost what a few do; one that answers now and then is asked them all.
+    #[test]
+    fn who_lets_everything_pass_is_not_asked_without_end() {
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let (replies, phase) = run(&mut port, policy(), &[7; 1000]);
+        assert!(replies.len() == 1000 && replies.iter().all(|(_, answered)| !answered));
+        assert!(phase.unanswered == 1000 && phase.sent < 200, "{phase:?}");
+        assert!(phase.took < Duration::from_secs(3), "{phase:?}");
+        let mut port =
+            Scripted::new(|try_, parcel| if try_ % 40 == 0 { vec![(1, answer(parcel))] } else { Vec::new() });
+        let (_, phase) = run(&mut port, policy(), &[7; 300]);
+        assert!(phase.sent > 800, "{phase:?}");
+        let mut port = Scripted::new(|_, _| Vec::new());
+        let (_, phase) = run(&mut port, Policy { retries: 100, ..policy() }, &[7]);
+        assert_eq!((phase.sent, phase.unanswered), (3, 1), "a question has the tries of its own");
     }
 
     /// The repetitions of a node wait for room at it while the late answers to their first tries come in: the others

@@ -19,13 +19,25 @@ pub struct LiveSource {
     port: ReadPort,
     policy: Policy,
     keys: Keys,
+    /// The first transaction of the next look.
+    transactions: u32,
     /// What there is to say about the fabric itself, at every look.
     notes: Notes,
 }
 
 impl LiveSource {
     pub fn new(name: impl Into<String>, port: ReadPort, policy: Policy, keys: Keys) -> Self {
-        Self { name: name.into(), port, policy, keys, notes: Notes::new() }
+        Self { name: name.into(), port, policy, keys, transactions: 1, notes: Notes::new() }
+    }
+
+    /// Transactions of its own for every look: answers to one that was cancelled may come during the next.
+    fn transactions(&mut self) -> u32 {
+        const OF_A_LOOK: u32 = 1 << 24;
+        // Below those of Sets, which go over the same port.
+        const ALL: u32 = 0x3FFF_FFFF;
+        let first = self.transactions;
+        self.transactions = first.wrapping_add(OF_A_LOOK) & ALL;
+        first
     }
 
     pub fn with_notes(mut self, notes: Notes) -> Self {
@@ -44,7 +56,10 @@ impl Source for LiveSource {
     }
 
     fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
-        let mut look = look(&self.name, &mut self.port, self.policy, &self.keys, wanted, watch)?;
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let mut look = look_with(reader, wanted)?;
         look.notes.extend(self.notes.clone());
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();
@@ -62,8 +77,11 @@ pub fn look(
     wanted: Wanted,
     watch: &mut dyn Watch,
 ) -> Result<Observation, SourceError> {
-    let from = port.local().name.clone();
-    let mut reader = Reader::new(source, port, policy, keys, watch);
+    look_with(Reader::new(source, port, policy, keys, watch), wanted)
+}
+
+fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<Observation, SourceError> {
+    let from = reader.local_name().to_owned();
     let found = discover(&mut reader)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
     let (fabric, nodes) = found.finish();
@@ -80,11 +98,11 @@ pub fn look(
     }
     let counters = if wanted.counters { read_counters(&mut reader, &fabric, &nodes)? } else { Vec::new() };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
-    let mut notes = reader.told.notes;
-    let mut silent = reader.told.silent;
+    let mut notes = std::mem::take(&mut reader.told.notes);
+    let mut silent = std::mem::take(&mut reader.told.silent);
     // Answers come in any order; the list is the same for the same silence.
     silent.sort();
-    note_silence(&mut notes, source, &silent, keys.any(), &fabric);
+    note_silence(&mut notes, &reader.told.source, &silent, reader.keys().any(), &fabric);
     let reading = Some(Reading { phases: reader.phases, silent, subnet_prefix, from, writes: 0 });
     Ok(Observation { fabric, tables, counters, subnet_manager, notes, reading, ..Observation::default() })
 }

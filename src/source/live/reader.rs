@@ -69,6 +69,16 @@ impl<'a> Reader<'a> {
         Self { port, policy, keys, watch, told, phases: Vec::new(), transactions: 1 }
     }
 
+    /// The number of the first transaction, where it is not 1.
+    pub fn begin_transactions(&mut self, first: u32) {
+        self.transactions = first;
+    }
+
+    /// The port that everything goes out of.
+    pub fn local_name(&self) -> &str {
+        &self.port.local().name
+    }
+
     pub fn keys(&self) -> &'a Keys {
         self.keys
     }

@@ -253,3 +253,22 @@ fn a_switch_that_is_replaced_in_the_middle_is_told() {
     }
     assert!(torn > 0, "it was never seen as both");
 }
+
+/// A switch that goes away behind discovery costs each phase a few time-outs, and everything that it did not say is told.
+#[test]
+fn a_switch_that_goes_away_in_the_middle_does_not_hold_a_look_up() {
+    let fabric = fabric("switch648");
+    let gone = *switches(&fabric).last().unwrap();
+    let plain = look_at(&mut simulated(&fabric, Line::default(), 1).open(None).unwrap(), TOPOLOGY);
+    let discovery = plain.reading.as_ref().unwrap().phases[0].sent as usize;
+    let simulator = simulated(&fabric, Line::default(), 1);
+    let shared = simulator.clone();
+    let change = Some(move || shared.with(|simulator| simulator.world_mut().silence(gone, true)));
+    let mut port = Changing { port: simulator.open(None).unwrap(), left: discovery + 1, change };
+    let seen = look_with(&mut port, &Keys::default(), ALL).unwrap();
+    assert!(port.now() < Duration::from_secs(20), "{:?}", port.now());
+    let silent = seen.reading.unwrap().silent;
+    // It has a table for each pair of 36 ports and of its own port 0.
+    assert_eq!(silent.iter().filter(|silence| silence.asked.starts_with("SL2VL")).count(), 36 * 36);
+    assert!(silent.iter().all(|silence| silence.node == Some(fabric.node(gone).guid())));
+}

@@ -1,9 +1,12 @@
 //! The same seed is the same run, event by event.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched};
 use fabdeck::simulator::{Line, Share, SimulatedPort, Simulator};
-use fabdeck::source::Keys;
+use fabdeck::source::{Keys, LiveSource, Policy};
 
 use super::{ALL, fabric, look_with, switches, world};
 
@@ -60,4 +63,47 @@ fn no_log_has_the_key() {
     for form in [format!("{KEY:x}"), format!("{KEY:X}"), KEY.to_string()] {
         assert!(!first.contains(&form), "{form}");
     }
+}
+
+/// Keeps the transactions of what is sent.
+struct Numbered(ReadPort, Arc<Mutex<Vec<u64>>>);
+
+impl Clock for Numbered {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+}
+
+impl MadPort for Numbered {
+    fn local(&self) -> &LocalPort {
+        self.0.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.1.lock().unwrap().push(parcel.mad.header().transaction.get());
+        self.0.send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        self.0.receive(until)
+    }
+}
+
+/// What comes late for one look must not answer the next one over the same port.
+#[test]
+fn no_two_looks_share_a_transaction() {
+    let simulator = SimulatedPort::new(Simulator::new(world(&fabric("demo")), Line::default(), 1));
+    let numbers = Arc::new(Mutex::new(Vec::new()));
+    let port = ReadPort::new(Numbered(simulator.open(None).unwrap(), Arc::clone(&numbers)));
+    let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
+    let mut seen = BTreeSet::new();
+    for _ in 0..100 {
+        source.observe(super::TOPOLOGY, &mut Unwatched).unwrap();
+        let look = std::mem::take(&mut *numbers.lock().unwrap());
+        assert!(look.iter().all(|number| (1..0x4000_0000).contains(number)));
+        seen.insert(look[0]);
+        // The numbers come round again, long after anything could be late.
+        assert!(seen.len() >= 64 || look[0] == *seen.last().unwrap(), "{look:?}");
+    }
+    assert_eq!(seen.len(), 64);
 }

@@ -165,10 +165,11 @@ fn read(port: &mut WritePort, target: &Target, attribute: u16, modifier: u32) ->
     let parcel = fabdeck::access::Parcel { mad: smp.0, address: fabdeck::access::Address::directed() };
     let answer = Smp(exchange(port, parcel).unwrap());
     assert!(answer.0.status().is_ok(), "{attribute:#x}: {}", answer.0.status());
+    assert_eq!(answer.hop_pointer(), 0, "it came all the way back");
     *answer.data()
 }
 
-/// A port that is disabled takes its cable down, and enabled again it finds its peer.
+/// A port that is disabled takes its cable down, and enabled again it finds its peer; so does one that was up.
 #[test]
 fn a_port_is_disabled_and_enabled() {
     let fabric = fabric("kary,k=3,n=2");
@@ -192,7 +193,9 @@ fn a_port_is_disabled_and_enabled() {
         *smp.data_mut() = data;
         *smp.data::<PortInfo>()
     };
-    for (state, reached) in [(PhysicalState::Disabled, false), (PhysicalState::Polling, true)] {
+    for (state, reached) in
+        [(PhysicalState::Disabled, false), (PhysicalState::Polling, true), (PhysicalState::Polling, true)]
+    {
         let info = own(&mut port).with_physical_state(state, NoChange);
         let data: [u8; SMP_DATA] = info.as_bytes().try_into().unwrap();
         setter.set(&mut port, &target, attribute::PORT_INFO, up.value().into(), &data).unwrap();
