@@ -1,6 +1,6 @@
 //! The process: arguments, streams, the log, signals and the exit code.
 
-use std::io::{self, BufWriter, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::panic;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -54,6 +54,10 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Exit + Send + 'static) -> Exit 
             exit = caught(SignalKind::terminate(), Exit::Terminated) => exit,
         }
     });
+    if matches!(exit, Exit::Hangup | Exit::Interrupted | Exit::Terminated) && io::stderr().is_terminal() {
+        // Whatever line of progress stands there goes, and with it the ^C that the terminal put behind it.
+        let _ = io::stderr().write_all(b"\r\x1b[K");
+    }
     stop.ask();
     if stop.is_heeded() {
         // Its end closes the channel; nothing is ever sent.

@@ -82,6 +82,11 @@ pub enum PortError {
 /// Time since a moment of its own: virtual in the simulator, of the machine elsewhere.
 pub trait Clock {
     fn now(&self) -> Duration;
+
+    /// Whether time passes only while somebody waits for it.
+    fn is_virtual(&self) -> bool {
+        false
+    }
 }
 
 /// Sends and receives datagrams; many may be on their way at once. Transactions are known by their lower 32 bits, for
@@ -99,6 +104,10 @@ pub trait MadPort: Clock {
 impl<P: MadPort + ?Sized> Clock for Box<P> {
     fn now(&self) -> Duration {
         (**self).now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        (**self).is_virtual()
     }
 }
 

@@ -50,11 +50,9 @@ impl ReadPort {
         &self.traffic
     }
 
-    /// The port that writes. A token for the simulator opens nothing else.
+    /// The port that writes, for a token that is meant for this port.
     pub fn unlock(self, token: &WriteToken) -> Result<WritePort, TokenError> {
-        if token.simulation_only() && !self.port.local().simulated {
-            return Err(TokenError::RealFabric);
-        }
+        token.opens(self.port.local())?;
         Ok(WritePort { port: self.port, traffic: self.traffic })
     }
 }
@@ -78,6 +76,10 @@ impl WritePort {
 impl Clock for ReadPort {
     fn now(&self) -> Duration {
         self.port.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.port.is_virtual()
     }
 }
 
@@ -106,6 +108,10 @@ impl MadPort for ReadPort {
 impl Clock for WritePort {
     fn now(&self) -> Duration {
         self.port.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.port.is_virtual()
     }
 }
 
@@ -201,7 +207,10 @@ mod tests {
         let seen = crate::access::Seen { switches: [Guid(1)].into(), ..Default::default() };
         let identity =
             crate::access::Identity { name: "site".into(), switches: vec![Guid(1)], ..Default::default() };
-        let token = WriteToken::grant(true, &[identity], &seen).unwrap();
+        let token = WriteToken::grant(true, std::slice::from_ref(&identity), &seen).unwrap();
         assert!(port(false).unlock(&token).is_ok());
+        let elsewhere = crate::access::Seen { port: Some(Guid(5)), ..seen };
+        let token = WriteToken::grant(true, &[identity], &elsewhere).unwrap();
+        assert!(matches!(port(false).unlock(&token), Err(TokenError::OtherPort { .. })));
     }
 }

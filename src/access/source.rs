@@ -1,5 +1,6 @@
 //! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
 
+use crate::fabric::Lid;
 use crate::observe::{Observation, Place};
 
 use super::port::PortError;
@@ -85,4 +86,15 @@ pub trait Source {
 
     /// One look.
     fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
+
+    /// Adds what every switch does with these LIDs to the last look, where it came without tables. A source that
+    /// brings its tables with every look has nothing to add.
+    fn read_toward(
+        &mut self,
+        _look: &mut Observation,
+        _lids: &[Lid],
+        _watch: &mut dyn Watch,
+    ) -> Result<(), SourceError> {
+        Ok(())
+    }
 }

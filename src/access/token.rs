@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::port::LocalPort;
 use crate::fabric::Guid;
 
 /// The subnet prefix that every fabric has unless somebody changed it, which therefore tells nothing.
@@ -26,6 +27,8 @@ pub struct Seen {
     pub switches: BTreeSet<Guid>,
     pub subnet_prefix: Option<u64>,
     pub manager: Option<Guid>,
+    /// The port that it was seen from; the right to write holds for that port alone.
+    pub port: Option<Guid>,
 }
 
 impl Identity {
@@ -60,6 +63,8 @@ pub enum TokenError {
     NotOptedIn { known: usize, best: String },
     #[error("FD-4103: the right to write to a simulated fabric does not hold for a real one")]
     RealFabric,
+    #[error("FD-4104: the right to write to '{fabric}' was given for another port than {port}")]
+    OtherPort { fabric: String, port: String },
 }
 
 /// The right to write.
@@ -69,7 +74,7 @@ pub struct WriteToken(Scope);
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Scope {
     Simulation,
-    Fabric(String),
+    Fabric { name: String, port: Option<Guid> },
 }
 
 impl WriteToken {
@@ -84,7 +89,7 @@ impl WriteToken {
             return Err(TokenError::NotAsked);
         }
         if let Some(identity) = opted_in.iter().find(|identity| identity.matches(seen)) {
-            return Ok(Self(Scope::Fabric(identity.name.clone())));
+            return Ok(Self(Scope::Fabric { name: identity.name.clone(), port: seen.port }));
         }
         let best = opted_in.iter().max_by_key(|identity| identity.present(&seen.switches));
         let best = best.map_or_else(
@@ -97,15 +102,23 @@ impl WriteToken {
         Err(TokenError::NotOptedIn { known: opted_in.len(), best })
     }
 
-    pub fn simulation_only(&self) -> bool {
-        self.0 == Scope::Simulation
+    /// Whether it opens a port.
+    pub fn opens(&self, local: &LocalPort) -> Result<(), TokenError> {
+        match &self.0 {
+            Scope::Simulation if local.simulated => Ok(()),
+            Scope::Simulation => Err(TokenError::RealFabric),
+            Scope::Fabric { port, .. } if *port == local.guid => Ok(()),
+            Scope::Fabric { name, .. } => {
+                Err(TokenError::OtherPort { fabric: name.clone(), port: local.name.clone() })
+            }
+        }
     }
 
     /// The fabric that it was given for.
     pub fn fabric(&self) -> Option<&str> {
         match &self.0 {
             Scope::Simulation => None,
-            Scope::Fabric(name) => Some(name),
+            Scope::Fabric { name, .. } => Some(name),
         }
     }
 }

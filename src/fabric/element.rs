@@ -40,7 +40,10 @@ pub enum ElementError {
 }
 
 fn hint(like: &[String]) -> String {
-    if like.is_empty() { String::new() } else { format!("; similar: {}", like.join(", ")) }
+    match like.is_empty() {
+        true => "; 'show switches' and 'show hosts' list the names".to_owned(),
+        false => format!("; similar: {}", like.join(", ")),
+    }
 }
 
 fn list(guids: &[String]) -> String {

@@ -56,6 +56,13 @@ impl NodeFacts {
         }
     }
 
+    /// Whether it is the aggregation node (SHARP) that sits on a switch: by its device, or by what it calls itself.
+    pub fn is_aggregation(&self) -> bool {
+        const AGGREGATION_DEVICE: u32 = 0xcf09;
+        self.kind == NodeKind::ChannelAdapter
+            && (self.device_id == Some(AGGREGATION_DEVICE) || self.description.contains("Aggregation Node"))
+    }
+
     /// A node that only its peer tells of.
     pub fn unheard(kind: NodeKind, guid: Guid, description: impl Into<String>) -> Self {
         Self { answered: false, ..Self::new(kind, guid, 0, description) }

@@ -113,13 +113,17 @@ pub struct NodeTables {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tables {
     pub nodes: BTreeMap<NodeId, NodeTables>,
+    /// The only blocks of forwarding tables that were asked for; `None`: all of them.
+    pub only: Option<BTreeSet<u16>>,
 }
 
 impl Tables {
     /// Whether a table says what becomes of a LID, be it that it has no path.
     pub fn tells(&self, node: NodeId, lid: Lid) -> bool {
+        let block = lid.value() / BLOCK_LIDS;
+        let asked = self.only.as_ref().is_none_or(|only| only.contains(&block));
         let held = self.nodes.get(&node);
-        held.is_some_and(|held| held.lft.is_some() && !held.unread.contains(&(lid.value() / BLOCK_LIDS)))
+        asked && held.is_some_and(|held| held.lft.is_some() && !held.unread.contains(&block))
     }
 
     pub fn lft(&self, node: NodeId) -> Option<&Lft> {

@@ -9,7 +9,7 @@ use super::subnet::{NodeDescription, NodeInfo};
 const HEADER_AT: usize = 24;
 const DATA_AT: usize = 56;
 
-#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
 pub struct SaHeader {
     pub rmpp_version: u8,
@@ -18,11 +18,22 @@ pub struct SaHeader {
     pub rmpp_status: u8,
     pub segment: U32,
     pub payload_length: U32,
+    /// Never shown and never kept.
     pub sm_key: U64,
     /// Distance of records in a table, in units of eight bytes.
     pub attribute_offset: U16,
     pub reserved: U16,
     pub component_mask: U64,
+}
+
+/// Never shows the key.
+impl std::fmt::Debug for SaHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SaHeader")
+            .field("segment", &self.segment)
+            .field("component_mask", &self.component_mask)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]

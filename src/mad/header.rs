@@ -78,6 +78,10 @@ impl Status {
         if class == Class::SUBNET_DIRECTED { Self(raw & !Self::DIRECTION) } else { Self(raw) }
     }
 
+    pub fn is_busy(self) -> bool {
+        self.0 & 1 != 0
+    }
+
     pub fn is_ok(self) -> bool {
         self.0 == 0
     }

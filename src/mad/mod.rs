@@ -15,7 +15,7 @@ pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
 pub use notice::{Notice, trap};
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
-pub use port_info::{NoChange, PortInfo, ProtectBits};
+pub use port_info::{PortInfo, ProtectBits};
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
 pub use subnet::{
     LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,

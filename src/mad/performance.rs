@@ -21,7 +21,6 @@ pub struct ClassPortInfo {
 }
 
 impl ClassPortInfo {
-    const ALL_PORT_SELECT: u16 = 0x0100;
     const EXTENDED_WIDTH: u16 = 0x0200;
     const EXTENDED_WIDTH_NO_IETF: u16 = 0x0400;
     const XMIT_WAIT: u16 = 0x1000;
@@ -29,10 +28,6 @@ impl ClassPortInfo {
 
     fn has(&self, bits: u16) -> bool {
         self.capability_mask.get() & bits != 0
-    }
-
-    pub fn all_ports(&self) -> bool {
-        self.has(Self::ALL_PORT_SELECT)
     }
 
     pub fn extended_counters(&self) -> bool {

@@ -64,10 +64,6 @@ pub enum ProtectBits {
     Silent,
 }
 
-/// Fields of a Set that leave what a port has: all zero but where zero means something.
-#[derive(Clone, Copy, Debug)]
-pub struct NoChange;
-
 impl PortInfo {
     pub fn lid(&self) -> Option<Lid> {
         Lid::new(self.base_lid.get().into())
@@ -124,7 +120,7 @@ impl PortInfo {
     }
 
     /// A PortInfo for a Set that changes the physical state alone (0 in state, width and speed: no change).
-    pub fn with_physical_state(&self, state: PhysicalState, _rest: NoChange) -> Self {
+    pub fn with_physical_state(&self, state: PhysicalState) -> Self {
         let mut set = *self;
         set.speed_supported_state &= 0xF0;
         set.physical_down_default = state.code() << 4;

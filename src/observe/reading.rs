@@ -51,6 +51,8 @@ pub struct Reading {
     pub from: String,
     /// Datagrams sent through that port that could have changed something.
     pub writes: u64,
+    /// The times are those of a simulator in which waiting takes no time.
+    pub virtual_time: bool,
 }
 
 impl Reading {

@@ -34,11 +34,11 @@ pub struct Globals {
     /// Names of nodes by GUID, as the tools of infiniband-diags read them
     #[arg(long, global = true, value_name = "FILE")]
     pub node_name_map: Option<PathBuf>,
-    /// How long an answer of a live fabric may take: 500ms, 2s (usually 1s)
-    #[arg(long, global = true, value_name = "TIME", value_parser = duration)]
+    /// How long an answer of a live fabric may take: 500ms, 2s, or seconds without a unit (usually 1s)
+    #[arg(long, global = true, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     pub timeout: Option<Duration>,
-    /// How often a question is sent again when no answer came (usually 2)
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100))]
+    /// How often a question is sent again when no answer came: 0 to 100 (usually 2)
+    #[arg(long, global = true, value_name = "N", value_parser = retries, allow_hyphen_values = true)]
     pub retries: Option<u32>,
     /// M_Keys of a guarded fabric: one key, or lines 'GUID KEY'; `-` is stdin
     #[arg(long, global = true, value_name = "FILE")]
@@ -60,6 +60,13 @@ pub struct Globals {
     pub verbose: bool,
 }
 
+fn retries(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|count| *count <= 100)
+        .ok_or_else(|| "write a whole number from 0 to 100".to_owned())
+}
+
 /// A time with its unit; a number alone counts seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(3600);
@@ -69,9 +76,15 @@ fn duration(text: &str) -> Result<Duration, String> {
         "ms" => 0.001,
         "s" | "" => 1.0,
         "m" => 60.0,
-        _ => return Err("write a number and ms, s or m, as in 500ms".to_owned()),
+        _ => {
+            return Err(
+                "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
+            );
+        }
     };
-    let number: f64 = number.parse().map_err(|_| "write a number and ms, s or m, as in 500ms".to_owned())?;
+    let number: f64 = number.parse().map_err(|_| {
+        "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
+    })?;
     let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
     match time {
         Duration::ZERO => Err("it has to be longer than nothing".to_owned()),

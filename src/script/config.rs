@@ -106,7 +106,11 @@ fn identity(table: &toml::Table) -> Result<Identity, String> {
                     Guid::from_hex(text()?).map_err(|_| format!("'{key}' is no prefix of 16 digits"))?;
                 identity.subnet_prefix = Some(prefix.0);
             }
-            _ => return Err(format!("'{key}' is none of its keys: {FABRIC_KEYS}")),
+            _ => {
+                return Err(format!(
+                    "'{key}' is none of its keys: {FABRIC_KEYS} (keys of the file stand above the entry)"
+                ));
+            }
         }
     }
     match identity.name.is_empty() || identity.switches.is_empty() {

@@ -1,7 +1,7 @@
 //! What every command has at hand: the flags, the configuration, the outside and both streams.
 
 use crate::access::{Source, Wanted};
-use crate::fabric::NameMap;
+use crate::fabric::{Lid, NameMap};
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
 
@@ -58,15 +58,49 @@ impl Context<'_, '_> {
     }
 
     pub fn look_at(&mut self, mut source: Box<dyn Source>, wanted: Wanted) -> Result<Look, Failure> {
+        self.look_through(source.as_mut(), wanted)
+    }
+
+    /// One look, over a source that more will be asked of.
+    pub fn look_through(&mut self, source: &mut dyn Source, wanted: Wanted) -> Result<Look, Failure> {
         let mut meter = Meter::new(self.output.err, self.progress);
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
-        let observation = observation?;
-        let look = self.look_of(source.describe(), observation)?;
-        if self.globals.verbose {
-            lines(&look).iter().for_each(|line| self.output.say(line));
-        }
-        Ok(look)
+        self.look_of(source.describe(), observation?)
+    }
+
+    /// Adds what switches do with these LIDs, where the look came without tables.
+    pub fn read_toward(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        lids: &[Lid],
+    ) -> Result<(), Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress);
+        let read = source.read_toward(&mut look.observation, lids, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// What was named may be among what did not answer, which is no mistake of whoever named it: the notes say what is
+    /// missing, and the code says that the source did not answer.
+    pub fn among_answers<T>(
+        &mut self,
+        look: &Look,
+        found: Result<T, impl Into<Failure>>,
+    ) -> Result<T, Failure> {
+        found.map_err(|error| {
+            let failure = error.into();
+            if !look.observation.partial() {
+                return failure;
+            }
+            self.conclude(look);
+            let said = failure.message.unwrap_or_default();
+            Failure::new(
+                Exit::Unreachable,
+                format!("{said}; it may be among what did not answer (see the notes, and -v)"),
+            )
+        })
     }
 
     /// A look at something observed already, under the operator's names.
@@ -104,6 +138,9 @@ impl Context<'_, '_> {
 
     /// Says the notes of a look, and ends the command as the look deserves.
     pub fn conclude(&mut self, look: &Look) -> Exit {
+        if self.globals.verbose {
+            lines(look).iter().for_each(|line| self.output.say(line));
+        }
         self.output.say_notes(&look.observation.notes);
         if look.observation.partial() {
             if !self.output.json {

@@ -30,7 +30,12 @@ impl Failure {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Self { exit: Exit::Done, message: None };
         }
-        Self::new(Exit::Failed, format!("FD-7001: {what} cannot be written: {error}"))
+        Self::new(
+            Exit::Failed,
+            format!(
+                "FD-7001: {what} cannot be written: {error}; check its folder, its rights and the room on the disk"
+            ),
+        )
     }
 }
 

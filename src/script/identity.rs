@@ -17,6 +17,11 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
             "FD-7501: a fabric is known by its switches, and this one has none".to_owned(),
         ));
     }
+    if look.observation.reading.is_none() {
+        return Err(Failure::usage(
+            "FD-7502: nothing is written to files, so there is nothing to opt in; give a live fabric: --source umad",
+        ));
+    }
     let entry = entry(&look);
     if context.output.json {
         let switches: Vec<String> =
@@ -45,7 +50,11 @@ fn manager(look: &Look) -> Option<String> {
 
 /// The lines for the configuration.
 fn entry(look: &Look) -> String {
-    let mut entry = String::from("[[fabric]]\nname = \"my-fabric\"  # as you call it\n");
+    let mut head = String::new();
+    if look.observation.partial() {
+        head += "# PARTIAL: not everything answered, and what did not is missing below. Look again before this is used.\n";
+    }
+    let mut entry = head + "[[fabric]]\nname = \"my-fabric\"  # as you call it\n";
     // Writing into a string cannot fail.
     if let Some(prefix) = prefix(look) {
         let _ = writeln!(entry, "subnet-prefix = \"{prefix}\"");
@@ -53,6 +62,8 @@ fn entry(look: &Look) -> String {
     if let Some(manager) = manager(look) {
         let _ = writeln!(entry, "# Add the standbys; a fabric under another manager is then refused.");
         let _ = writeln!(entry, "subnet-managers = [\"{manager}\"]");
+    } else {
+        entry += "# No subnet manager answered; with one, subnet-managers = [\"GUID of its port\"] ties the entry to it.\n";
     }
     entry += "# Nine in ten of these have to be there before anything is written.\nswitches = [\n";
     for (id, node) in look.fabric().switches() {

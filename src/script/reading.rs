@@ -66,6 +66,7 @@ pub fn write_reading(object: &mut Object<'_>, look: &Look, times: bool) -> io::R
         in_flight: phase.in_flight,
         seconds: times.then_some(phase.took.as_secs_f64()),
     };
+    object.field("virtual_time", &reading.virtual_time)?;
     object.list("reading", reading.phases.iter().map(phase))?;
     object.list("silence", reading.silent.iter().map(|silence| SilenceObject::new(look, silence)))
 }
@@ -74,20 +75,42 @@ pub fn write_reading(object: &mut Object<'_>, look: &Look, times: bool) -> io::R
 pub fn lines(look: &Look) -> Vec<String> {
     let Some(reading) = &look.observation.reading else { return Vec::new() };
     let mut lines = vec![format!("read from {}", reading.from)];
-    lines.extend(reading.phases.iter().map(phase_line));
+    lines.extend(reading.phases.iter().map(|phase| phase_line(phase, reading.virtual_time)));
     let sent: u64 = reading.phases.iter().map(|phase| phase.sent).sum();
     lines.push(format!(
         "{} sent in all, {} of them could write",
         counted(sent as usize, "MAD", "MADs"),
         reading.writes
     ));
-    lines.extend(reading.silent.iter().map(|silence| silence_line(look, silence)));
+    lines.extend(silence_lines(look, &reading.silent));
     lines
 }
 
-fn phase_line(phase: &Phase) -> String {
+/// One line for each node and kind of question; of several only the numbers differ (`PortInfo 7, 11, 13`).
+fn silence_lines(look: &Look, silent: &[Silence]) -> Vec<String> {
+    let mut groups: Vec<(String, String, Vec<&str>)> = Vec::new();
+    for silence in silent {
+        let (what, number) = match silence.asked.rsplit_once(' ') {
+            Some((what, number)) if number.bytes().all(|b| b.is_ascii_digit()) => (what, Some(number)),
+            _ => (silence.asked.as_str(), None),
+        };
+        let (head, tail) = silence_words(look, silence, what);
+        match groups.last_mut().filter(|(known, end, _)| *known == head && *end == tail) {
+            Some((_, _, numbers)) => numbers.extend(number),
+            None => groups.push((head, tail, number.into_iter().collect())),
+        }
+    }
+    let line = |(head, tail, numbers): (String, String, Vec<&str>)| {
+        let numbers = if numbers.is_empty() { String::new() } else { format!(" {}", numbers.join(", ")) };
+        format!("{head}{numbers}{tail}")
+    };
+    groups.into_iter().map(line).collect()
+}
+
+fn phase_line(phase: &Phase, simulated: bool) -> String {
+    let kind = if simulated { "simulated " } else { "" };
     let mut line = format!(
-        "{}: {} sent, at most {} in flight, {} answered in {:.6} s",
+        "{}: {} sent, at most {} in flight, {} answered in {:.6} {kind}s",
         phase.name,
         counted(phase.sent as usize, "MAD", "MADs"),
         phase.in_flight,
@@ -98,7 +121,7 @@ fn phase_line(phase: &Phase) -> String {
         (phase.repeated, "sent again"),
         (phase.unanswered, "given up"),
         (phase.refused, "refused"),
-        (phase.strangers, "answers to nobody's question"),
+        (phase.strangers, "stray"),
     ] {
         if count > 0 {
             line += &format!(", {count} {what}");
@@ -107,14 +130,16 @@ fn phase_line(phase: &Phase) -> String {
     line
 }
 
-fn silence_line(look: &Look, silence: &Silence) -> String {
+/// What stands before the numbers of a line and what behind them.
+fn silence_words(look: &Look, silence: &Silence, what: &str) -> (String, String) {
     let object = SilenceObject::new(look, silence);
     let verb = if silence.refusal.is_some() { "refused" } else { "no answer" };
     let who = match (&object.node, &object.guid, &object.peer, object.peer_port) {
+        (Some(name), Some(guid), ..) if name == guid => format!(" by {guid}"),
         (Some(name), Some(guid), ..) => format!(" by {name} ({guid})"),
         (_, _, Some(peer), Some(port)) => format!(" behind port {port} of {peer}"),
         _ => String::new(),
     };
     let why = silence.refusal.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-    format!("{verb}: {} over {}{who}{why}", silence.asked, object.route)
+    (format!("{verb}: {what}"), format!(" over {}{who}{why}", object.route))
 }

@@ -162,7 +162,11 @@ fn fabric() -> Vec<(&'static str, Value)> {
     let silence = ["node", "guid", "peer", "peer_guid", "refusal"].map(|key| (key, nullable(text())));
     let mut silence = silence.to_vec();
     silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
-    let live = [("reading", list(grown(phase, "seconds"))), ("silence", list(closed(silence)))];
+    let live = [
+        ("virtual_time", flag()),
+        ("reading", list(grown(phase, "seconds"))),
+        ("silence", list(closed(silence))),
+    ];
     numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
 }
 

@@ -64,7 +64,7 @@ fn switch_entries(
     switch: &str,
     rows: &RowArgs,
 ) -> Result<(), Failure> {
-    let node = endpoint(look, switch)?.node;
+    let node = context.among_answers(look, endpoint(look, switch))?.node;
     if !look.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
             "FD-7301: '{switch}' is no switch, so it has no forwarding table"
@@ -112,7 +112,11 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         pairs.push(("time", time.clone()));
     }
     pairs.push(("switches", summary.switches.to_string()));
-    pairs.push(("hosts", summary.hosts.to_string()));
+    let hosts = match summary.aggregation {
+        0 => summary.hosts.to_string(),
+        some => format!("{} ({some} of them aggregation nodes of switches)", summary.hosts),
+    };
+    pairs.push(("hosts", hosts));
     pairs.push(("routers", summary.routers.to_string()));
     let hosts = summary.links - summary.switch_links;
     let links = format!("{} ({} between switches, {hosts} of hosts)", summary.links, summary.switch_links);

@@ -17,8 +17,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let source = context.named_source()?.to_owned();
     let Some(socket) = args.serve.as_deref() else {
         return Err(Failure::usage(
-            "FD-7801: throughput under a traffic pattern is not in this version yet; --serve SOCKET runs the fabric \
-             for other processes",
+            "FD-7801: give --serve SOCKET, which runs the fabric for other processes; throughput under a traffic \
+             pattern is not in this version yet",
         ));
     };
     let outside = context.outside;
@@ -46,7 +46,7 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
     let clients = counted(*clients as usize, "client was", "clients were");
     let sent = counted(traffic.total() as usize, "datagram", "datagrams");
-    let writes = counted(traffic.writes() as usize, "of them writes", "of them write");
+    let writes = counted(traffic.writes() as usize, "of which could write", "of which could write");
     context.output.say(&format!(
         "{clients} served; they sent {sent}{methods}, {writes}; {dropped} answers were dropped"
     ));

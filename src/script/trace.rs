@@ -27,21 +27,28 @@ impl End {
 }
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
-    let mut look = context.look(Wanted { tables: args.tables.is_none(), ..Wanted::default() })?;
+    let mut source = context.open(&context.named_source()?.to_owned())?;
+    let mut look = context.look_through(source.as_mut(), Wanted::default())?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
         look.observation.tables = tables;
     }
+    let from = context.among_answers(&look, endpoint(&look, &args.from))?;
+    let to = context.among_answers(&look, endpoint(&look, &args.to))?;
+    let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
+    let lid = context.among_answers(&look, to.lid(&look, choice))?;
+    if args.tables.is_none() {
+        context.read_toward(source.as_mut(), &mut look, &[lid])?;
+    }
     let tables = &look.observation.tables;
     if tables.nodes.values().all(|node| node.lft.is_none()) {
-        return Err(Failure::usage(
+        let failure = Failure::usage(
             "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
              (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints)",
-        ));
+        );
+        return context.among_answers(&look, Err(failure));
     }
-    let (from, to) = (endpoint(&look, &args.from)?, endpoint(&look, &args.to)?);
-    let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
     let trace = Trace::follow(&look, tables, from, to, choice)?;
     write(context, &look, &trace)?;
     let concluded = context.conclude(&look);

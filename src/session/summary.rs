@@ -10,6 +10,8 @@ pub struct Summary {
     pub switches: usize,
     /// Channel adapters, aggregation nodes of switches included.
     pub hosts: usize,
+    /// Those of them that are aggregation nodes.
+    pub aggregation: usize,
     pub routers: usize,
     /// Cables, those of hosts included.
     pub links: usize,
@@ -39,6 +41,7 @@ impl Summary {
         Self {
             switches: fabric.switch_count(),
             hosts: fabric.count(NodeKind::ChannelAdapter),
+            aggregation: fabric.nodes().filter(|(_, node)| node.facts.is_aggregation()).count(),
             routers: fabric.count(NodeKind::Router),
             links: fabric.links().len(),
             switch_links: fabric.links().filter(|(id, _)| fabric.between_switches(*id)).count(),

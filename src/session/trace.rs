@@ -201,7 +201,8 @@ impl Traced {
         fabric.address_of(port).map(|(lid, lmc)| (lid, lmc.lids()))
     }
 
-    fn lid(&self, look: &Look, choice: LidChoice) -> Result<Lid, TraceError> {
+    /// The LID that is meant.
+    pub fn lid(&self, look: &Look, choice: LidChoice) -> Result<Lid, TraceError> {
         let (base, count) = self.address(look).ok_or_else(|| TraceError::NoLid(self.name(look)))?;
         let first = u32::from(base.value());
         let last = first + u32::from(count) - 1;

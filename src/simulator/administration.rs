@@ -37,7 +37,8 @@ impl World {
             _ => Err(UNSUPPORTED),
         };
         let header = answer.header_mut();
-        header.method = Method::GET_RESPONSE.0;
+        header.method =
+            if method == Method::GET_TABLE { Method::GET_TABLE_RESPONSE } else { Method::GET_RESPONSE }.0;
         header.status = done.err().unwrap_or(0).into();
         Some(answer)
     }

@@ -17,7 +17,7 @@ const ALL_PORTS: u8 = 0xFF;
 /// AllPortSelect, extended width, PortXmitWait, QP1Dropped; additional extended counters (in the second mask).
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
-/// A tick of 8 ns.
+/// The length of a tick, as the attribute numbers it.
 const TICK: u8 = 1;
 
 impl World {
@@ -96,7 +96,7 @@ impl World {
         Ok(sum)
     }
 
-    /// A Set clears; which counters, CounterSelect says. All of them or none is what tools send.
+    /// A Set clears; which counters, CounterSelect says.
     fn clear_counters(&mut self, (node, _): Plug, request: &Mad) -> Result<(), Refusal> {
         let block = match request.header().attribute.get() {
             attribute::PORT_COUNTERS | attribute::PORT_COUNTERS_EXTENDED => {
@@ -108,11 +108,67 @@ impl World {
             ALL_PORTS => 1..=self.device(node).port_count(),
             port => port..=port,
         };
-        if block.counter_select.get() != 0 {
-            ports.for_each(|port| drop(self.counters.remove(&(node, port))));
+        let cleared = selected(request);
+        for port in ports {
+            let Some(counted) = self.counters.get_mut(&(node, port)) else { continue };
+            for counter in &cleared {
+                if counted.has(counter) {
+                    counted.insert(counter.clone(), Some(0));
+                }
+            }
         }
         Ok(())
     }
+}
+
+/// The wide form of the counters that the bits of CounterSelect and CounterSelect2 stand for (IBA 16.1.3.5, 16.1.4.11).
+fn selected(request: &Mad) -> Vec<Counter> {
+    use Counter as C;
+    const NARROW: [Counter; 16] = [
+        C::SymbolErrorCounterExt,
+        C::LinkErrorRecoveryCounterExt,
+        C::LinkDownedCounterExt,
+        C::PortRcvErrorsExt,
+        C::PortRcvRemotePhysicalErrorsExt,
+        C::PortRcvSwitchRelayErrorsExt,
+        C::PortXmitDiscardsExt,
+        C::PortXmitConstraintErrorsExt,
+        C::PortRcvConstraintErrorsExt,
+        C::LocalLinkIntegrityErrorsExt,
+        C::ExcessiveBufferOverrunErrorsExt,
+        C::VL15DroppedExt,
+        C::PortXmitDataExtended,
+        C::PortRcvDataExtended,
+        C::PortXmitPktsExtended,
+        C::PortRcvPktsExtended,
+    ];
+    const WIDE: [Counter; 8] = [
+        C::PortXmitDataExtended,
+        C::PortRcvDataExtended,
+        C::PortXmitPktsExtended,
+        C::PortRcvPktsExtended,
+        C::PortUnicastXmitPkts,
+        C::PortUnicastRcvPkts,
+        C::PortMulticastXmitPkts,
+        C::PortMulticastRcvPkts,
+    ];
+    let chosen = |counters: &[Counter], bits: u32| -> Vec<Counter> {
+        let of = counters.iter().enumerate().filter(|(at, _)| bits >> at & 1 != 0);
+        of.map(|(_, counter)| counter.clone()).collect()
+    };
+    if request.header().attribute.get() == attribute::PORT_COUNTERS {
+        let block = request.performance_data::<PortCounters>();
+        let mut cleared = chosen(&NARROW, block.counter_select.get().into());
+        // Bit 0 of the second field is the only one that is in use.
+        cleared.extend((block.counter_select2 & 1 != 0).then_some(C::PortXmitWaitExt));
+        return cleared;
+    }
+    let block = request.performance_data::<PortCountersExtended>();
+    let mut cleared = chosen(&WIDE, block.counter_select.get().into());
+    // The second field has the errors in the order of the first attribute, then waiting and QP1.
+    let errors = [&NARROW[..12], &[C::PortXmitWaitExt, C::QP1DroppedExt]].concat();
+    cleared.extend(chosen(&errors, block.counter_select2.get()));
+    cleared
 }
 
 fn wide(counted: &CounterValues, counter: &Counter) -> u64 {

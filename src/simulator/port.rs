@@ -62,6 +62,10 @@ impl Clock for OpenSeat {
     fn now(&self) -> Duration {
         lock(&self.shared).now
     }
+
+    fn is_virtual(&self) -> bool {
+        true
+    }
 }
 
 impl MadPort for OpenSeat {

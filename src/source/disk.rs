@@ -148,7 +148,13 @@ fn read_file(path: &Path) -> Result<Vec<u8>, SourceError> {
 
 fn unreachable(name: &str, e: &std::io::Error) -> SourceError {
     let hint = match e.kind() {
-        std::io::ErrorKind::NotFound => "check the path; generated fabrics are written sim:NAME",
+        std::io::ErrorKind::NotFound => {
+            "check the path; live fabrics are written umad or umad:CA:PORT, simulated ones sim:NAME"
+        }
+        // What opening a socket as a file comes to.
+        _ if e.raw_os_error() == Some(6) => {
+            "if this is the socket of a served simulator, write sim: before it"
+        }
         std::io::ErrorKind::PermissionDenied => "ask for the right to read it, or run as a user who has it",
         _ => "check the path and the device it lies on",
     };

@@ -18,7 +18,7 @@ pub struct LiveOptions {
 /// names is looked at by `observe`.
 pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
-        return Ok(Box::new(match simulated::socket(words) {
+        return Ok(Box::new(match simulated::socket(words)? {
             Some((path, at)) => {
                 LiveSource::new(text, socket::connect(&path, at)?, options.policy, options.keys.clone())
             }

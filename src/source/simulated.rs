@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::generated::{make, notes_of};
 use super::live::LiveSource;
 use super::open::LiveOptions;
 use crate::access::SourceError;
 use crate::fabric::{NodeId, Tables};
-use crate::generate::{GenerateError, Generated, Spec, generate};
+use crate::generate::Generated;
 use crate::observe::{Notes, Place};
 use crate::simulator::{AttachError, Line, Share, SimulatedPort, Simulator, World};
 
@@ -61,10 +62,20 @@ struct Wishes {
 }
 
 /// The path and the node of `sim:SOCKET[,at=NODE]`: what has a slash or ends as sockets do is a path.
-pub fn socket(words: &str) -> Option<(PathBuf, Option<&str>)> {
-    let (path, at) = words.split_once(",at=").map_or((words, None), |(path, at)| (path, Some(at)));
-    let fabric = path.split(',').next().unwrap_or(path);
-    (fabric.contains('/') || path.ends_with(".sock")).then(|| (path.into(), at))
+pub fn socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, SourceError> {
+    let (path, more) = words.split_once(',').map_or((words, None), |(path, more)| (path, Some(more)));
+    if !path.contains('/') && !path.ends_with(".sock") {
+        return Ok(None);
+    }
+    match more.map(|more| more.strip_prefix("at=").filter(|at| !at.contains('='))) {
+        None => Ok(Some((path.into(), None))),
+        Some(Some(at)) => Ok(Some((path.into(), Some(at)))),
+        Some(None) => Err(SourceError::Name {
+            code: "FD-5036",
+            what: format!("'{}' is no key for a served simulator, which has at=NODE alone", more.unwrap_or_default()),
+            hint: "the other keys belong to the process that serves: --source sim:NAME,key=value simulate --serve".into(),
+        }),
+    }
 }
 
 /// A source over a simulator of its own.
@@ -90,27 +101,29 @@ pub fn simulator_of(text: &str, options: &LiveOptions) -> Result<(Simulator, Not
 }
 
 fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simulator, Notes), SourceError> {
-    let spec = wishes.fabric.parse::<Spec>().map_err(wrong_name)?;
-    let generated = generate(&spec).map_err(wrong_name)?;
-    let notes = notes_of(text, &generated);
+    let generated = make(&wishes.fabric).map_err(also_ours)?;
+    let mut notes = notes_of(text, &generated);
+    note_speeds(text, &generated, &mut notes);
     let mut world = World::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
         code: "FD-5033",
         what: format!("{text}: nothing is left of this fabric to look at"),
         hint: "ask for fewer faults".into(),
     })?;
     silence(&mut world, wishes);
-    if wishes.protect > 0 && !options.keys.any() {
+    let guids: Vec<_> = generated.fabric.nodes().map(|(id, node)| (id, node.guid())).collect();
+    let mut guarded = 0;
+    for (id, guid) in guids.into_iter().filter(|(_, guid)| options.keys.of(Some(*guid)) != 0) {
+        world.guard(id, options.keys.of(Some(guid)), wishes.protect);
+        guarded += 1;
+    }
+    if wishes.protect > 0 && guarded == 0 {
         return Err(SourceError::Name {
             code: "FD-5035",
-            what: "ports are only guarded with a key".into(),
-            hint: "give the M_Key that the simulator sets with --mkey-file".into(),
+            what: "ports are only guarded with a key, and none of the keys is for a node of this fabric"
+                .into(),
+            hint: "give a key for all, or lines 'GUID KEY' with GUIDs of this fabric, with --mkey-file"
+                .into(),
         });
-    }
-    if options.keys.any() {
-        let guids: Vec<_> = generated.fabric.nodes().map(|(id, node)| (id, node.guid())).collect();
-        for (id, guid) in guids {
-            world.guard(id, options.keys.of(Some(guid)), wishes.protect);
-        }
     }
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
@@ -138,35 +151,36 @@ fn near_the_seat(world: &World, at: Option<&str>) -> Vec<NodeId> {
     std::iter::once(seat).chain(peers).collect()
 }
 
-fn notes_of(text: &str, generated: &Generated) -> Notes {
-    let mut notes = Notes::new();
-    for text_of_note in &generated.notes {
-        notes.add("FN-511", Place::file(text), || text_of_note.clone());
-    }
-    if let [first, rest @ ..] = generated.failed.as_slice() {
-        notes.add("FN-512", Place::file(text), || {
-            let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-            format!("failed and not in the fabric: {first}{more}")
-        });
-    }
-    let speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
-    if let Some(speed) = speeds.into_iter().find(|speed| !speed.in_port_info()) {
+/// A key that the fabric does not know may be one of the simulator's, misspelt.
+fn also_ours(error: SourceError) -> SourceError {
+    let SourceError::Name { code: code @ "FD-3003", what, .. } = error else { return error };
+    let keys: Vec<&str> = SIMULATOR_KEYS.iter().map(|key| key.name).collect();
+    SourceError::Name { code, what, hint: format!("the simulator's own keys are {}", keys.join(", ")) }
+}
+
+/// What PortInfo cannot say of a fabric.
+fn note_speeds(text: &str, generated: &Generated, notes: &mut Notes) {
+    let mut speeds = generated.fabric.ports().filter_map(|(_, port)| port.facts.speed);
+    if let Some(speed) = speeds.find(|speed| !speed.in_port_info()) {
         notes.add("FN-513", Place::file(text), || {
             format!("a PortInfo cannot say {speed}: ports of this speed show the next one that it can")
         });
     }
-    notes
 }
 
 fn wishes(words: &str) -> Result<Wishes, SourceError> {
     let mut wishes = Wishes { seed: 1, ..Wishes::default() };
     let mut own = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
     for (place, word) in words.split(',').enumerate() {
         let pair = word.split_once('=').filter(|_| place > 0).map(|(key, value)| (key.trim(), value.trim()));
         let Some((key, value)) = pair else {
             own.push(word);
             continue;
         };
+        if SIMULATOR_KEYS.iter().any(|known| known.name == key) && !seen.insert(key) {
+            return Err(bad(key, value, "it stands twice"));
+        }
         let share = || Share::read(value).ok_or_else(|| bad(key, value, "a share from 0% to 100% as 10%"));
         match key {
             "at" => wishes.at = Some(value.to_owned()),
@@ -225,15 +239,6 @@ fn no_such_node(error: AttachError) -> SourceError {
     }
 }
 
-fn wrong_name(e: GenerateError) -> SourceError {
-    SourceError::Name {
-        code: e.code(),
-        what: e.to_string(),
-        hint: "'fabdeck sources' lists the names and their keys; a served simulator is named by the path of its socket"
-            .into(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,11 +251,12 @@ mod tests {
             ("lab.sock,at=node01/2", "lab.sock", Some("node01/2")),
             ("a/b", "a/b", None),
         ] {
-            assert_eq!(socket(words), Some((path.into(), at)), "{words}");
+            assert_eq!(socket(words), Ok(Some((path.into(), at))), "{words}");
         }
         for words in ["demo", "demo,at=node01/1", "kary,k=4,n=2,at=node01", "torus,dims=4x4,loss=1%"] {
-            assert_eq!(socket(words), None, "{words}");
+            assert_eq!(socket(words), Ok(None), "{words}");
         }
+        assert!(socket("/run/lab.sock,loss=5%").is_err() && socket("/run/lab.sock,at=x,loss=5%").is_err());
     }
 
     #[test]

@@ -416,7 +416,7 @@ proptest! {
 
         let mut out = Vec::new();
         slvl::write(&fabric, &lanes, &mut out).unwrap();
-        let of_switches = Tables { nodes: lanes.nodes.into_iter().filter(|(id, _)| fabric.node(*id).is_switch()).collect() };
+        let of_switches = Tables { nodes: lanes.nodes.into_iter().filter(|(id, _)| fabric.node(*id).is_switch()).collect(), only: None };
         prop_assert_eq!(applied(slvl::read(Input::new("v", &out)).unwrap(), &fabric), (of_switches, none));
     }
 

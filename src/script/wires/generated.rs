@@ -1,11 +1,10 @@
 //! Ties `generate` and the list of `sources` to the fabrics that are made by name.
 
-use crate::access::Source;
-use crate::access::{SourceError, Unwatched, Wanted};
+use crate::access::SourceError;
 use crate::generate;
 use crate::observe::Observation;
 use crate::script::CatalogueEntry;
-use crate::source::GeneratedSource;
+use crate::source::generated;
 
 pub fn catalogue() -> Vec<CatalogueEntry> {
     let entry = |entry: &generate::Entry| CatalogueEntry {
@@ -22,5 +21,5 @@ fn keys(keys: &[generate::Key]) -> String {
 }
 
 pub fn generate(name: &str) -> Result<Observation, SourceError> {
-    GeneratedSource::new(name, name)?.observe(Wanted::default(), &mut Unwatched)
+    generated(name, name)
 }

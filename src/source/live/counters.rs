@@ -76,9 +76,13 @@ pub fn read_counters(
     Ok(samples.into_values().collect())
 }
 
-/// The cabled ports of a node with the LID to ask them by.
+/// The ports of a node with the LID to ask them by: of a switch also those whose link is down or whose peer is silent,
+/// for their counters tell how it came to that.
 fn ports_of(fabric: &Fabric, at: usize) -> Vec<Port> {
-    let cabled = fabric.ports_of(node_id(at)).filter(|(_, port)| port.peer.is_some());
+    let switch = fabric.node(node_id(at)).is_switch();
+    let cabled = fabric
+        .ports_of(node_id(at))
+        .filter(|(_, port)| port.peer.is_some() || switch && port.number != PortNum::MANAGEMENT);
     let port = |(id, port): (_, &crate::fabric::Port)| {
         let (lid, _) = fabric.address_of(id)?;
         Some(Port { node: at, number: port.number.value(), lid })

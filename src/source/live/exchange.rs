@@ -375,6 +375,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.phase.answered += 1;
         if let Some(pending) = self.pending.get(&slot) {
             self.unheard.remove(&pending.question.target);
+            // A device that is busy asks to be asked again.
+            if mad.status().is_busy() && pending.transactions.len() <= pending.question.retries as usize {
+                self.give_up_try(transaction);
+                return None;
+            }
         }
         self.leave(slot, Stage::Queued);
         let tag = self.finish(slot)?;

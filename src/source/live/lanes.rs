@@ -6,10 +6,10 @@ use std::collections::BTreeSet;
 use super::discovery::directed;
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
-use super::reader::Reader;
+use super::reader::{OpenPhase, Reader};
 use super::tables::silence;
 use crate::access::SourceError;
-use crate::fabric::{Arbitration, Fabric, NodeKind, PortNum, Sl2Vl, Tables, VlWeight};
+use crate::fabric::{Arbitration, Fabric, NodeKind, PhysicalState, Port, PortNum, Sl2Vl, Tables, VlWeight};
 use crate::mad::{SlToVl, Smp, VlArbitrationBlock, attribute};
 
 /// The bit of the modifier that stands for all in-ports.
@@ -21,6 +21,8 @@ struct Pair {
     /// `None`: all in-ports at once.
     from: Option<u8>,
     to: u8,
+    /// What the switch said for all in-ports at once, which this one has to bear out.
+    claimed: Option<Sl2Vl>,
 }
 
 /// SL2VL tables.
@@ -40,21 +42,31 @@ pub fn read_lanes(
     phase.exchange.feed(expected as u64, questions);
     while let Some((pair, reply)) = phase.next()? {
         let node = &nodes[pair.node];
+        let ports = cabled(fabric, pair.node);
+        let one_by_one = |phase: &mut OpenPhase<'_, '_, Pair>| {
+            for from in inputs(&ports, pair.to) {
+                phase.exchange.ask(question(node, Pair { from: Some(from), claimed: None, ..pair }, retries));
+            }
+        };
         match (reply, pair.from) {
             (Reply::Answer(mad), Some(from)) => {
                 let table = Smp(mad).data::<SlToVl>().table();
-                tables.entry(node_id(pair.node)).sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
-            }
-            (Reply::Answer(mad), None) => {
-                let table = Smp(mad).data::<SlToVl>().table();
-                all_in(tables, &cabled(fabric, pair.node), pair, table);
-            }
-            // It said that it could, and cannot for this port: its in-ports differ.
-            (Reply::Refused(_), None) => {
-                for from in inputs(&cabled(fabric, pair.node), pair.to) {
-                    phase.exchange.ask(question(node, Pair { from: Some(from), ..pair }, retries));
+                match pair.claimed {
+                    None => put(tables, pair, from, table),
+                    Some(claimed) if claimed == table => {
+                        inputs(&ports, pair.to).for_each(|from| put(tables, pair, from, table));
+                    }
+                    Some(_) => one_by_one(&mut phase),
                 }
             }
+            // What the answer holds where in-ports differ is up to the device, so the last of them is asked by itself.
+            (Reply::Answer(mad), None) => {
+                let claimed = Some(Smp(mad).data::<SlToVl>().table());
+                let from = inputs(&ports, pair.to).last();
+                phase.exchange.ask(question(node, Pair { from, claimed, ..pair }, retries));
+            }
+            // It said that it could, and cannot for this port: its in-ports differ.
+            (Reply::Refused(_), None) => one_by_one(&mut phase),
             (failed, from) => {
                 let asked = match from {
                     Some(from) => format!("SL2VL {from} to {}", pair.to),
@@ -68,9 +80,11 @@ pub fn read_lanes(
     Ok(())
 }
 
-/// The ports of a node with a cable.
+/// The ports of a node with a link, whoever is at its other end.
 fn cabled(fabric: &Fabric, at: usize) -> Vec<u8> {
-    let ports = fabric.ports_of(node_id(at)).filter(|(_, port)| port.peer.is_some());
+    let linked =
+        |port: &Port| port.peer.is_some() || port.facts.physical_state == Some(PhysicalState::LinkUp);
+    let ports = fabric.ports_of(node_id(at)).filter(|(_, port)| linked(port));
     ports.map(|(_, port)| port.number.value()).filter(|number| *number > 0).collect()
 }
 
@@ -79,17 +93,14 @@ fn inputs(ports: &[u8], to: u8) -> impl Iterator<Item = u8> {
     std::iter::once(0).chain(ports.iter().copied()).filter(move |from| *from != to)
 }
 
-fn all_in(tables: &mut Tables, ports: &[u8], pair: Pair, table: Sl2Vl) {
-    let held = tables.entry(node_id(pair.node));
-    for from in inputs(ports, pair.to) {
-        held.sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
-    }
+fn put(tables: &mut Tables, pair: Pair, from: u8, table: Sl2Vl) {
+    tables.entry(node_id(pair.node)).sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
 }
 
 /// What there is to ask of one node.
 fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
     let ports = cabled(fabric, at);
-    let pair = |from, to| Pair { node: at, from, to };
+    let pair = |from, to| Pair { node: at, from, to, claimed: None };
     let at_once = node.switch_info.is_some_and(|info| info.optimized_sl_to_vl());
     match (node.kind, at_once) {
         (NodeKind::Switch, false) => {

@@ -2,14 +2,15 @@
 
 use super::counters::read_counters;
 use super::discovery::discover;
+use super::found::FoundNode;
 use super::keys::Keys;
 use super::lanes::{read_arbitration, read_lanes};
 use super::manager::find_manager;
 use super::policy::Policy;
-use super::reader::Reader;
+use super::reader::{Reader, Told};
 use super::tables::{read_forwarding, read_multicast};
 use crate::access::{MadPort, ReadPort, Source, SourceError, Wanted, Watch};
-use crate::fabric::{Fabric, Guid, Tables};
+use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
 
 /// Reads over a port that cannot write.
@@ -23,11 +24,21 @@ pub struct LiveSource {
     transactions: u32,
     /// What there is to say about the fabric itself, at every look.
     notes: Notes,
+    /// What the last look found, for more to be read on the same ways.
+    found: Vec<FoundNode>,
 }
 
 impl LiveSource {
     pub fn new(name: impl Into<String>, port: ReadPort, policy: Policy, keys: Keys) -> Self {
-        Self { name: name.into(), port, policy, keys, transactions: 1, notes: Notes::new() }
+        Self {
+            name: name.into(),
+            port,
+            policy,
+            keys,
+            transactions: 1,
+            notes: Notes::new(),
+            found: Vec::new(),
+        }
     }
 
     /// Transactions of its own for every look: answers to one that was cancelled may come during the next.
@@ -59,12 +70,34 @@ impl Source for LiveSource {
         let first = self.transactions();
         let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let mut look = look_with(reader, wanted)?;
+        let (mut look, found) = look_with(reader, wanted)?;
+        self.found = found;
         look.notes.extend(self.notes.clone());
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();
         }
         Ok(look)
+    }
+
+    fn read_toward(
+        &mut self,
+        look: &mut Observation,
+        lids: &[Lid],
+        watch: &mut dyn Watch,
+    ) -> Result<(), SourceError> {
+        if look.tables.nodes.values().any(|held| held.lft.is_some()) {
+            return Ok(());
+        }
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        look.tables.only = Some(lids.iter().map(|lid| lid.value() / BLOCK_LIDS).collect());
+        read_forwarding(&mut reader, &self.found, &mut look.tables)?;
+        take_told(reader, look);
+        if let Some(reading) = &mut look.reading {
+            reading.writes = self.port.traffic().writes();
+        }
+        Ok(())
     }
 }
 
@@ -77,10 +110,10 @@ pub fn look(
     wanted: Wanted,
     watch: &mut dyn Watch,
 ) -> Result<Observation, SourceError> {
-    look_with(Reader::new(source, port, policy, keys, watch), wanted)
+    look_with(Reader::new(source, port, policy, keys, watch), wanted).map(|(look, _)| look)
 }
 
-fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<Observation, SourceError> {
+fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<(Observation, Vec<FoundNode>), SourceError> {
     let from = reader.local_name().to_owned();
     let found = discover(&mut reader)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
@@ -98,13 +131,26 @@ fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<Observation, Sour
     }
     let counters = if wanted.counters { read_counters(&mut reader, &fabric, &nodes)? } else { Vec::new() };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
-    let mut notes = std::mem::take(&mut reader.told.notes);
-    let mut silent = std::mem::take(&mut reader.told.silent);
+    let reading =
+        Some(Reading { subnet_prefix, from, virtual_time: reader.virtual_time(), ..Reading::default() });
+    let mut look =
+        Observation { fabric, tables, counters, subnet_manager, reading, ..Observation::default() };
+    take_told(reader, &mut look);
+    Ok((look, nodes))
+}
+
+/// Adds what the phases of a reading had to tell.
+fn take_told(reader: Reader<'_>, look: &mut Observation) {
+    let keyed = reader.keys().any();
+    let Told { mut silent, notes, source } = reader.told;
     // Answers come in any order; the list is the same for the same silence.
     silent.sort();
-    note_silence(&mut notes, &reader.told.source, &silent, reader.keys().any(), &fabric);
-    let reading = Some(Reading { phases: reader.phases, silent, subnet_prefix, from, writes: 0 });
-    Ok(Observation { fabric, tables, counters, subnet_manager, notes, reading, ..Observation::default() })
+    look.notes.extend(notes);
+    note_silence(&mut look.notes, &source, &silent, keyed, &look.fabric);
+    if let Some(reading) = &mut look.reading {
+        reading.phases.extend(reader.phases);
+        reading.silent.extend(silent);
+    }
 }
 
 /// One note for each kind of silence; the list with every route is in the reading.
@@ -131,7 +177,7 @@ fn note_silence(notes: &mut Notes, source: &str, silent: &[Silence], keyed: bool
                         ": nothing beyond the local port answers".to_owned()
                     }
                     (true, false) => {
-                        ": it is dead, or it is guarded by an M_Key (see --mkey-file)".to_owned()
+                        ": it is dead, or MADs get lost (--retries), or it is guarded by an M_Key (--mkey-file)".to_owned()
                     }
                 };
                 format!("no answer over {route}{behind}{cause}")

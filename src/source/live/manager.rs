@@ -20,28 +20,36 @@ pub fn find_manager(
     // Without an answer from the local port, which is told by itself, nothing is known of a manager.
     let Some(lid) = lid else { return Ok(None) };
     let Some(lid) = Lid::new(lid.into()) else {
-        reader.told.note("FN-524", || "no subnet manager has set this port up: its SM LID is 0".to_owned());
+        reader.told.note("FN-524", || "no subnet manager has set this port up (its SM LID is 0): nothing that goes by LID will be answered, counters \
+             among it; start one (opensm)"
+                .to_owned());
         return Ok(None);
     };
     let owner = fabric.port_by_lid(lid).map(|port| fabric.port(port).node);
     let owner = owner.and_then(|node| nodes.get(node.index()));
     let key = owner.map_or_else(|| reader.keys().of(None), |node| node.m_key.0);
-    let mut phase = reader.phase::<()>("manager");
+    let mut phase = reader.phase::<bool>("manager");
     let retries = phase.exchange.retries();
-    let mut ask = |parcel| phase.exchange.ask(Question { parcel, target: 0, retries, tag: () });
-    // Both ways at once: who waits for a manager that is gone waits for one time-out, not for two.
-    ask(by_lid(attribute::SM_INFO, 0, lid, key));
-    if let Some(node) = owner {
-        ask(directed(attribute::SM_INFO, 0, &node.route, key));
-    }
+    let ask = |parcel, retries, last| Question { parcel, target: 0, retries, tag: last };
+    phase.exchange.ask(ask(by_lid(attribute::SM_INFO, 0, lid, key), 0, owner.is_none() && retries == 0));
     let mut manager = None;
-    while let Some(((), reply)) = phase.next()? {
-        if let Reply::Answer(mad) = reply {
-            let smp = Smp(mad);
-            let info = smp.data::<SmInfo>();
-            let state = info.state().map(str::to_owned);
-            manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
-            break;
+    while let Some((last, reply)) = phase.next()? {
+        match reply {
+            Reply::Answer(mad) => {
+                let smp = Smp(mad);
+                let info = smp.data::<SmInfo>();
+                let state = info.state().map(str::to_owned);
+                manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
+            }
+            // Tables may not lead there: then it is asked over the way that is known, as often as everybody is.
+            _ if !last => {
+                let parcel = match owner {
+                    Some(node) => directed(attribute::SM_INFO, 0, &node.route, key),
+                    None => by_lid(attribute::SM_INFO, 0, lid, key),
+                };
+                phase.exchange.ask(ask(parcel, retries, true));
+            }
+            _ => {}
         }
     }
     if manager.is_none() {

@@ -75,6 +75,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The port that everything goes out of.
+    /// Whether the port's time is one in which waiting takes no time.
+    pub fn virtual_time(&self) -> bool {
+        self.port.is_virtual()
+    }
+
     pub fn local_name(&self) -> &str {
         &self.port.local().name
     }
@@ -140,10 +145,10 @@ impl<T> OpenPhase<'_, '_, T> {
     pub fn local_port_silent(&self) -> SourceError {
         let hint = match self.keys.any() {
             true => {
-                "check the port with 'ibstat'; a port that is guarded by another M_Key than the one given stays silent too"
+                "a port that is guarded by another M_Key than the one given stays silent; if it is not guarded, check it with 'ibstat'"
             }
             false => {
-                "check the port with 'ibstat'; a port that is guarded by an M_Key stays silent: give it with --mkey-file"
+                "a port that is guarded by an M_Key stays silent (give the key with --mkey-file); if it is not, check it with 'ibstat'"
             }
         };
         SourceError::Unreachable {

@@ -15,12 +15,17 @@ const FIRST_GROUP: u16 = 0xC000;
 const BLOCK_GROUPS: u16 = 32;
 const POSITION_PORTS: u8 = 16;
 
-/// What every switch forwards unicast packets by.
+/// What every switch forwards unicast packets by: all blocks, or those that the tables say are the only ones wanted.
 pub fn read_forwarding(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
+    let only = tables.only.clone();
+    let wanted = |info: &SwitchInfo| {
+        let all = 0..=top(info) / BLOCK_LIDS;
+        all.filter(|block| only.as_ref().is_none_or(|only| only.contains(block))).collect::<Vec<u16>>()
+    };
     let mut phase = reader.phase::<(usize, u16)>("tables");
     let mut blocks = 0;
     for (at, node) in switches(nodes) {
@@ -32,12 +37,12 @@ pub fn read_forwarding(
             continue;
         };
         tables.entry(node_id(at)).lft = Some(Lft::new());
-        blocks += u64::from(top(&info) / BLOCK_LIDS) + 1;
+        blocks += wanted(&info).len() as u64;
     }
     let retries = phase.exchange.retries();
     let told = switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
     let each_block =
-        told.flat_map(|(at, node, info)| (0..=top(&info) / BLOCK_LIDS).map(move |block| (at, node, block)));
+        told.flat_map(|(at, node, info)| wanted(&info).into_iter().map(move |block| (at, node, block)));
     phase.exchange.feed(
         blocks,
         each_block.map(move |(at, node, block)| {

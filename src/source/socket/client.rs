@@ -21,7 +21,7 @@ const FLUSH_AT: usize = 64 * DATAGRAM_FRAME;
 /// A server that takes nothing of this many is not running.
 const OUTBOX_MAX: usize = 4096 * DATAGRAM_FRAME;
 const NODE_MAX: usize = 255;
-const START: &str = "start it again with 'fabdeck --source sim:NAME simulate --serve SOCKET'";
+const START: &str = "start one with 'fabdeck --source sim:NAME simulate --serve SOCKET', or wait until it says that it serves";
 
 /// Takes a seat in a served simulator: on a node, or where the server chooses.
 pub fn connect(path: &Path, at: Option<&str>) -> Result<ReadPort, SourceError> {

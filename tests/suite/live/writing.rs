@@ -2,7 +2,7 @@
 
 use fabdeck::access::WritePort;
 use fabdeck::fabric::{Fabric, NodeId, PhysicalState, PortNum};
-use fabdeck::mad::{LftBlock, Method, NoChange, PortInfo, SMP_DATA, Smp, attribute};
+use fabdeck::mad::{LftBlock, Method, PortInfo, SMP_DATA, Smp, attribute};
 use fabdeck::simulator::{Line, Share, SimulatedPort, Simulator};
 use fabdeck::source::{Keys, Policy, SetError, Setter, Target};
 use zerocopy::IntoBytes;
@@ -196,7 +196,7 @@ fn a_port_is_disabled_and_enabled() {
     for (state, reached) in
         [(PhysicalState::Disabled, false), (PhysicalState::Polling, true), (PhysicalState::Polling, true)]
     {
-        let info = own(&mut port).with_physical_state(state, NoChange);
+        let info = own(&mut port).with_physical_state(state);
         let data: [u8; SMP_DATA] = info.as_bytes().try_into().unwrap();
         setter.set(&mut port, &target, attribute::PORT_INFO, up.value().into(), &data).unwrap();
         let expected = if reached { PhysicalState::LinkUp } else { PhysicalState::Disabled };

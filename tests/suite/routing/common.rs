@@ -1,0 +1,17 @@
+//! What every test of an engine begins with.
+
+use fabdeck::fabric::Fabric;
+use fabdeck::generate::{Spec, generate};
+use fabdeck::routing::{Answer, NoPulse, Problem, Refusal, Request, engine};
+
+pub fn fabric(name: &str) -> Fabric {
+    generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+}
+
+pub fn route(id: &str, problem: &Problem<'_>) -> Result<Answer, Refusal> {
+    route_as(id, problem, &Request::default())
+}
+
+pub fn route_as(id: &str, problem: &Problem<'_>, request: &Request) -> Result<Answer, Refusal> {
+    (engine(id).unwrap().route)(problem, request, &NoPulse)
+}
