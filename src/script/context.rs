@@ -91,7 +91,7 @@ impl Context<'_, '_> {
     ) -> Result<T, Failure> {
         found.map_err(|error| {
             let failure = error.into();
-            if !look.observation.partial() {
+            if look.observation.reading.is_none() || !look.observation.partial() {
                 return failure;
             }
             self.conclude(look);

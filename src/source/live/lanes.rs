@@ -68,7 +68,7 @@ pub fn read_lanes(
             // It said that it could, and cannot for this port: its in-ports differ.
             (Reply::Refused(_), None) => one_by_one(&mut phase),
             (failed, from) => {
-                let asked = match from {
+                let asked = match from.filter(|_| pair.claimed.is_none()) {
                     Some(from) => format!("SL2VL {from} to {}", pair.to),
                     None => format!("SL2VL to {}", pair.to),
                 };

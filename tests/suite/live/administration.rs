@@ -169,7 +169,8 @@ fn counters_stick_where_they_are_narrow_and_are_cleared_only_by_a_set() {
     let ask = |port: &mut dyn MadPort, method, attribute| {
         let mut mad = Mad::performance(method, attribute, number.value());
         if method == Method::SET {
-            mad.performance_data_mut::<PortCounters>().counter_select = 0xFFFF.into();
+            let block = mad.performance_data_mut::<PortCounters>();
+            (block.counter_select, block.counter_select2) = (0xFFFF.into(), 1);
         }
         let address = address(&mad);
         exchange(port, Parcel { mad, address }).unwrap()
@@ -229,7 +230,7 @@ fn lanes_are_the_same_in_either_form() {
     for differs in [false, true] {
         let (plain, optimized) = (lanes(false, differs), lanes(true, differs));
         assert!(plain.0 == optimized.0, "other tables");
-        assert!(optimized.1.sent * 10 < plain.1.sent, "{} and {}", optimized.1.sent, plain.1.sent);
+        assert!(optimized.1.sent * 8 < plain.1.sent, "{} and {}", optimized.1.sent, plain.1.sent);
         assert_eq!(optimized.1.refused, u64::from(differs), "one out-port has in-ports that differ");
     }
 }
