@@ -1,10 +1,15 @@
-//! Routing engines behind a registry: from a fabric with its faults to routes, or a refusal with its reason.
+//! Routing engines behind a registry: from a fabric with its faults to routes, or a refusal with its reason; and the
+//! certificate that judges routes, whoever made them.
 
+pub mod certificate;
+pub mod difference;
 mod engine;
 mod minhop;
 mod problem;
 mod registry;
+pub(crate) mod trees;
 
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, engine};
+pub use trees::Cause;

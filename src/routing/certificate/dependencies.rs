@@ -1,0 +1,354 @@
+//! Dependencies between channels, lane by lane: a path that leaves a switch by one channel after coming by another
+//! makes the first wait for the second. Routes cannot deadlock when no lane has a cycle of them.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::verdict::{LaneKnowledge, Scope};
+use crate::fabric::{ChannelId, Lane, Lanes, Lid, PortNum, Routes, SwitchGraph};
+use crate::routing::problem::{Destination, Problem};
+use crate::routing::trees::{Tree, place_of};
+
+/// How many dependencies are looked at for a shorter cycle than the first.
+const SEARCHED: usize = 20_000_000;
+
+/// A dependency is a bit: the row is the channel by which a path comes, the column the place among those that leave.
+/// Bits are only ever set, so that the outcome is the same whoever comes first.
+#[derive(Debug)]
+pub struct Dependencies {
+    /// Words of a row.
+    words: usize,
+    channels: usize,
+    bits: Vec<AtomicU64>,
+}
+
+impl Dependencies {
+    pub fn new(graph: &SwitchGraph, lanes: u8) -> Self {
+        let switches = 0..graph.switch_count() as u32;
+        let widest = switches.map(|switch| graph.leaving(switch).len()).max().unwrap_or(0);
+        let (words, channels) = (widest.div_ceil(64).max(1), graph.channels().len());
+        let count = words * channels * usize::from(lanes.max(1));
+        Self { words, channels, bits: (0..count).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn word(&self, lane: u8, channel: usize, place: u32) -> usize {
+        (usize::from(lane) * self.channels + channel) * self.words + place as usize / 64
+    }
+
+    pub fn add(&self, lane: u8, channel: usize, place: u32) {
+        let Some(word) = self.bits.get(self.word(lane, channel, place)) else { return };
+        let bit = 1 << (place % 64);
+        // Most have been seen before, and to look costs less than to write.
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    fn has(&self, lane: u8, channel: usize, place: u32) -> bool {
+        self.bits[self.word(lane, channel, place)].load(Ordering::Relaxed) & (1 << (place % 64)) != 0
+    }
+
+    /// The channels that a channel waits for, ascending.
+    fn after<'d>(
+        &'d self,
+        graph: &'d SwitchGraph,
+        lane: u8,
+        channel: usize,
+    ) -> impl Iterator<Item = usize> + 'd {
+        let first = graph.leaving(graph.channels()[channel].to).start;
+        let start = self.word(lane, channel, 0);
+        let words = self.bits[start..start + self.words].iter().enumerate();
+        words.flat_map(move |(at, word)| {
+            let mut left = word.load(Ordering::Relaxed);
+            std::iter::from_fn(move || {
+                let place = (left != 0).then(|| left.trailing_zeros() as usize)?;
+                left &= left - 1;
+                Some(first + at * 64 + place)
+            })
+        })
+    }
+
+    /// The channels that wait for a channel.
+    fn before<'d>(
+        &'d self,
+        graph: &'d SwitchGraph,
+        lane: u8,
+        channel: usize,
+    ) -> impl Iterator<Item = usize> + 'd {
+        let place = place_of(graph, channel);
+        let coming = graph.leaving(graph.channels()[channel].from);
+        let coming = coming.map(|away| graph.channels()[away].reverse.index());
+        coming.filter(move |other| *other < self.channels && self.has(lane, *other, place))
+    }
+
+    /// A cycle on a lane, as short as a bounded search finds; from its lowest channel on.
+    pub fn cycle(&self, graph: &SwitchGraph, lane: u8) -> Option<Vec<usize>> {
+        let waiting = self.not_sorted(graph, lane);
+        let first = waiting.iter().position(|count| *count > 0)?;
+        let mut best = self.cycle_behind(graph, lane, &waiting, first)?;
+        let mut budget = SEARCHED;
+        for start in best.clone() {
+            if best.len() <= 2 || budget == 0 {
+                break;
+            }
+            if let Some(shorter) =
+                self.shortest_through(graph, (lane, start), &waiting, best.len(), &mut budget)
+            {
+                best = shorter;
+            }
+        }
+        let lowest = (0..best.len()).min_by_key(|at| best[*at]).unwrap_or(0);
+        best.rotate_left(lowest);
+        Some(best)
+    }
+
+    /// Sorts topologically; for each channel how many it still waits behind: all 0 without a cycle.
+    fn not_sorted(&self, graph: &SwitchGraph, lane: u8) -> Vec<u32> {
+        let mut waiting = vec![0u32; self.channels];
+        for channel in 0..self.channels {
+            self.after(graph, lane, channel).for_each(|next| waiting[next] += 1);
+        }
+        let mut free: Vec<usize> = (0..self.channels).filter(|channel| waiting[*channel] == 0).collect();
+        while let Some(channel) = free.pop() {
+            for next in self.after(graph, lane, channel) {
+                waiting[next] -= 1;
+                if waiting[next] == 0 {
+                    free.push(next);
+                }
+            }
+        }
+        waiting
+    }
+
+    /// Whatever could not be sorted has another before it: going back ends in a cycle.
+    fn cycle_behind(
+        &self,
+        graph: &SwitchGraph,
+        lane: u8,
+        waiting: &[u32],
+        start: usize,
+    ) -> Option<Vec<usize>> {
+        let mut seen_at = vec![usize::MAX; self.channels];
+        let (mut path, mut at) = (Vec::new(), start);
+        while seen_at[at] == usize::MAX {
+            seen_at[at] = path.len();
+            path.push(at);
+            at = self.before(graph, lane, at).find(|other| waiting[*other] > 0)?;
+        }
+        let mut cycle = path.split_off(seen_at[at]);
+        cycle.reverse();
+        Some(cycle)
+    }
+
+    /// The shortest cycle through a channel, if it is shorter than `below`.
+    fn shortest_through(
+        &self,
+        graph: &SwitchGraph,
+        (lane, start): (u8, usize),
+        waiting: &[u32],
+        below: usize,
+        budget: &mut usize,
+    ) -> Option<Vec<usize>> {
+        let mut from = vec![usize::MAX; self.channels];
+        let mut front = vec![start];
+        for _ in 1..below {
+            let mut next_front = Vec::new();
+            for channel in front {
+                for next in self.after(graph, lane, channel) {
+                    *budget = budget.checked_sub(1)?;
+                    if next == start {
+                        let mut cycle = vec![channel];
+                        while cycle.last().is_some_and(|last| *last != start) {
+                            cycle.extend(cycle.last().map(|last| from[*last]));
+                        }
+                        cycle.reverse();
+                        return Some(cycle);
+                    }
+                    if waiting[next] > 0 && from[next] == usize::MAX {
+                        from[next] = channel;
+                        next_front.push(next);
+                    }
+                }
+            }
+            front = next_front;
+        }
+        None
+    }
+}
+
+/// A path that needs one channel after another.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Proof {
+    /// The switch that the source sits on, or that is the source.
+    pub source: u32,
+    pub destination: Lid,
+    /// Which of the routes, where several are judged together.
+    pub routes: usize,
+}
+
+/// Channels of which each waits for the next, the last for the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cycle {
+    pub lane: Lane,
+    pub channels: Vec<ChannelId>,
+    /// For each channel a path that uses it and then the next.
+    pub paths: Vec<Proof>,
+}
+
+/// What sources and destinations make dependencies, and under which lanes.
+#[derive(Debug)]
+pub struct Traffic<'a> {
+    pub problem: &'a Problem<'a>,
+    pub switches: bool,
+    /// Terminals with a LID of each switch.
+    pub terminals: Vec<u32>,
+    /// All paths on one lane, whatever the routes say.
+    pub one_lane: bool,
+}
+
+impl<'a> Traffic<'a> {
+    pub fn new(problem: &'a Problem<'a>, scope: &Scope) -> Self {
+        let mut terminals = vec![0; problem.graph.switch_count()];
+        for terminal in problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+            terminals[terminal.switch as usize] += 1;
+        }
+        let one_lane = scope.lanes == LaneKnowledge::Unknown;
+        Self { problem, switches: scope.switches, terminals, one_lane }
+    }
+
+    /// Whether equal columns of two LIDs make the same dependencies.
+    pub fn alike(&self, routes: &Routes, a: &Destination, b: &Destination) -> bool {
+        match &routes.lanes {
+            Lanes::One => true,
+            _ if self.one_lane => true,
+            Lanes::ByDestination { .. } => routes.lane(0, a.lid) == routes.lane(0, b.lid),
+            Lanes::ByPair { .. } => false,
+        }
+    }
+
+    /// For each switch the lanes that its sources send on, as bits; the lanes of all of them together.
+    pub fn sources(&self, routes: &Routes, end: &Destination, tree: &Tree<'_>, lanes: &mut [u16]) -> u16 {
+        let by_pair = !self.one_lane && matches!(routes.lanes, Lanes::ByPair { .. });
+        let one = 1u16 << self.lane(routes, 0, end.lid);
+        let mut all = 0;
+        lanes.fill(0);
+        for switch in tree.order {
+            let at = *switch as usize;
+            let itself = *switch == tree.root;
+            let others = self.terminals[at] > u32::from(itself && !end.is_switch());
+            if others || (self.switches && !(itself && end.is_switch())) {
+                lanes[at] = if by_pair { 1 << self.lane(routes, *switch, end.lid) } else { one };
+                all |= lanes[at];
+            }
+        }
+        all
+    }
+
+    pub fn lane(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+        if self.one_lane { 0 } else { routes.lane(from, to).value() }
+    }
+
+    /// How many lanes may come up; lanes are below 16 whatever routes claim.
+    pub fn lanes(&self, routes: &Routes) -> u8 {
+        match &routes.lanes {
+            Lanes::ByDestination { lane, .. } | Lanes::ByPair { lane, .. } if !self.one_lane => {
+                lane.iter().copied().max().map_or(1, |top| top.min(Lane::MAX) + 1)
+            }
+            _ => 1,
+        }
+    }
+
+    pub fn sends(&self, switch: u32) -> bool {
+        self.switches || self.terminals[switch as usize] > 0
+    }
+
+    /// Cycles on every lane, each with the paths that close it.
+    pub fn cycles(&self, dependencies: &Dependencies, lanes: u8, all: &[&Routes]) -> Vec<Cycle> {
+        let graph = &self.problem.graph;
+        let found = (0..lanes).filter_map(|lane| Some((lane, dependencies.cycle(graph, lane)?)));
+        found.map(|(lane, channels)| self.proven(lane, &channels, all)).collect()
+    }
+
+    fn proven(&self, lane: u8, cycle: &[usize], all: &[&Routes]) -> Cycle {
+        let next = cycle.iter().cycle().skip(1);
+        let paths = cycle.iter().zip(next).filter_map(|(a, b)| self.proof(lane, *a, *b, all)).collect();
+        let channels = cycle.iter().map(|channel| ChannelId(*channel as u32)).collect();
+        Cycle { lane: Lane::new(lane.into()).unwrap_or_default(), channels, paths }
+    }
+
+    /// The first path, by LID, that uses one channel and then the other.
+    fn proof(&self, lane: u8, a: usize, b: usize, all: &[&Routes]) -> Option<Proof> {
+        let channels = self.problem.graph.channels();
+        let (a, b) = (channels.get(a)?, channels.get(b)?);
+        all.iter().enumerate().find_map(|(at, routes)| {
+            let (here, there) = (routes.row(a.from), routes.row(b.from));
+            let both = (0u32..).zip(here.iter().zip(there));
+            let fits = both.filter(|(_, ports)| *ports == (&a.from_port.value(), &b.from_port.value()));
+            fits.filter_map(|(lid, _)| Lid::new(lid)).find_map(|lid| {
+                let source = self.source_over(routes, lane, a.from, lid)?;
+                Some(Proof { source, destination: lid, routes: at })
+            })
+        })
+    }
+
+    /// A source whose path to a LID crosses a switch on a lane and arrives: the switch itself if it is one.
+    fn source_over(&self, routes: &Routes, lane: u8, over: u32, lid: Lid) -> Option<u32> {
+        let root = self.root_of(lid)?;
+        self.arrives(routes, over, lid, root, over)?;
+        let fits = |from: &u32| {
+            self.sends(*from)
+                && self.lane(routes, *from, lid) == lane
+                && self.arrives(routes, *from, lid, root, over) == Some(true)
+        };
+        if fits(&over) { Some(over) } else { self.problem.switches().find(fits) }
+    }
+
+    /// The switch and port behind which a LID in scope lies.
+    fn root_of(&self, lid: Lid) -> Option<(u32, PortNum)> {
+        let fabric = self.problem.fabric;
+        let port = fabric.port_by_lid(lid)?;
+        let node = match fabric.node(fabric.port(port).node).is_switch() {
+            true => fabric.port(port).node,
+            false => fabric.port(fabric.peer(port)?).node,
+        };
+        if !fabric.node(node).is_switch() {
+            return None;
+        }
+        let end = self.problem.behind(node.0).iter().find(|end| end.lid == lid)?;
+        (self.switches || !end.is_switch()).then_some((node.0, end.port))
+    }
+
+    /// Whether a path crosses a switch; `None` when it does not arrive.
+    fn arrives(&self, routes: &Routes, from: u32, lid: Lid, root: (u32, PortNum), over: u32) -> Option<bool> {
+        let graph = &self.problem.graph;
+        let (mut at, mut crossed) = (from, false);
+        for _ in 0..=graph.switch_count() {
+            crossed |= at == over;
+            let egress = routes.get(at, lid)?;
+            if at == root.0 {
+                return (egress == root.1).then_some(crossed);
+            }
+            let leaving = &graph.channels()[graph.leaving(at)];
+            at = leaving.get(leaving.binary_search_by_key(&egress, |channel| channel.from_port).ok()?)?.to;
+        }
+        None
+    }
+}
+
+/// Puts the dependencies of one tree down. `lanes`: for each switch the lanes that come through it, as bits; those of
+/// sources to begin with, and of all that pass afterwards.
+pub fn add_tree(graph: &SwitchGraph, dependencies: &Dependencies, tree: &Tree<'_>, lanes: &mut [u16]) {
+    for switch in tree.order.iter().rev().copied().filter(|switch| *switch != tree.root) {
+        let next = tree.ways[switch as usize].to();
+        let through = lanes[switch as usize];
+        if next == tree.root || through == 0 {
+            continue;
+        }
+        lanes[next as usize] |= through;
+        let (channel, place) = (tree.channel(graph, switch), tree.ways[next as usize].place());
+        let mut left = through;
+        while left != 0 {
+            dependencies.add(left.trailing_zeros() as u8, channel, place);
+            left &= left - 1;
+        }
+    }
+}

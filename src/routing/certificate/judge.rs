@@ -1,0 +1,230 @@
+//! One pass over the destinations, then a sort of the dependencies of each lane.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::dependencies::{Dependencies, Traffic, add_tree};
+use super::pairs::{Ends, Losses, join};
+use super::verdict::{
+    BUSIEST, Certificate, ForwardingIndex, LISTED, LaneKnowledge, Loop, Loops, LostPairs, PathLengths, Scope,
+};
+use crate::fabric::{ChannelId, Routes};
+use crate::routing::engine::{Pulse, Refusal};
+use crate::routing::problem::{Destination, Problem};
+use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
+
+/// Judges routes on a fabric with its faults.
+pub fn certify(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    scope: &Scope,
+    pulse: &dyn Pulse,
+) -> Result<Certificate, Refusal> {
+    let (table, ends) = (Ways::new(&problem.graph), Ends::new(problem, scope.switches));
+    let one_lane = scope.lanes == LaneKnowledge::Unknown;
+    let traffic = Traffic::new(problem, scope);
+    let lanes = traffic.lanes(routes);
+    let dependencies = Dependencies::new(&problem.graph, lanes);
+    let judge =
+        Judge { problem, routes, table: &table, ends: &ends, traffic: &traffic, dependencies: &dependencies };
+    let done = AtomicUsize::new(0);
+    let all = batches(problem);
+    let tallies = all.par_iter().map(|batch| {
+        let tally = judge.batch(batch.clone(), pulse);
+        pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, all.len());
+        tally
+    });
+    let empty = || Tally::new(problem.graph.channels().len());
+    let tally = tallies.reduce_with(Tally::join).unwrap_or_else(empty);
+    if pulse.cancelled() {
+        return Err(Refusal::Cancelled);
+    }
+    let cycles = traffic.cycles(&dependencies, lanes, &[routes]);
+    let unaddressed = problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_none()).count();
+    Ok(Certificate {
+        scope: *scope,
+        pairs: ends.pairs(),
+        unaddressed: unaddressed as u64,
+        lost: tally.lost,
+        loops: tally.loops,
+        lanes: (0..16).filter(|lane| tally.lanes >> lane & 1 == 1).collect(),
+        deadlock_free: (!one_lane).then_some(cycles.is_empty()),
+        cycles,
+        lengths: lengths(tally.hops, &tally.detours),
+        edge_forwarding_index: forwarding_index(&tally.load),
+    })
+}
+
+struct Judge<'a> {
+    problem: &'a Problem<'a>,
+    routes: &'a Routes,
+    table: &'a Ways,
+    ends: &'a Ends<'a>,
+    traffic: &'a Traffic<'a>,
+    dependencies: &'a Dependencies,
+}
+
+/// What is counted; sums and firsts, so that the order in which destinations are looked at does not show.
+struct Tally {
+    load: Vec<u64>,
+    /// Paths by hops.
+    hops: Vec<u64>,
+    /// Paths that are longer than need be, by (fewest hops, hops).
+    detours: BTreeMap<(u32, u32), u64>,
+    lost: LostPairs,
+    loops: Loops,
+    lanes: u16,
+}
+
+impl Tally {
+    fn new(channels: usize) -> Self {
+        Self {
+            load: vec![0; channels],
+            hops: Vec::new(),
+            detours: BTreeMap::new(),
+            lost: LostPairs::default(),
+            loops: Loops::default(),
+            lanes: 0,
+        }
+    }
+
+    fn join(mut self, mut other: Self) -> Self {
+        if self.hops.len() < other.hops.len() {
+            std::mem::swap(&mut self.hops, &mut other.hops);
+        }
+        for (here, there) in self.load.iter_mut().zip(other.load) {
+            *here += there;
+        }
+        for (here, there) in self.hops.iter_mut().zip(other.hops) {
+            *here += there;
+        }
+        for (detour, paths) in other.detours {
+            *self.detours.entry(detour).or_default() += paths;
+        }
+        self.lost = join(self.lost, other.lost);
+        self.loops.count += other.loops.count;
+        self.loops.first.append(&mut other.loops.first);
+        self.loops.first.sort_unstable();
+        self.loops.first.truncate(LISTED);
+        self.lanes |= other.lanes;
+        self
+    }
+
+    fn add_loops(&mut self, run: &[Destination], tree: &Tree<'_>) {
+        self.loops.count += (run.len() * tree.loops.len()) as u64;
+        let all = run.iter().flat_map(|end| tree.loops.iter().map(move |round| (end.lid, round)));
+        let listed = all.take(LISTED).map(|(lid, round)| Loop { lid, switches: round.clone() });
+        self.loops.first.extend(listed);
+        self.loops.first.sort_unstable();
+        self.loops.first.truncate(LISTED);
+    }
+}
+
+impl Judge<'_> {
+    fn batch(&self, roots: std::ops::Range<u32>, pulse: &dyn Pulse) -> Tally {
+        let graph = &self.problem.graph;
+        let mut tally = Tally::new(graph.channels().len());
+        if pulse.cancelled() {
+            return tally;
+        }
+        let near = Distances::to(graph, roots.clone());
+        let mut reader = Reader::new(self.problem, self.table);
+        let mut losses = Losses::new(self.ends);
+        let mut through = vec![0u32; graph.switch_count()];
+        let mut lanes = vec![0u16; graph.switch_count()];
+        for root in roots {
+            if pulse.cancelled() {
+                break;
+            }
+            // Behind a switch its own LIDs may stand anywhere; the LIDs of one port must follow each other.
+            let mut wanted = self.problem.behind(root).to_vec();
+            wanted.retain(|end| self.traffic.switches || !end.is_switch());
+            wanted.sort_by_key(|end| (end.port, end.lid));
+            let row = near.row(root);
+            let alike = &|a: &Destination, b: &Destination| self.traffic.alike(self.routes, a, b);
+            let see = &mut |run: &[Destination], tree: &Tree<'_>| {
+                run.iter().for_each(|end| losses.add(end, tree));
+                if !tree.loops.is_empty() {
+                    tally.add_loops(run, tree);
+                }
+                self.paths(run, tree, &mut through, &mut tally);
+                self.dependencies(&run[0], tree, &mut lanes, &mut tally);
+            };
+            reader.read(self.routes, (root, row), &wanted, alike, see);
+            losses.close(row);
+        }
+        tally.lost = losses.lost;
+        tally
+    }
+
+    /// Paths between terminals: their lengths, and how many cross each channel.
+    fn paths(&self, run: &[Destination], tree: &Tree<'_>, through: &mut [u32], tally: &mut Tally) {
+        let ends = run.iter().filter(|end| !end.is_switch()).count() as u64;
+        if ends == 0 || tree.order.is_empty() {
+            return;
+        }
+        through.copy_from_slice(&self.ends.terminals);
+        let (root, first) = (tree.root as usize, &self.problem.graph);
+        // Every destination of the run is one of the terminals there, and sends nothing to itself.
+        through[root] = through[root].saturating_sub(1);
+        for switch in tree.order {
+            let (paths, at) = (through[*switch as usize], *switch as usize);
+            if paths == 0 {
+                continue;
+            }
+            let (hops, fewest) = (tree.hops(*switch).unwrap_or_default(), tree.near[at]);
+            if tally.hops.len() <= hops as usize {
+                tally.hops.resize(hops as usize + 1, 0);
+            }
+            tally.hops[hops as usize] += u64::from(paths) * ends;
+            if hops > fewest {
+                *tally.detours.entry((fewest, hops)).or_default() += u64::from(paths) * ends;
+            }
+        }
+        for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
+            let paths = through[*switch as usize];
+            if paths > 0 {
+                through[tree.ways[*switch as usize].to() as usize] += paths;
+                tally.load[tree.channel(first, *switch)] += u64::from(paths) * ends;
+            }
+        }
+    }
+
+    fn dependencies(&self, end: &Destination, tree: &Tree<'_>, lanes: &mut [u16], tally: &mut Tally) {
+        tally.lanes |= self.traffic.sources(self.routes, end, tree, lanes);
+        add_tree(&self.problem.graph, self.dependencies, tree, lanes);
+    }
+}
+
+fn lengths(histogram: Vec<u64>, detours: &BTreeMap<(u32, u32), u64>) -> PathLengths {
+    let between: u64 = histogram.iter().skip(1).sum();
+    let ratio = |(fewest, hops): (u32, u32)| f64::from(hops) / f64::from(fewest.max(1));
+    let more: f64 = detours.iter().map(|(detour, paths)| (ratio(*detour) - 1.0) * *paths as f64).sum();
+    PathLengths {
+        longest: histogram.len().saturating_sub(1) as u32,
+        mean_stretch: if between == 0 { 1.0 } else { 1.0 + more / between as f64 },
+        worst_stretch: detours.keys().map(|detour| ratio(*detour)).fold(1.0, f64::max),
+        histogram,
+    }
+}
+
+/// The edge forwarding index of loads; channels that nothing uses count as 0.
+fn forwarding_index(load: &[u64]) -> ForwardingIndex {
+    let count = load.len().max(1) as f64;
+    let mean = load.iter().sum::<u64>() as f64 / count;
+    let variance = load.iter().map(|paths| (*paths as f64 - mean).powi(2)).sum::<f64>() / count;
+    let mut worst: Vec<(ChannelId, u64)> =
+        (0..).map(ChannelId).zip(load.iter().copied()).filter(|(_, paths)| *paths > 0).collect();
+    worst.sort_unstable_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));
+    worst.truncate(BUSIEST);
+    ForwardingIndex {
+        min: load.iter().copied().min().unwrap_or(0),
+        mean,
+        max: load.iter().copied().max().unwrap_or(0),
+        stddev: variance.sqrt(),
+        worst,
+        unused: load.iter().filter(|paths| **paths == 0).count() as u64,
+    }
+}

@@ -1,0 +1,378 @@
+//! What tables say of each destination: a tree over the switches, read column by column. The certificate, differences
+//! and lost paths all stand on it, so a destination costs one pass over the switches wherever it is asked for.
+
+use std::ops::Range;
+
+use super::problem::{Destination, Problem};
+use crate::fabric::{Channel, NO_PATH, Routes, SwitchGraph};
+
+/// Of how many switches the destinations are looked at together: a word of the breadth-first search.
+pub const SWITCHES_AT_ONCE: usize = 64;
+
+/// Columns that are gathered together: about what one line of memory holds of a row.
+const COLUMNS_AT_ONCE: usize = 64;
+
+/// No way between two switches.
+pub const FAR: u32 = u32::MAX;
+
+/// Numbers of hops from here on mean that there is no path.
+const LOST: u32 = u32::MAX - 8;
+const UNKNOWN: u32 = u32::MAX;
+const ON_PATH: u32 = u32::MAX - 1;
+const NO_ROUTE: u32 = u32::MAX - 2;
+const DEAD_END: u32 = u32::MAX - 3;
+const LOOPS: u32 = u32::MAX - 4;
+
+/// Why a path does not arrive.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Cause {
+    /// No cable leads there.
+    CutOff,
+    /// The source's own switch has no entry.
+    NoRoute,
+    /// It ends on the way: at a switch without an entry, or at a port that leads elsewhere.
+    DeadEnd,
+    /// It goes round, or into a round.
+    Loop,
+}
+
+impl Cause {
+    pub const ALL: [Self; 4] = [Self::CutOff, Self::NoRoute, Self::DeadEnd, Self::Loop];
+}
+
+/// Where an entry leads: the switch behind the channel, and the channel's place among those that leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way(u32);
+
+impl Way {
+    /// No entry.
+    const ABSENT: Self = Self(0xFF);
+    /// An entry that leads to no other switch and not to the destination.
+    const ASTRAY: Self = Self(0x1FF);
+    const ARRIVED: Self = Self(0x2FF);
+
+    fn leads_on(self) -> bool {
+        self.0 & 0xFF != 0xFF
+    }
+
+    /// Only of a way that a tree holds a number of hops above 0 for.
+    pub fn to(self) -> u32 {
+        self.0 >> 8
+    }
+
+    pub fn place(self) -> u32 {
+        self.0 & 0xFF
+    }
+}
+
+/// The ways behind the ports of all switches.
+#[derive(Debug)]
+pub struct Ways {
+    first: Vec<u32>,
+    ways: Vec<Way>,
+}
+
+impl Ways {
+    pub fn new(graph: &SwitchGraph) -> Self {
+        let (mut first, mut ways) = (vec![0], Vec::new());
+        for switch in 0..graph.switch_count() as u32 {
+            let leaving = &graph.channels()[graph.leaving(switch)];
+            let start = ways.len();
+            let top = leaving.iter().map(|channel| channel.from_port.index() + 1).max().unwrap_or(0);
+            ways.resize(start + top, Way::ASTRAY);
+            for (place, channel) in leaving.iter().enumerate() {
+                ways[start + channel.from_port.index()] = Way(channel.to << 8 | place as u32);
+            }
+            first.push(ways.len() as u32);
+        }
+        Self { first, ways }
+    }
+
+    fn of(&self, switch: usize) -> &[Way] {
+        &self.ways[self.first[switch] as usize..self.first[switch + 1] as usize]
+    }
+}
+
+/// How far each switch is from some others, by cables: a row of all switches for each of them.
+#[derive(Debug)]
+pub struct Distances {
+    first: u32,
+    switches: usize,
+    hops: Vec<u32>,
+}
+
+impl Distances {
+    /// To at most 64 switches, all at once: a bit for each (Then et al., "The more the merrier").
+    pub fn to(graph: &SwitchGraph, targets: Range<u32>) -> Self {
+        let switches = graph.switch_count();
+        let mut hops = vec![FAR; targets.len() * switches];
+        let (mut seen, mut front) = (vec![0u64; switches], vec![0u64; switches]);
+        for (bit, target) in targets.clone().enumerate().filter(|(_, target)| graph.alive(*target)) {
+            hops[bit * switches + target as usize] = 0;
+            seen[target as usize] |= 1 << bit;
+            front[target as usize] |= 1 << bit;
+        }
+        let heads: Vec<u32> = graph.channels().iter().map(|channel| channel.to).collect();
+        let mut next = vec![0u64; switches];
+        for steps in 1.. {
+            let mut any = 0;
+            for switch in 0..switches {
+                let leaving = &heads[graph.leaving(switch as u32)];
+                let mut fresh = leaving.iter().fold(0, |bits, to| bits | front[*to as usize]) & !seen[switch];
+                next[switch] = fresh;
+                seen[switch] |= fresh;
+                any |= fresh;
+                while fresh != 0 {
+                    hops[fresh.trailing_zeros() as usize * switches + switch] = steps;
+                    fresh &= fresh - 1;
+                }
+            }
+            if any == 0 {
+                break;
+            }
+            std::mem::swap(&mut front, &mut next);
+        }
+        Self { first: targets.start, switches, hops }
+    }
+
+    pub fn row(&self, target: u32) -> &[u32] {
+        let start = (target - self.first) as usize * self.switches;
+        &self.hops[start..start + self.switches]
+    }
+}
+
+/// What the tables make of one destination.
+#[derive(Debug)]
+pub struct Tree<'r> {
+    /// The switch of the destination.
+    pub root: u32,
+    pub ways: &'r [Way],
+    hops: &'r [u32],
+    /// The switches whose paths arrive, the next switch of each before it; the root first.
+    pub order: &'r [u32],
+    /// Every switch that cables connect arrives.
+    pub whole: bool,
+    /// The rounds in it, each from its lowest switch on.
+    pub loops: &'r [Vec<u32>],
+    /// How far switches are by cables.
+    pub near: &'r [u32],
+}
+
+impl Tree<'_> {
+    /// Switch-to-switch hops of the path from a switch.
+    pub fn hops(&self, switch: u32) -> Option<u32> {
+        Some(self.hops[switch as usize]).filter(|hops| *hops < LOST)
+    }
+
+    /// Why there is no path from a switch.
+    pub fn cause(&self, switch: u32) -> Option<Cause> {
+        match self.hops[switch as usize] {
+            hops if hops < LOST => None,
+            LOOPS => Some(Cause::Loop),
+            NO_ROUTE => Some(Cause::NoRoute),
+            DEAD_END => Some(Cause::DeadEnd),
+            _ => Some(Cause::CutOff),
+        }
+    }
+
+    /// The channel that a path from a switch goes on by; the root has none.
+    pub fn channel(&self, graph: &SwitchGraph, switch: u32) -> usize {
+        graph.leaving(switch).start + self.ways[switch as usize].place() as usize
+    }
+}
+
+/// Reads the trees of destinations; holds what is used over and over.
+#[derive(Debug)]
+pub struct Reader<'p> {
+    problem: &'p Problem<'p>,
+    table: &'p Ways,
+    columns: Vec<Way>,
+    /// The switches in the part of the root, in an order that the last trees had.
+    hint: Vec<u32>,
+    hops: Vec<u32>,
+    order: Vec<u32>,
+    path: Vec<u32>,
+    loops: Vec<Vec<u32>>,
+}
+
+impl<'p> Reader<'p> {
+    pub fn new(problem: &'p Problem<'p>, table: &'p Ways) -> Self {
+        let switches = problem.graph.switch_count();
+        Self {
+            problem,
+            table,
+            columns: Vec::new(),
+            hint: Vec::with_capacity(switches),
+            hops: vec![UNKNOWN; switches],
+            order: Vec::with_capacity(switches),
+            path: Vec::new(),
+            loops: Vec::new(),
+        }
+    }
+
+    /// Shows the trees of some destinations behind one switch. Neighbours with the same tree are shown together where
+    /// `alike` says that nothing else tells them apart.
+    pub fn read(
+        &mut self,
+        routes: &Routes,
+        (root, near): (u32, &[u32]),
+        wanted: &[Destination],
+        alike: &dyn Fn(&Destination, &Destination) -> bool,
+        see: &mut dyn FnMut(&[Destination], &Tree<'_>),
+    ) {
+        let switches = self.problem.graph.switch_count();
+        self.hint.clear();
+        self.hint.extend((0..switches as u32).filter(|switch| near[*switch as usize] != FAR));
+        self.hint.sort_by_key(|switch| near[*switch as usize]);
+        for batch in wanted.chunks(COLUMNS_AT_ONCE) {
+            self.gather(routes, root, batch);
+            let columns = std::mem::take(&mut self.columns);
+            let mut column = columns.chunks_exact(switches.max(1)).zip(batch).enumerate().peekable();
+            while let Some((start, (ways, first))) = column.next() {
+                let mut end = start + 1;
+                while column.next_if(|(_, (more, other))| alike(first, other) && *more == ways).is_some() {
+                    end += 1;
+                }
+                let whole = self.follow(ways, root, near);
+                let (hops, loops) = (&self.hops, &self.loops);
+                let order = if whole { &self.hint } else { &self.order };
+                see(&batch[start..end], &Tree { root, ways, hops, order, whole, loops, near });
+            }
+            self.columns = columns;
+        }
+    }
+
+    /// The columns of some LIDs: switches outside, as rows lie in memory.
+    fn gather(&mut self, routes: &Routes, root: u32, batch: &[Destination]) {
+        let switches = self.problem.graph.switch_count();
+        self.columns.clear();
+        self.columns.resize(batch.len() * switches, Way::ABSENT);
+        for switch in 0..switches {
+            let (row, ways) = (routes.row(switch as u32), self.table.of(switch));
+            for (at, end) in batch.iter().enumerate() {
+                let port = row.get(end.lid.index()).copied().unwrap_or(NO_PATH);
+                let way = match port {
+                    NO_PATH => Way::ABSENT,
+                    _ if switch == root as usize && port == end.port.value() => Way::ARRIVED,
+                    // At its own switch a packet that does not leave by the right port has gone astray.
+                    _ if switch == root as usize => Way::ASTRAY,
+                    _ => ways.get(usize::from(port)).copied().unwrap_or(Way::ASTRAY),
+                };
+                self.columns[at * switches + switch] = way;
+            }
+        }
+    }
+
+    /// Finds the hops of every switch; true when all of them arrive, and `hint` is then an order of the tree.
+    fn follow(&mut self, ways: &[Way], root: u32, near: &[u32]) -> bool {
+        self.loops.clear();
+        if self.follow_hint(ways, root) {
+            return true;
+        }
+        self.walk_all(ways, root, near);
+        let whole = self.order.len() == self.hint.len();
+        if whole {
+            // What is behind one switch is mostly routed alike: the next tree will fit this order.
+            self.hint.clone_from(&self.order);
+        }
+        whole
+    }
+
+    fn follow_hint(&mut self, ways: &[Way], root: u32) -> bool {
+        self.hops.fill(UNKNOWN);
+        if ways.get(root as usize) != Some(&Way::ARRIVED) {
+            return false;
+        }
+        self.hops[root as usize] = 0;
+        for switch in &self.hint {
+            let way = ways[*switch as usize];
+            if !way.leads_on() {
+                if *switch == root {
+                    continue;
+                }
+                return false;
+            }
+            let beyond = self.hops[way.to() as usize];
+            if beyond >= LOST {
+                return false;
+            }
+            self.hops[*switch as usize] = beyond + 1;
+        }
+        true
+    }
+
+    /// Walks from every switch until something is known.
+    fn walk_all(&mut self, ways: &[Way], root: u32, near: &[u32]) {
+        self.hops.fill(UNKNOWN);
+        self.order.clear();
+        for start in 0..ways.len() as u32 {
+            if near[start as usize] == FAR {
+                continue;
+            }
+            let mut at = start;
+            while self.hops[at as usize] == UNKNOWN {
+                self.hops[at as usize] = ON_PATH;
+                self.path.push(at);
+                let way = ways[at as usize];
+                if !way.leads_on() {
+                    break;
+                }
+                at = way.to();
+            }
+            if self.path.is_empty() {
+                continue;
+            }
+            self.unwind(ways, root, at);
+        }
+    }
+
+    /// Settles what lies on the path, from its end, which is `at`.
+    fn unwind(&mut self, ways: &[Way], root: u32, at: u32) {
+        let mut beyond = self.hops[at as usize];
+        if beyond == ON_PATH && ways[at as usize].leads_on() {
+            let start = self.path.iter().position(|switch| *switch == at).unwrap_or(0);
+            let mut round = self.path[start..].to_vec();
+            let lowest = (0..round.len()).min_by_key(|place| round[*place]).unwrap_or(0);
+            round.rotate_left(lowest);
+            self.loops.push(round);
+            beyond = LOOPS;
+        } else if beyond == ON_PATH {
+            // The last of the path ends there: at the destination, or for want of a way.
+            self.path.pop();
+            beyond = match ways[at as usize] {
+                Way::ARRIVED => 0,
+                Way::ABSENT => NO_ROUTE,
+                _ => DEAD_END,
+            };
+            self.hops[at as usize] = beyond;
+            if beyond == 0 {
+                debug_assert_eq!(at, root);
+                self.order.push(at);
+            }
+        }
+        while let Some(switch) = self.path.pop() {
+            beyond = match beyond {
+                LOOPS => LOOPS,
+                hops if hops < LOST => {
+                    self.order.push(switch);
+                    hops + 1
+                }
+                _ => DEAD_END,
+            };
+            self.hops[switch as usize] = beyond;
+        }
+    }
+}
+
+/// Ranges of switches whose destinations are looked at together.
+pub fn batches(problem: &Problem<'_>) -> Vec<Range<u32>> {
+    let count = problem.graph.switch_count() as u32;
+    let size = SWITCHES_AT_ONCE as u32;
+    (0..count.div_ceil(size)).map(|batch| batch * size..count.min((batch + 1) * size)).collect()
+}
+
+/// The place of a channel among those that leave its switch.
+pub fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
+    let channel: &Channel = &graph.channels()[id];
+    (id - graph.leaving(channel.from).start) as u32
+}
