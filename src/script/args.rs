@@ -111,6 +111,7 @@ pub enum Action {
     #[command(subcommand)]
     Show(Show),
     Trace(TraceArgs),
+    Check(CheckArgs),
     Generate(GenerateArgs),
     Convert(ConvertArgs),
     Simulate(SimulateArgs),
@@ -169,6 +170,26 @@ pub struct TraceArgs {
     /// Which of the destination's 2^LMC LIDs to follow, instead of its base LID
     #[arg(long, value_name = "LID")]
     pub lid: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Forwarding tables to check instead of those in force
+    #[arg(long, value_name = "FILE")]
+    pub tables: Option<PathBuf>,
+    /// Count switches as sources and destinations too
+    #[arg(long)]
+    pub switches: bool,
+    /// Which lanes packets take: one for all of them, or not known
+    #[arg(long, value_name = "LANES", value_enum, default_value_t = LaneChoice::Unknown)]
+    pub lanes: LaneChoice,
+}
+
+/// What is known of the lanes that packets take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LaneChoice {
+    One,
+    Unknown,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ use super::Exit;
 use super::open::WriteError;
 use crate::access::SourceError;
 use crate::fabric::ElementError;
+use crate::routing::Refusal;
 use crate::session::{QueryError, TraceError};
 
 /// An exit code, and what is said about it.
@@ -77,6 +78,17 @@ impl From<TraceError> for Failure {
             _ => Exit::Usage,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let exit = match &refusal {
+            Refusal::Cancelled => Exit::Interrupted,
+            Refusal::Request { .. } => Exit::Usage,
+            _ => Exit::Failed,
+        };
+        Self::new(exit, refusal.to_string())
     }
 }
 

@@ -51,6 +51,16 @@ impl<'w> Object<'w> {
         Ok(())
     }
 
+    /// The fields of a value, a line each.
+    pub fn fields(&mut self, value: &impl Serialize) -> io::Result<()> {
+        if let serde_json::Value::Object(fields) = serde_json::to_value(value)? {
+            for (key, value) in &fields {
+                self.field(key, value)?;
+            }
+        }
+        Ok(())
+    }
+
     /// A list with an item a line.
     pub fn list<T: Serialize>(&mut self, key: &str, items: impl Iterator<Item = T>) -> io::Result<()> {
         self.key(key)?;

@@ -3,6 +3,7 @@
 
 mod adapters;
 mod args;
+mod check;
 mod config;
 mod context;
 mod convert;

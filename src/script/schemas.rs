@@ -24,6 +24,7 @@ pub fn schemas() -> BTreeMap<String, String> {
         add(view.id(), &format!("fabdeck {} --json", view.command()), true, properties);
     }
     add("fabric", "fabdeck show fabric --json", true, fabric());
+    add("check", "fabdeck check --json", true, check());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     let texts = || list(text());
@@ -173,6 +174,34 @@ fn fabric() -> Vec<(&'static str, Value)> {
 fn simulated() -> Vec<(&'static str, Value)> {
     let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
     vec![("clients", number()), ("datagrams", datagrams), ("writes", number()), ("dropped", number())]
+}
+
+/// A certificate.
+fn check() -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let counts = |keys: &[&'static str]| closed(keys.iter().map(|key| (*key, number())).collect());
+    let texts = || list(text());
+    let lost = closed(vec![("from", text()), ("to", text()), ("lid", number()), ("cause", text())]);
+    let spread = closed(vec![("min", number()), ("mean", any()), ("max", number()), ("stddev", any())]);
+    vec![
+        ("pairs", number()),
+        ("unreachable", number()),
+        ("by_kind", counts(&["hosts", "aggregation", "switches"])),
+        ("by_cause", counts(&["cut_off", "no_route", "dead_end", "in_loop"])),
+        ("lost", list(lost)),
+        ("loops", number()),
+        ("loop_examples", list(texts())),
+        ("lanes", number()),
+        ("deadlock_free", nullable(flag())),
+        ("cycle", nullable(texts())),
+        ("cycle_paths", nullable(texts())),
+        ("cycle_lane", nullable(number())),
+        ("longest_path", number()),
+        ("path_lengths", list(number())),
+        ("edge_forwarding_index", spread),
+        ("busiest", json!({ "type": "array" })),
+        ("unaddressed", number()),
+    ]
 }
 
 fn trace() -> Vec<(&'static str, Value)> {

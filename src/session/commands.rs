@@ -147,6 +147,20 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source capture/ trace port:node01/1 13",
     ]),
     command_of(
+        "check",
+        "Certify forwarding tables",
+        "From the tables alone: whether every pair has a path, whether any path goes round, whether packets can wait for \
+         each other in a circle (with the channels and paths that close one), how long paths are and how evenly they \
+         lie. Findings end with exit code 2. Without lanes, a fabric without a cycle is free of deadlock on any lanes; \
+         with one nothing follows until the lanes are known.",
+    )
+    .looks()
+    .examples(&[
+        "fabdeck --source sim:demo check",
+        "fabdeck --source sim:kary,k=4,n=2 check --lanes one",
+        "fabdeck --source site.topo check --tables opensm-lfts.dump --switches",
+    ]),
+    command_of(
         "generate",
         "Make a fabric by name",
         "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \

@@ -2,6 +2,7 @@
 //! table. Both faces, console and script, read the same answers here; nothing here draws or prints.
 
 mod browse;
+mod check;
 mod commands;
 mod field;
 mod filter;
@@ -13,6 +14,7 @@ mod value;
 mod views;
 
 pub use browse::Browse;
+pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};

@@ -21,6 +21,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
     ("trace", &["trace", "node01", "node24"]),
+    ("check", &["check", "--switches"]),
     ("sources", &["sources", "--identity"]),
 ];
 

@@ -63,6 +63,7 @@ fn is_a(value: &Value, kind: &str) -> bool {
     match kind {
         "null" => value.is_null(),
         "string" => value.is_string(),
+        "number" => value.is_number(),
         "integer" => value.is_u64(),
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),

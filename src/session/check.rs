@@ -1,0 +1,194 @@
+//! The certificate of forwarding tables in an operator's words: counts, and the first of what is wrong by name.
+
+use serde::Serialize;
+
+use crate::fabric::{ChannelId, Fabric, Faults, Lid, NodeId, PortId, Routes, Tables};
+use crate::routing::certificate::{Certificate, Kind, LaneKnowledge, Proof, Scope, certify};
+use crate::routing::{Cause, Problem, Pulse, Refusal};
+
+use super::Look;
+
+/// What is said of the busiest channels and the spread over all.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Balance {
+    pub min: u64,
+    pub mean: f64,
+    pub max: u64,
+    pub stddev: f64,
+}
+
+/// Pairs without a path, by what their ends are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ByKind {
+    pub hosts: u64,
+    pub aggregation: u64,
+    pub switches: u64,
+}
+
+/// The same pairs, by why they have none.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ByCause {
+    pub cut_off: u64,
+    pub no_route: u64,
+    pub dead_end: u64,
+    pub in_loop: u64,
+}
+
+/// A pair without a path.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Lost {
+    pub from: String,
+    pub to: String,
+    pub lid: u16,
+    pub cause: &'static str,
+}
+
+/// A certificate by name.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    /// Ordered pairs of terminal ports; with switches, of switches too.
+    pub pairs: u64,
+    pub unreachable: u64,
+    pub by_kind: ByKind,
+    pub by_cause: ByCause,
+    /// The first of them.
+    pub lost: Vec<Lost>,
+    pub loops: u64,
+    /// The first of them, switch by switch.
+    pub loop_examples: Vec<Vec<String>>,
+    pub lanes: usize,
+    /// `None` when it depends on lanes that are not known.
+    pub deadlock_free: Option<bool>,
+    /// Channels of which each waits for the next, the last for the first.
+    pub cycle: Option<Vec<String>>,
+    /// For each of them a path that uses it and then the next.
+    pub cycle_paths: Option<Vec<String>>,
+    pub cycle_lane: Option<u8>,
+    /// Switch-to-switch hops.
+    pub longest_path: u32,
+    /// Pairs by the hops of their path.
+    pub path_lengths: Vec<u64>,
+    pub edge_forwarding_index: Balance,
+    /// The busiest channels with the paths over them.
+    pub busiest: Vec<(String, u64)>,
+    /// Terminals without a LID, which no pair counts.
+    pub unaddressed: u64,
+}
+
+impl Report {
+    /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
+    pub fn findings(&self) -> bool {
+        self.unreachable > self.by_cause.cut_off || self.loops > 0 || self.deadlock_free == Some(false)
+    }
+}
+
+/// Judges tables. Without lanes a fabric whose dependencies are acyclic as if all paths shared one lane is free of
+/// deadlock on any lanes: a cycle on lanes would be one without them. The other way round nothing follows.
+pub fn check(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    scope: &Scope,
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let fabric = look.fabric();
+    let problem = Problem::new(fabric, faults);
+    let routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    let certificate = certify(&problem, &routes, scope, pulse)?;
+    Ok(report(look, &problem, &certificate))
+}
+
+/// A certificate in words.
+pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> Report {
+    let names = Names { look, problem };
+    let lost = &certificate.lost;
+    let index = &certificate.edge_forwarding_index;
+    let cycle = certificate.cycles.first();
+    let acyclic = cycle.is_none();
+    let unknown = certificate.scope.lanes == LaneKnowledge::Unknown;
+    Report {
+        pairs: certificate.pairs,
+        unreachable: lost.total(),
+        by_kind: ByKind {
+            hosts: lost.by_kind(Kind::Hosts),
+            aggregation: lost.by_kind(Kind::Aggregation),
+            switches: lost.by_kind(Kind::Switches),
+        },
+        by_cause: ByCause {
+            cut_off: lost.by_cause(Cause::CutOff),
+            no_route: lost.by_cause(Cause::NoRoute),
+            dead_end: lost.by_cause(Cause::DeadEnd),
+            in_loop: lost.by_cause(Cause::Loop),
+        },
+        lost: lost.first.iter().map(|pair| names.lost(pair.from, pair.to, pair.cause)).collect(),
+        loops: certificate.loops.count,
+        loop_examples: certificate.loops.first.iter().map(|round| names.switches(&round.switches)).collect(),
+        lanes: certificate.lanes.len(),
+        deadlock_free: if unknown { acyclic.then_some(true) } else { certificate.deadlock_free },
+        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
+        cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect()),
+        cycle_lane: cycle.map(|cycle| cycle.lane.value()),
+        longest_path: certificate.lengths.longest,
+        path_lengths: certificate.lengths.histogram.clone(),
+        edge_forwarding_index: Balance {
+            min: index.min,
+            mean: index.mean,
+            max: index.max,
+            stddev: index.stddev,
+        },
+        busiest: index.worst.iter().map(|(channel, paths)| (names.channel(*channel), *paths)).collect(),
+        unaddressed: certificate.unaddressed,
+    }
+}
+
+/// Names for what a certificate knows by number.
+struct Names<'l, 'p> {
+    look: &'l Look,
+    problem: &'p Problem<'p>,
+}
+
+impl Names<'_, '_> {
+    fn fabric(&self) -> &Fabric {
+        self.look.fabric()
+    }
+
+    fn switches(&self, switches: &[u32]) -> Vec<String> {
+        switches.iter().map(|switch| self.look.name(NodeId(*switch)).to_owned()).collect()
+    }
+
+    /// `leaf0[3] -> spine1[1]`.
+    fn channel(&self, id: ChannelId) -> String {
+        let channel = self.problem.graph.channel(id);
+        let (from, to) = (self.look.name(NodeId(channel.from)), self.look.name(NodeId(channel.to)));
+        format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
+    }
+
+    fn owner(&self, lid: Lid) -> String {
+        let owner = self.fabric().port_by_lid(lid);
+        owner.map_or_else(|| format!("LID {lid}"), |port| self.port(port))
+    }
+
+    /// A port of an adapter by name and number, a switch by name.
+    fn port(&self, id: PortId) -> String {
+        let port = self.fabric().port(id);
+        match self.fabric().node(port.node).is_switch() {
+            true => self.look.name(port.node).to_owned(),
+            false => self.look.port_name(id),
+        }
+    }
+
+    fn lost(&self, from: PortId, to: Lid, cause: Cause) -> Lost {
+        let cause = match cause {
+            Cause::CutOff => "cut-off",
+            Cause::NoRoute => "no-route",
+            Cause::DeadEnd => "dead-end",
+            Cause::Loop => "loop",
+        };
+        Lost { from: self.port(from), to: self.owner(to), lid: to.value(), cause }
+    }
+
+    fn path(&self, path: &Proof) -> String {
+        let from = self.look.name(NodeId(path.source));
+        format!("from {from} to {} (LID {})", self.owner(path.destination), path.destination)
+    }
+}
