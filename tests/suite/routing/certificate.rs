@@ -98,9 +98,6 @@ fn agrees(name: &str, problem: &Problem<'_>, routes: &Routes, seen: &Certificate
     assert!(seen.lanes.iter().all(|lane| verdict.lanes.contains(lane)), "{name}: {:?}", seen.lanes);
     assert_eq!(seen.lengths.paths() + seen.lost.total(), seen.pairs, "{name}");
     assert_eq!(seen.lost.first.len() as u64, seen.lost.total().min(20), "{name}");
-    if verdict.loops {
-        assert!(seen.loops.count > 0, "{name}");
-    }
     closes(name, problem, routes, &seen.cycles);
 }
 
@@ -167,7 +164,12 @@ fn it_says_what_the_naive_judge_says_of_good_and_damaged_tables() {
 }
 
 /// Pairs with a switch at an end, from what the judge lists; it leaves out a switch's own LID at that switch.
-fn switches_agree(name: &str, (problem, routes): (&Problem<'_>, &Routes), all: &Certificate, verdict: &Verdict) {
+fn switches_agree(
+    name: &str,
+    (problem, routes): (&Problem<'_>, &Routes),
+    all: &Certificate,
+    verdict: &Verdict,
+) {
     let lost: BTreeSet<(u32, Lid)> = verdict.lost.iter().chain(&verdict.lost_switches).copied().collect();
     let mut expected = 0;
     for (from, lid) in lost {
