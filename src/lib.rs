@@ -1,6 +1,7 @@
 //! fabdeck: a terminal console for InfiniBand fabric operations. `docs/architecture.md` has the map.
 
 pub mod access;
+pub mod analysis;
 pub mod app;
 pub mod change;
 pub mod fabric;

@@ -88,6 +88,11 @@ impl Ways {
         Self { first, ways }
     }
 
+    /// Where a port leads; `None` when to no other switch.
+    pub fn way(&self, switch: u32, port: u8) -> Option<Way> {
+        self.of(switch as usize).get(usize::from(port)).copied().filter(|way| way.leads_on())
+    }
+
     fn of(&self, switch: usize) -> &[Way] {
         &self.ways[self.first[switch] as usize..self.first[switch + 1] as usize]
     }

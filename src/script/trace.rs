@@ -27,7 +27,7 @@ impl End {
 }
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
-    let mut source = context.open(&context.named_source()?.to_owned())?;
+    let mut source = context.open(context.named_source()?)?;
     let mut look = context.look_through(source.as_mut(), Wanted::default())?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;

@@ -10,6 +10,7 @@
 #![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
 mod adapters;
+mod certified;
 mod discovered;
 mod lossy;
 mod machines;

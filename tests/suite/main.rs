@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "a test says what it ran when it fails")]
 
+mod analysis;
 mod codes;
 mod commands;
 mod fabric;

@@ -84,6 +84,7 @@ pub struct Loop {
     pub switches: Vec<u32>,
 }
 
+/// Rounds on the way to destinations in scope.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Loops {
     /// Over all LIDs: a tree can have several.

@@ -98,9 +98,6 @@ fn agrees(name: &str, problem: &Problem<'_>, routes: &Routes, seen: &Certificate
     assert!(seen.lanes.iter().all(|lane| verdict.lanes.contains(lane)), "{name}: {:?}", seen.lanes);
     assert_eq!(seen.lengths.paths() + seen.lost.total(), seen.pairs, "{name}");
     assert_eq!(seen.lost.first.len() as u64, seen.lost.total().min(20), "{name}");
-    if verdict.loops {
-        assert!(seen.loops.count > 0, "{name}");
-    }
     closes(name, problem, routes, &seen.cycles);
 }
 

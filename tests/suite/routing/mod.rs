@@ -1,6 +1,6 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
-mod certificate;
+pub mod certificate;
 mod common;
 mod minhop;
 mod oracle;

@@ -1,0 +1,8 @@
+//! What routes cost when parts fail: pairs lost until somebody reroutes, and what further failures would take.
+
+mod expected;
+mod paths;
+mod struck;
+
+pub use expected::{Expected, expected_over};
+pub use paths::{ElementLoss, Lost, Paths};

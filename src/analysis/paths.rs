@@ -1,0 +1,369 @@
+//! Lost until rerouted: ordered pairs of terminals whose path in force crosses something marked, over the union of all
+//! marks. Of every tree it is known once how many sources each switch carries, so that a mark costs a look at the
+//! destinations that it carries and never a walk over the others.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::expected::{Expected, expected_over};
+use super::struck::Struck;
+use crate::fabric::{Fabric, Faults, NO_PATH, Resolved, Routes, SwitchGraph};
+use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
+use crate::routing::{Destination, Problem, Pulse, Refusal};
+
+/// A LID of a terminal, and the switch that it is behind.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    root: u32,
+    destination: Destination,
+}
+
+/// The paths in force between terminals, indexed. It owns what it needs: marks come and go over it.
+#[derive(Debug)]
+pub struct Paths {
+    graph: SwitchGraph,
+    routes: Arc<Routes>,
+    ways: Ways,
+    /// The LIDs of one port lie together.
+    ends: Vec<End>,
+    /// For each LID a row: how many terminals send over each switch, those behind it included.
+    sources: Vec<u16>,
+    /// Terminals with a LID of each switch.
+    terminals: Vec<u16>,
+    /// Paths over each channel.
+    load: Vec<u64>,
+    /// Paths by hops.
+    histogram: Vec<u64>,
+}
+
+/// What marks take.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Lost {
+    /// Ordered pairs of terminals that had a path and have none now; with LMC, none to any LID.
+    pub pairs: u64,
+    /// Of all ordered pairs.
+    pub share: f64,
+    /// (Source, LID) that had a path and have none now; the same as `pairs` where every port has one LID.
+    pub lids: u64,
+    /// Ordered pairs that no cable connects any more: what rerouting does not bring back.
+    pub critical: u64,
+    /// Each mark on its own, in the order of the marks. Together they take no more than the sum.
+    pub elements: Vec<ElementLoss>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementLoss {
+    pub what: Resolved,
+    pub pairs: u64,
+}
+
+/// What becomes of a path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Absent,
+    Stays,
+    Cut,
+}
+
+impl Paths {
+    /// `problem` is the fabric without marks.
+    pub fn new(problem: &Problem<'_>, routes: Arc<Routes>, pulse: &dyn Pulse) -> Result<Self, Refusal> {
+        let graph = problem.graph.clone();
+        let (switches, ways) = (graph.switch_count(), Ways::new(&graph));
+        let mut terminals = vec![0u16; switches];
+        for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+            let count = &mut terminals[terminal.switch as usize];
+            *count = count.saturating_add(1);
+        }
+        let ends = ends(problem);
+        let mut sources = vec![0u16; ends.len() * switches];
+        let index = Index { problem, routes: &routes, ways: &ways, terminals: &terminals };
+        let mut rows = sources.as_mut_slice();
+        let mut left = ends.as_slice();
+        let mut work = Vec::new();
+        for roots in batches(problem) {
+            let (own, others) = left.split_at(left.partition_point(|end| end.root < roots.end));
+            let (own_rows, other_rows) = rows.split_at_mut(own.len() * switches);
+            work.push((roots, own, own_rows));
+            (left, rows) = (others, other_rows);
+        }
+        let all = work.into_par_iter().filter(|_| !pulse.cancelled());
+        let tallies = all.map(|(roots, ends, rows)| index.fill(roots, ends, rows));
+        let empty = || Tally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let tally = tallies.reduce_with(Tally::join).unwrap_or_else(empty);
+        if pulse.cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+        let Tally { load, histogram } = tally;
+        Ok(Self { graph, routes, ways, ends, sources, terminals, load, histogram })
+    }
+
+    /// Ordered pairs of terminals, with a path or without.
+    pub fn pairs(&self) -> u64 {
+        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        terminals * terminals.saturating_sub(1)
+    }
+
+    /// Paths over each channel of the graph without marks.
+    pub fn load(&self) -> &[u64] {
+        &self.load
+    }
+
+    /// Paths by switch-to-switch hops.
+    pub fn histogram(&self) -> &[u64] {
+        &self.histogram
+    }
+
+    /// What marks take; exact, from the indices. `fabric` is the one that the paths are of.
+    pub fn lost(&self, fabric: &Fabric, faults: &Faults) -> Lost {
+        let (pairs, lids) = self.taken(&Struck::by(fabric, &self.graph, faults));
+        let alone = |what: Resolved| {
+            let mut one = Faults::new();
+            one.mark(what);
+            let pairs = match faults.len() {
+                1 => pairs,
+                _ => self.taken(&Struck::by(fabric, &self.graph, &one)).0,
+            };
+            ElementLoss { what, pairs }
+        };
+        let connected = |graph: &SwitchGraph| connected_pairs(graph);
+        let critical = match faults.is_empty() {
+            true => 0,
+            false => connected(&self.graph).saturating_sub(connected(&SwitchGraph::new(fabric, faults))),
+        };
+        let share = if self.pairs() == 0 { 0.0 } else { pairs as f64 / self.pairs() as f64 };
+        Lost { pairs, share, lids, critical, elements: faults.iter().map(alone).collect() }
+    }
+
+    /// What `faults` more links would take, drawn at random. With LMC it counts a pair once for each LID.
+    pub fn expected(&self, faults: usize) -> Expected {
+        let both = |(id, load): (usize, &u64)| {
+            let reverse = self.graph.channels()[id].reverse.index();
+            (id < reverse).then(|| load + self.load.get(reverse).copied().unwrap_or(0))
+        };
+        let links: Vec<u64> = self.load.iter().enumerate().filter_map(both).collect();
+        expected_over(&self.histogram, &links, faults)
+    }
+
+    /// Pairs and (source, LID) that are lost.
+    fn taken(&self, struck: &Struck) -> (u64, u64) {
+        let marks = Marks::new(&self.graph, struck);
+        let switches = self.graph.switch_count();
+        if switches == 0 {
+            return (0, 0);
+        }
+        let one_port = |a: &End, b: &End| (a.root, a.destination.port) == (b.root, b.destination.port);
+        let mut first = 0;
+        let parts = self.ends.chunk_by(one_port).map(|port| {
+            first += port.len();
+            (first - port.len(), port)
+        });
+        let parts: Vec<(usize, &[End])> = parts.collect();
+        let taken = parts.par_iter().with_min_len(256).map(|(first, port)| {
+            let rows = self.sources[first * switches..].chunks_exact(switches);
+            let lids = port.iter().zip(rows).map(|(end, row)| self.taken_of(end, row, struck, &marks)).sum();
+            let pairs = if port.len() == 1 || lids == 0 { lids } else { self.pairs_of(port, struck, &marks) };
+            (pairs, lids)
+        });
+        taken.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    }
+
+    /// Sources that lose one LID: those over each mark behind which no other mark lies on the way.
+    fn taken_of(&self, end: &End, sources: &[u16], struck: &Struck, marks: &Marks) -> u64 {
+        let over = |switch: u32| u64::from(sources[switch as usize]);
+        if self.end_is_struck(end, marks) {
+            return over(end.root);
+        }
+        let free = |from: u32| self.fate(from, end, marks) == Fate::Stays;
+        let mut lost = 0;
+        for switch in &struck.switches {
+            let next = (over(*switch) > 0).then(|| self.next(*switch, end)).flatten();
+            if next.is_some_and(|(id, to)| !marks.channels[id] && free(to)) {
+                lost += over(*switch);
+            }
+        }
+        let leads = |switch: u32| self.routes.row(switch).get(end.destination.lid.index()).copied();
+        for id in &struck.channels {
+            let channel = &self.graph.channels()[*id as usize];
+            let taken = leads(channel.from) == Some(channel.from_port.value()) && over(channel.from) > 0;
+            if taken && free(channel.to) {
+                lost += over(channel.from);
+            }
+        }
+        for at in &struck.terminals {
+            let terminal = &self.graph.terminals()[*at as usize];
+            if terminal.lid.is_some() && free(terminal.switch) {
+                lost += 1;
+            }
+        }
+        lost
+    }
+
+    fn end_is_struck(&self, end: &End, marks: &Marks) -> bool {
+        marks.switches[end.root as usize]
+            || marks.ends.binary_search(&(end.root, end.destination.port.value())).is_ok()
+    }
+
+    /// Pairs that lose every LID of a port that has several.
+    fn pairs_of(&self, port: &[End], struck: &Struck, marks: &Marks) -> u64 {
+        let Some(end) = port.first() else { return 0 };
+        let gone = self.end_is_struck(end, marks);
+        let mut lost = 0;
+        for switch in 0..self.graph.switch_count() as u32 {
+            let at_home = u64::from(switch == end.root);
+            let senders = u64::from(self.terminals[switch as usize]).saturating_sub(at_home);
+            let fates = port.iter().map(|end| self.fate(switch, end, marks));
+            let (had, stays) = fates.fold((false, false), |(had, stays), fate| {
+                (had || fate != Fate::Absent, stays || fate == Fate::Stays)
+            });
+            let here = struck.terminals.iter().map(|at| &self.graph.terminals()[*at as usize]);
+            let here = here.filter(|terminal| terminal.switch == switch && terminal.lid.is_some());
+            lost += match had {
+                true if gone || !stays => senders,
+                true => here.count() as u64,
+                false => 0,
+            };
+        }
+        lost
+    }
+
+    /// The channel and the switch that an entry leads to.
+    fn next(&self, switch: u32, end: &End) -> Option<(usize, u32)> {
+        let port = self.routes.row(switch).get(end.destination.lid.index()).copied().unwrap_or(NO_PATH);
+        let way = self.ways.way(switch, port)?;
+        Some((self.graph.leaving(switch).start + way.place() as usize, way.to()))
+    }
+
+    /// Whether the path from a switch crosses a mark.
+    fn fate(&self, from: u32, end: &End, marks: &Marks) -> Fate {
+        let (mut at, mut cut) = (from, false);
+        for _ in 0..=self.graph.switch_count() {
+            cut |= marks.switches[at as usize];
+            if at == end.root {
+                let arrives = self.routes.get(at, end.destination.lid) == Some(end.destination.port);
+                return match arrives {
+                    true if cut => Fate::Cut,
+                    true => Fate::Stays,
+                    false => Fate::Absent,
+                };
+            }
+            let Some((id, to)) = self.next(at, end) else { return Fate::Absent };
+            cut |= marks.channels[id];
+            at = to;
+        }
+        Fate::Absent
+    }
+}
+
+/// Marks to be asked for by index.
+struct Marks {
+    switches: Vec<bool>,
+    channels: Vec<bool>,
+    /// (Switch, port) of the marked terminals, ascending.
+    ends: Vec<(u32, u8)>,
+}
+
+impl Marks {
+    fn new(graph: &SwitchGraph, struck: &Struck) -> Self {
+        let mut switches = vec![false; graph.switch_count()];
+        struck.switches.iter().for_each(|switch| switches[*switch as usize] = true);
+        let mut channels = vec![false; graph.channels().len()];
+        struck.channels.iter().for_each(|channel| channels[*channel as usize] = true);
+        let terminals = struck.terminals.iter().map(|at| &graph.terminals()[*at as usize]);
+        let mut ends: Vec<_> = terminals.map(|end| (end.switch, end.switch_port.value())).collect();
+        ends.sort_unstable();
+        Self { switches, channels, ends }
+    }
+}
+
+fn ends(problem: &Problem<'_>) -> Vec<End> {
+    let behind = |root: u32| {
+        let mut own: Vec<Destination> = problem.behind(root).to_vec();
+        own.retain(|end| !end.is_switch());
+        own.sort_by_key(|end| (end.port, end.lid));
+        own.into_iter().map(move |destination| End { root, destination })
+    };
+    problem.switches().flat_map(behind).collect()
+}
+
+/// Ordered pairs of terminals with a LID that cables connect.
+fn connected_pairs(graph: &SwitchGraph) -> u64 {
+    let (part, count) = graph.parts();
+    let mut terminals = vec![0u64; count as usize];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        if let Some(count) = terminals.get_mut(part[terminal.switch as usize] as usize) {
+            *count += 1;
+        }
+    }
+    terminals.iter().map(|count| count * count.saturating_sub(1)).sum()
+}
+
+/// Builds the indices.
+struct Index<'a> {
+    problem: &'a Problem<'a>,
+    routes: &'a Routes,
+    ways: &'a Ways,
+    terminals: &'a [u16],
+}
+
+struct Tally {
+    load: Vec<u64>,
+    histogram: Vec<u64>,
+}
+
+impl Tally {
+    fn join(mut self, mut other: Self) -> Self {
+        if self.histogram.len() < other.histogram.len() {
+            std::mem::swap(&mut self.histogram, &mut other.histogram);
+        }
+        self.load.iter_mut().zip(other.load).for_each(|(here, there)| *here += there);
+        self.histogram.iter_mut().zip(other.histogram).for_each(|(here, there)| *here += there);
+        self
+    }
+}
+
+impl Index<'_> {
+    fn fill(&self, roots: std::ops::Range<u32>, ends: &[End], rows: &mut [u16]) -> Tally {
+        let graph = &self.problem.graph;
+        let mut tally = Tally { load: vec![0; graph.channels().len()], histogram: Vec::new() };
+        let near = Distances::to(graph, roots);
+        let mut reader = Reader::new(self.problem, self.ways);
+        let mut rows = rows.chunks_exact_mut(graph.switch_count().max(1));
+        for own in ends.chunk_by(|a, b| a.root == b.root) {
+            let wanted: Vec<Destination> = own.iter().map(|end| end.destination).collect();
+            let root = own[0].root;
+            reader.read(self.routes, (root, near.row(root)), &wanted, &|_, _| false, &mut |_, tree| {
+                if let Some(row) = rows.next() {
+                    self.tree(tree, row, &mut tally);
+                }
+            });
+        }
+        tally
+    }
+
+    fn tree(&self, tree: &Tree<'_>, row: &mut [u16], tally: &mut Tally) {
+        let graph = &self.problem.graph;
+        for switch in tree.order {
+            let at = *switch as usize;
+            // Nobody sends to itself.
+            let senders = self.terminals[at].saturating_sub(u16::from(*switch == tree.root));
+            row[at] = senders;
+            let hops = tree.hops(*switch).unwrap_or_default() as usize;
+            if senders > 0 {
+                if tally.histogram.len() <= hops {
+                    tally.histogram.resize(hops + 1, 0);
+                }
+                tally.histogram[hops] += u64::from(senders);
+            }
+        }
+        for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
+            let senders = row[*switch as usize];
+            if senders > 0 {
+                let next = &mut row[tree.ways[*switch as usize].to() as usize];
+                *next = next.saturating_add(senders);
+                tally.load[tree.channel(graph, *switch)] += u64::from(senders);
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Lost paths against a walk over every path, and the disconnected-path curves of the dissertation, figure 4.2.
+
+use std::sync::Arc;
+
+use fabdeck::analysis::Paths;
+use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes};
+use fabdeck::routing::{NoPulse, Problem};
+
+use crate::routing::certificate::{Dice, any_fabric, damage, path};
+use crate::routing::{fabric, route};
+
+fn paths(problem: &Problem<'_>, routes: &Routes) -> Paths {
+    Paths::new(problem, Arc::new(routes.clone()), &NoPulse).unwrap()
+}
+
+/// The path between every two terminals that has one: the links that it takes, those of both ends included.
+fn walks(fabric: &Fabric, problem: &Problem<'_>, routes: &Routes) -> Vec<(u32, Vec<LinkId>)> {
+    let mut walks = Vec::new();
+    let own = |port: PortId| fabric.port(port).link.unwrap();
+    for to in problem.graph.terminals() {
+        let from_switch = |switch| path(problem, routes, switch, to.lid.unwrap());
+        let paths: Vec<_> = problem.switches().map(from_switch).collect();
+        for from in problem.graph.terminals().iter().filter(|from| from.port != to.port) {
+            let Some(path) = &paths[from.switch as usize] else { continue };
+            let mut links = vec![own(from.port), own(to.port)];
+            links.extend(path.iter().map(|id| problem.graph.channels()[*id as usize].link));
+            walks.push((from.switch, links));
+        }
+    }
+    walks
+}
+
+fn any_mark(fabric: &Fabric, dice: &mut Dice) -> Resolved {
+    match dice.below(4) {
+        0 => Resolved::Node(NodeId(dice.below(fabric.nodes().len()) as u32)),
+        1 => Resolved::Port(PortId(dice.below(fabric.ports().len()) as u32)),
+        _ => Resolved::Link(LinkId(dice.below(fabric.links().len()) as u32)),
+    }
+}
+
+/// Ordered pairs of terminals that cables connect.
+fn connected(problem: &Problem<'_>) -> u64 {
+    let (part, parts) = problem.graph.parts();
+    let of =
+        |number| problem.graph.terminals().iter().filter(|end| part[end.switch as usize] == number).count();
+    (0..parts).map(of).map(|count| count as u64 * (count as u64).saturating_sub(1)).sum()
+}
+
+#[test]
+fn lost_pairs_are_those_whose_walk_meets_a_mark() {
+    let mut taken = 0;
+    for seed in 0..300 {
+        let fabric = any_fabric(seed);
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let mut routes = route("minhop", &problem).unwrap().routes;
+        let mut dice = Dice(seed + 7);
+        if seed % 2 == 1 {
+            damage(&problem, &mut routes, &mut dice);
+        }
+        let (index, walks) = (paths(&problem, &routes), walks(&fabric, &problem, &routes));
+        let mut marks = Faults::default();
+        for _ in 0..4 {
+            marks.mark(any_mark(&fabric, &mut dice));
+            let failed: Vec<bool> = fabric.links().map(|(id, _)| marks.link_failed(&fabric, id)).collect();
+            let gone = walks.iter().filter(|(from, links)| {
+                marks.node_failed(NodeId(*from)) || links.iter().any(|link| failed[link.index()])
+            });
+            let gone = gone.count();
+            let lost = index.lost(&fabric, &marks);
+            assert_eq!(lost.pairs, gone as u64, "seed {seed}: {marks:?}");
+            assert_eq!(lost.lids, lost.pairs, "seed {seed}");
+            let critical = connected(&problem) - connected(&Problem::new(&fabric, &marks));
+            assert_eq!(lost.critical, critical, "seed {seed}: {marks:?}");
+            let most = lost.elements.iter().map(|one| one.pairs).max().unwrap_or(0);
+            let sum: u64 = lost.elements.iter().map(|one| one.pairs).sum();
+            assert!(most <= lost.pairs && lost.pairs <= sum, "seed {seed}: {lost:?}");
+            taken += usize::from(gone > 0);
+        }
+        // A mark that is taken back leaves nothing behind.
+        assert_eq!(index.lost(&fabric, &Faults::default()), fabdeck::analysis::Lost::default());
+    }
+    assert!(taken > 600, "{taken}");
+}
+
+/// A fabric whose terminals own two LIDs each.
+fn with_two_lids(name: &str) -> Fabric {
+    use fabdeck::fabric::{FabricBuilder, Lid};
+    let plain = fabric(name);
+    let mut builder = FabricBuilder::default();
+    let mut next = 1;
+    let keys: Vec<_> = plain.nodes().map(|(_, node)| builder.add_node(node.facts.clone()).unwrap()).collect();
+    for (_, port) in plain.ports() {
+        let key = keys[port.node.index()];
+        let mut facts = port.facts.clone();
+        if facts.lid.is_some() {
+            let lmc = u32::from(!plain.node(port.node).is_switch());
+            next += next % 2;
+            (facts.lid, facts.lmc) = (Lid::new(next), Lmc::new(lmc).unwrap());
+            next += 2;
+        }
+        *builder.port(key, port.number) = facts;
+    }
+    for (_, link) in plain.links() {
+        let end = |port: PortId| (keys[plain.port(port).node.index()], plain.port(port).number);
+        builder.connect(end(link.a), end(link.b)).unwrap();
+    }
+    builder.finish()
+}
+
+#[test]
+fn with_two_lids_a_pair_is_lost_when_both_are() {
+    for name in ["kary,k=3,n=2", "torus,dims=4x4", "kautz,d=2,k=3"] {
+        let fabric = with_two_lids(name);
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let routes = route("minhop", &problem).unwrap().routes;
+        let index = paths(&problem, &routes);
+        let mut dice = Dice(11);
+        let mut saved = 0;
+        for _ in 0..20 {
+            let mut marks = Faults::default();
+            (0..1 + dice.below(4)).for_each(|_| {
+                marks.mark(any_mark(&fabric, &mut dice));
+            });
+            let (mut pairs, mut lids) = (0, 0);
+            for from in problem.graph.terminals() {
+                for to in problem.graph.terminals().iter().filter(|to| to.port != from.port) {
+                    let base = u32::from(to.lid.unwrap().value());
+                    let up = |port: PortId| !marks.link_failed(&fabric, fabric.port(port).link.unwrap());
+                    let stands = (0..2).filter(|more| {
+                        let lid = fabdeck::fabric::Lid::new(base + more).unwrap();
+                        let channels = path(&problem, &routes, from.switch, lid).unwrap();
+                        let link = |id: &u32| problem.graph.channels()[*id as usize].link;
+                        up(from.port)
+                            && up(to.port)
+                            && channels.iter().all(|id| !marks.link_failed(&fabric, link(id)))
+                    });
+                    let stands = stands.count() as u64;
+                    lids += 2 - stands;
+                    pairs += u64::from(stands == 0);
+                    saved += u64::from(stands == 1);
+                }
+            }
+            let lost = index.lost(&fabric, &marks);
+            assert_eq!((lost.pairs, lost.lids), (pairs, lids), "{name}: {marks:?}");
+        }
+        assert!(saved > 0, "{name}");
+    }
+}
+
+/// The mean of lost pairs over some seeds, Proposition 4.2, and the exact mean.
+fn curve(fabric: &Fabric, index: &Paths, links: &[LinkId], (faults, seeds): (usize, u64)) -> (f64, f64, f64) {
+    let mut sum = 0;
+    for seed in 1..=seeds {
+        let mut dice = Dice(seed * 7_919 + faults as u64);
+        let mut drawn = links.to_vec();
+        let mut marks = Faults::default();
+        for at in 0..faults {
+            let other = at + dice.below(drawn.len() - at);
+            drawn.swap(at, other);
+            marks.mark(Resolved::Link(drawn[at]));
+        }
+        sum += index.lost(fabric, &marks).pairs;
+    }
+    let expected = index.expected(faults);
+    (sum as f64 / seeds as f64, expected.linear, expected.mean)
+}
+
+/// Figure 4.2a: links of a 10-ary 3-tree fail, 100 seeds, without rerouting. In short runs a 6-ary one, where few
+/// faults spread wider.
+#[test]
+fn disconnected_paths_follow_proposition_4_2_and_the_exact_mean() {
+    let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
+    let (name, percents, seeds, near): (_, &[f64], _, _) = match long {
+        true => ("kary,k=10,n=3", &[1.0, 2.0, 3.0, 5.0, 10.0], 100, 0.01),
+        false => ("kary,k=6,n=3", &[3.0, 10.0], 150, 0.02),
+    };
+    let fabric = fabric(name);
+    let none = Faults::default();
+    let problem = Problem::new(&fabric, &none);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let index = paths(&problem, &routes);
+    let links: Vec<LinkId> =
+        fabric.links().map(|(id, _)| id).filter(|link| fabric.between_switches(*link)).collect();
+    assert_eq!(index.expected(1).links, links.len());
+    for percent in percents {
+        let faults = (links.len() as f64 * percent / 100.0).round() as usize;
+        let (measured, linear, exact) = curve(&fabric, &index, &links, (faults, seeds));
+        println!("{name}, {percent} %: measured {measured:.0}, linear {linear:.0}, exact {exact:.0}");
+        if *percent <= 3.0 {
+            assert!((measured / linear - 1.0).abs() < 0.05, "{percent} %: {measured} and {linear}");
+        }
+        assert!((measured / exact - 1.0).abs() < near, "{percent} %: {measured} and {exact}");
+    }
+}
