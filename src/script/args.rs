@@ -112,6 +112,7 @@ pub enum Action {
     Show(Show),
     Trace(TraceArgs),
     Check(CheckArgs),
+    Whatif(WhatifArgs),
     Generate(GenerateArgs),
     Convert(ConvertArgs),
     Simulate(SimulateArgs),
@@ -183,6 +184,48 @@ pub struct CheckArgs {
     /// Which lanes packets take: one for all of them, or not known
     #[arg(long, value_name = "LANES", value_enum, default_value_t = LaneChoice::Unknown)]
     pub lanes: LaneChoice,
+}
+
+/// What is marked as failed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct FailArgs {
+    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME
+    #[arg(long, value_name = "ELEMENT", num_args = 1..)]
+    pub fail: Vec<String>,
+    /// Mark so many links between switches as failed, drawn by --seed
+    #[arg(long, value_name = "N")]
+    pub fail_random: Option<usize>,
+    /// Of what is drawn
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+}
+
+/// What engines are asked for.
+#[derive(Debug, Clone, Default, Args)]
+pub struct RouteArgs {
+    /// The most lanes that routes may use
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub lanes: u8,
+    /// GUIDs of the switches to take as roots
+    #[arg(long, value_name = "FILE")]
+    pub roots: Option<PathBuf>,
+    /// GUIDs of the nodes that compute
+    #[arg(long, value_name = "FILE")]
+    pub compute_nodes: Option<PathBuf>,
+    /// GUIDs of the nodes that serve the others
+    #[arg(long, value_name = "FILE")]
+    pub io_nodes: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct WhatifArgs {
+    #[command(flatten)]
+    pub fail: FailArgs,
+    /// Only these engines, with commas between; all when it is left out
+    #[arg(long, value_name = "E,...", value_delimiter = ',')]
+    pub engine: Vec<String>,
+    #[command(flatten)]
+    pub route: RouteArgs,
 }
 
 /// What is known of the lanes that packets take.

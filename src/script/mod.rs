@@ -33,6 +33,7 @@ mod stop;
 mod table;
 mod target;
 mod trace;
+mod whatif;
 mod wires;
 
 pub use adapters::{Adapter, AdapterPort};

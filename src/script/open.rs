@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Adapter, Found};
 use crate::access::{Source, SourceError, Traffic};
-use crate::fabric::{Fabric, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Tables};
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
 
@@ -20,6 +20,9 @@ pub trait Outside {
 
     /// Forwarding tables from a file of their own, for a fabric that is known.
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
+
+    /// A list of GUIDs.
+    fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError>;
 
     /// A node-name-map.
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError>;

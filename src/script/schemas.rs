@@ -25,6 +25,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     }
     add("fabric", "fabdeck show fabric --json", true, fabric());
     add("check", "fabdeck check --json", true, check());
+    add("whatif", "fabdeck whatif --json", true, whatif());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     let texts = || list(text());
@@ -201,6 +202,31 @@ fn check() -> Vec<(&'static str, Value)> {
         ("edge_forwarding_index", spread),
         ("busiest", json!({ "type": "array" })),
         ("unaddressed", number()),
+    ]
+}
+
+fn whatif() -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let expected = vec![
+        ("faults", number()),
+        ("unit", text()),
+        ("mean", any()),
+        ("linear", any()),
+        ("best", number()),
+        ("worst", number()),
+    ];
+    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
+    let mut row = vec![("engine", text()), ("refused", nullable(text())), ("remarks", list(text()))];
+    row.extend(counts.map(|key| (key, nullable(number()))));
+    row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
+    vec![
+        ("failed", list(text())),
+        ("pairs", number()),
+        ("lost_until_reroute", number()),
+        ("lost_share", any()),
+        ("cut_off_pairs", number()),
+        ("expected", closed(expected)),
+        ("engines", list(grown(row, "seconds"))),
     ]
 }
 

@@ -161,6 +161,20 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source site.topo check --tables opensm-lfts.dump --switches",
     ]),
     command_of(
+        "whatif",
+        "What failures cost, and what each engine would make of them",
+        "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \
+         until somebody reroutes; cut off for good), beside what as many random links would take. Then every engine \
+         routes what is left, each with a certificate that does not trust it, and what it would take to get there: \
+         switches and blocks to write, pairs whose path changes, and whether it is safe while traffic flows. A \
+         certificate with findings ends with exit code 2.",
+    )
+    .looks()
+    .examples(&[
+        "fabdeck --source sim:kary,k=4,n=2 whatif --fail link:leaf0/5",
+        "fabdeck --source capture/ whatif --fail-random 3 --seed 7 --engine minhop",
+    ]),
+    command_of(
         "generate",
         "Make a fabric by name",
         "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \

@@ -12,6 +12,7 @@ mod summary;
 mod trace;
 mod value;
 mod views;
+mod whatif;
 
 pub use browse::Browse;
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
@@ -24,3 +25,4 @@ pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
 pub use views::{entries, unplaced_counters};
+pub use whatif::{Comparison, Cost, EngineRow, Proposal, cost, mark_random, marks, propose};

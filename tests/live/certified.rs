@@ -73,7 +73,10 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
         let fabric = stage::fabric(name);
         let routes = minhop(&fabric);
         let (seen, report) = (certificate(&fabric, &routes, *switches), ibdmchk(&fabric, &routes, *switches));
-        println!("{name}, switches {switches}: free {:?}, ibdmchk loops {}", seen.deadlock_free, report.loops);
+        println!(
+            "{name}, switches {switches}: free {:?}, ibdmchk loops {}",
+            seen.deadlock_free, report.loops
+        );
         assert_eq!(seen.deadlock_free, Some(!report.loops), "{name}, {switches}: {}", report.text);
         assert_eq!(report.loops, *deadlocks, "{name}, {switches}: {}", report.text);
         assert!(seen.lost.total() == 0 && !report.broken, "{name}, {switches}: {}", report.text);

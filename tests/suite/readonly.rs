@@ -20,8 +20,9 @@ const READS: &[(&str, &[&str])] = &[
     ("show tables", &["show", "tables", "--fields", "switch,routed,groups"]),
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
-    ("trace", &["trace", "node01", "node24"]),
+    ("trace", &["trace", "node1", "node24"]),
     ("check", &["check", "--switches"]),
+    ("whatif", &["whatif", "--fail", "link:leaf0/5", "--engine", "minhop"]),
     ("sources", &["sources", "--identity"]),
 ];
 
@@ -38,7 +39,7 @@ fn commands_that_read_send_nothing_that_writes() {
 
     let home = tempfile::tempdir().unwrap();
     let socket = home.path().join("fabric.sock");
-    let (simulator, _) = simulator_of("sim:demo", &LiveOptions::default()).unwrap();
+    let (simulator, _) = simulator_of("sim:kary,k=4,n=3", &LiveOptions::default()).unwrap();
     let server = Server::bind(&socket, simulator).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
-use crate::fabric::{Fabric, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Tables};
 use crate::observe::{Notes, Observation};
 use crate::script::{
     Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
@@ -34,6 +34,10 @@ impl Outside for Machine {
 
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError> {
         sources::tables(file, fabric)
+    }
+
+    fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError> {
+        sources::guids(file)
     }
 
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError> {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::{Source, SourceError};
-use crate::fabric::{Fabric, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Tables};
 use crate::files::content::Content;
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
@@ -39,6 +39,13 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
             Ok((tables, notes))
         }
         _ => Err(unfit(file, "a file of tables")),
+    }
+}
+
+pub fn guids(file: &Path) -> Result<Vec<Guid>, SourceError> {
+    match read_content(file).map_err(no_source)? {
+        Content::Guids(read) => Ok(read.guids),
+        _ => Err(unfit(file, "a list of GUIDs")),
     }
 }
 

@@ -25,6 +25,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("trace", &["--source", "small", "trace", "h1", "h2"], "trace"),
     ("trace", &["--source", "small", "trace", "h2", "h1"], "trace"),
     ("check", &["--source", "small", "check"], "check"),
+    ("whatif", &["--source", "small", "whatif", "--engine", "minhop", "--no-times"], "whatif"),
     ("generate", &["generate", "demo"], "generate"),
     ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),
     ("simulate", &["--source", "small", "simulate", "--serve", "socket"], "simulate"),
@@ -259,7 +260,7 @@ fn a_closed_pipe_ends_every_command_quietly() {
 #[test]
 fn refusals_say_what_to_do() {
     let err = |args: &[&str]| fabdeck(args).err;
-    assert_eq!(err(&["whatif"]), "fabdeck: error: FD-7002: 'whatif' is not in this version yet\n");
+    assert_eq!(err(&["route"]), "fabdeck: error: FD-7002: 'route' is not in this version yet\n");
     assert!(err(&["show", "jobs"]).contains("'show jobs' is not in this version yet"));
     assert!(err(&["nonsense"]).starts_with("fabdeck: error: unrecognized"));
     assert!(err(&["show", "check"]).contains("unrecognized"));

@@ -74,6 +74,10 @@ impl Outside for World {
         Ok((tables(fabric), Notes::new()))
     }
 
+    fn guids(&self, _: &Path) -> Result<Vec<Guid>, SourceError> {
+        Ok(vec![Guid(0x11)])
+    }
+
     fn names(&self, _: &Path) -> Result<(NameMap, Notes), SourceError> {
         let mut names = NameMap::default();
         names.by_guid.insert(Guid(0x21), "rack 1, top".into());

@@ -1,0 +1,146 @@
+//! `whatif`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use crate::access::Wanted;
+use crate::fabric::{Faults, Guid};
+use crate::routing::{ENGINES, Engine, Request, engine};
+use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, mark_random, marks, propose};
+
+use super::args::{FailArgs, RouteArgs, WhatifArgs};
+use super::context::Context;
+use super::table::{write_pairs, write_table};
+use super::{Exit, Failure};
+
+pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("whatif")?;
+    let engines = engines(&args.engine)?;
+    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let faults = faults(context, &look, &args.fail)?;
+    let request = request(context, &look, &args.route)?;
+    let tables = look.observation.tables.clone();
+    if tables.nodes.values().all(|node| node.lft.is_none()) {
+        return Err(Failure::usage(
+            "FD-7911: the source has no forwarding tables, so what is lost until rerouted cannot be said; put a dump of \
+             them beside the topology (dump_lfts, opensm-lfts.dump)",
+        ));
+    }
+    let cost = cost(&look, &tables, &faults)?;
+    let times = !context.globals.no_times;
+    let rows = engines.into_iter().map(|engine| {
+        let begun = Instant::now();
+        let outcome = propose(&look, &tables, &faults, engine, &request);
+        EngineRow::new(engine.id, &outcome, times.then(|| begun.elapsed().as_secs_f64()))
+    });
+    let comparison = Comparison::new(rows.collect());
+    write(context, &look, &faults, &cost, &comparison)?;
+    let concluded = context.conclude(&look);
+    Ok(if comparison.findings() { Exit::Findings } else { concluded })
+}
+
+/// The engines that were named, or all.
+fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
+    if named.is_empty() {
+        return Ok(ENGINES.iter().collect());
+    }
+    let known: Vec<&str> = ENGINES.iter().map(|engine| engine.id).collect();
+    let find = |id: &String| {
+        let unknown =
+            || Failure::usage(format!("FD-7912: there is no engine '{id}'; there are {}", known.join(", ")));
+        engine(id).ok_or_else(unknown)
+    };
+    named.iter().map(find).collect()
+}
+
+/// What is marked as failed.
+pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Result<Faults, Failure> {
+    let mut faults = context.among_answers(look, marks(look, &args.fail))?;
+    if let Some(count) = args.fail_random {
+        mark_random(look, &mut faults, count, args.seed);
+    }
+    Ok(faults)
+}
+
+/// What engines are asked for.
+pub fn request(context: &Context<'_, '_>, look: &Look, args: &RouteArgs) -> Result<Request, Failure> {
+    let list = |file: &Option<std::path::PathBuf>| match file {
+        Some(file) => guids(context, file),
+        None => Ok(Vec::new()),
+    };
+    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    Ok(Request {
+        lanes: args.lanes,
+        roots: list(&args.roots)?,
+        compute_nodes: list(&args.compute_nodes)?,
+        io_nodes: list(&args.io_nodes)?,
+        manager,
+        seed: 1,
+    })
+}
+
+fn guids(context: &Context<'_, '_>, file: &Path) -> Result<Vec<Guid>, Failure> {
+    Ok(context.outside.guids(file)?)
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    faults: &Faults,
+    cost: &Cost,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let Cost { lost, expected, pairs } = cost;
+    let failed: Vec<String> =
+        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+    if context.output.json {
+        let mut object = context.object("whatif", look)?;
+        object.field("failed", &failed)?;
+        object.field("pairs", pairs)?;
+        object.field("lost_until_reroute", &lost.pairs)?;
+        object.field("lost_share", &lost.share)?;
+        object.field("cut_off_pairs", &lost.critical)?;
+        object.field(
+            "expected",
+            &serde_json::json!({
+                "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
+                "best": expected.best, "worst": expected.worst,
+            }),
+        )?;
+        object.list("engines", comparison.rows().iter())?;
+        return Ok(object.end()?);
+    }
+    let mut lines = vec![("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) })];
+    lines.push((
+        "lost",
+        format!(
+            "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good",
+            lost.pairs,
+            lost.share * 100.0,
+            lost.critical
+        ),
+    ));
+    lines.push((
+        "expected",
+        format!(
+            "{:.1} pairs for {} random links; a single one takes {} to {}",
+            expected.mean, expected.faults, expected.best, expected.worst
+        ),
+    ));
+    write_pairs(context.output.out, context.output.paint, &lines)?;
+    writeln!(context.output.out)?;
+    let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
+    write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
+    for row in comparison.rows() {
+        let said = row.refused.iter().chain(&row.remarks);
+        said.for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
+    }
+    Ok(())
+}
+
+fn first(failed: &[String]) -> String {
+    const SHOWN: usize = 4;
+    let more =
+        if failed.len() > SHOWN { format!(" and {} more", failed.len() - SHOWN) } else { String::new() };
+    format!("{}{more}", failed[..failed.len().min(SHOWN)].join(", "))
+}

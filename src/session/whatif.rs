@@ -1,0 +1,227 @@
+//! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
+//! and a proposal of every engine that is asked.
+
+use std::sync::Arc;
+
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use serde::Serialize;
+
+use super::check::{Report, report};
+use super::{Column, Kind, Listing, Look, Value};
+use crate::analysis::{Expected, Lost, Paths};
+use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
+use crate::routing::certificate::{LaneKnowledge, Scope, certify};
+use crate::routing::difference::{Difference, transition};
+use crate::routing::{Engine, NoPulse, Problem, Refusal, Request};
+
+/// The faults that elements name.
+pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
+    let mut faults = Faults::new();
+    for text in elements {
+        let element: Element = text.parse()?;
+        faults.mark(element.resolve(look.fabric(), &look.names)?);
+    }
+    Ok(faults)
+}
+
+/// So many of the working links between switches, drawn by seed; all of them when there are no more.
+pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) {
+    let fabric = look.fabric();
+    let up = |link: &crate::fabric::Link| {
+        [link.a, link.b].iter().all(|port| fabric.port(*port).facts.state != Some(PortState::Down))
+    };
+    let mut links: Vec<_> = fabric
+        .links()
+        .filter(|(id, link)| fabric.between_switches(*id) && up(link) && !faults.link_failed(fabric, *id))
+        .map(|(id, _)| id)
+        .collect();
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
+    for at in 0..count.min(links.len()) {
+        let rest = (links.len() - at) as u64;
+        links.swap(at, at + (dice.next_u64() % rest) as usize);
+        faults.mark(Resolved::Link(links[at]));
+    }
+}
+
+/// What marks cost under the tables in force, before anybody reroutes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cost {
+    pub lost: Lost,
+    /// For as many further failures as there are marks, one at least.
+    pub expected: Expected,
+    pub pairs: u64,
+}
+
+/// Lost paths of tables.
+pub fn cost(look: &Look, tables: &Tables, faults: &Faults) -> Result<Cost, Refusal> {
+    let whole = Faults::new();
+    let problem = Problem::new(look.fabric(), &whole);
+    let paths = Paths::new(&problem, Arc::new(in_force(look, tables, &whole)), &NoPulse)?;
+    let expected = paths.expected(faults.len().max(1));
+    Ok(Cost { lost: paths.lost(look.fabric(), faults), expected, pairs: paths.pairs() })
+}
+
+/// Tables as routes. What a failed switch holds counts for nothing.
+fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
+    let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
+    Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
+}
+
+/// What an engine makes of a fabric with its faults.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Proposal {
+    pub routes: Routes,
+    pub report: Report,
+    pub difference: Difference,
+    /// Old and new paths together cannot wait for each other; `None` where lanes of the old ones are not known.
+    pub transition_safe: Option<bool>,
+    pub remarks: Vec<String>,
+}
+
+/// Routes of an engine with their certificate and what it takes to get there.
+pub fn propose(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    engine: &Engine,
+    request: &Request,
+) -> Result<Proposal, Refusal> {
+    let problem = Problem::new(look.fabric(), faults);
+    let answer = (engine.route)(&problem, request, &NoPulse)?;
+    let scope = Scope { switches: engine.promise.deadlock_free_switches, lanes: LaneKnowledge::Known };
+    let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
+    let old = in_force(look, tables, faults);
+    let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
+    let cycles = transition(&problem, &old, &answer.routes, &together).cycles;
+    Ok(Proposal {
+        report: report(look, &problem, &certificate),
+        difference: Difference::between(&problem, &old, &answer.routes),
+        // Without a cycle as if all shared one lane there is none on any lanes.
+        transition_safe: cycles.is_empty().then_some(true),
+        routes: answer.routes,
+        remarks: answer.remarks,
+    })
+}
+
+/// A row of the comparison.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct EngineRow {
+    pub engine: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    pub lanes: Option<u8>,
+    /// Why there are no routes.
+    pub refused: Option<String>,
+    pub certificate: Option<Report>,
+    pub changed_entries: Option<u64>,
+    pub changed_blocks: Option<u64>,
+    pub changed_switches: Option<u64>,
+    pub moved_pairs: Option<u64>,
+    pub transition_safe: Option<bool>,
+    pub remarks: Vec<String>,
+}
+
+impl EngineRow {
+    pub fn new(engine: &'static str, outcome: &Result<Proposal, Refusal>, seconds: Option<f64>) -> Self {
+        let proposal = outcome.as_ref().ok();
+        let difference = proposal.map(|proposal| proposal.difference);
+        Self {
+            engine,
+            seconds,
+            lanes: proposal.map(|proposal| proposal.routes.lane_count()),
+            refused: outcome.as_ref().err().map(ToString::to_string),
+            certificate: proposal.map(|proposal| proposal.report.clone()),
+            changed_entries: difference.map(|difference| difference.entries),
+            changed_blocks: difference.map(|difference| difference.blocks),
+            changed_switches: difference.map(|difference| difference.switches),
+            moved_pairs: difference.map(|difference| difference.moved_pairs),
+            transition_safe: proposal.and_then(|proposal| proposal.transition_safe),
+            remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
+        }
+    }
+}
+
+/// The engines side by side.
+#[derive(Debug)]
+pub struct Comparison {
+    rows: Vec<EngineRow>,
+    columns: Vec<Column>,
+}
+
+impl Comparison {
+    pub fn new(rows: Vec<EngineRow>) -> Self {
+        let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| Column {
+            id: id.into(),
+            title: title.into(),
+            unit: "",
+            kind,
+            about: about.into(),
+            words: &[],
+            shown: true,
+            when_yes: false,
+        };
+        Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
+    }
+
+    pub fn rows(&self) -> &[EngineRow] {
+        &self.rows
+    }
+
+    /// Whether a certificate has anything to find fault with.
+    pub fn findings(&self) -> bool {
+        self.rows.iter().filter_map(|row| row.certificate.as_ref()).any(Report::findings)
+    }
+}
+
+const COMPARED: &[(&str, &str, Kind, &str)] = &[
+    ("engine", "ENGINE", Kind::Text, "the engine"),
+    ("lost", "LOST", Kind::Number, "pairs without a path that cables connect"),
+    ("deadlock_free", "DEADLOCK FREE", Kind::Flag, "no packets can wait for each other in a circle"),
+    ("lanes", "LANES", Kind::Number, "lanes that it uses"),
+    ("longest", "LONGEST", Kind::Number, "hops between switches of the longest path"),
+    ("max_efi", "MAX EFI", Kind::Number, "paths over the busiest channel"),
+    ("switches", "SWITCHES", Kind::Number, "switches whose table changes"),
+    ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
+    ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
+    ("transition", "SAFE LIVE", Kind::Flag, "old and new paths together have no circle either"),
+    ("seconds", "SECONDS", Kind::Text, "to compute the routes and their certificate"),
+];
+
+impl Listing for Comparison {
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let row = &self.rows[row];
+        let report = row.certificate.as_ref();
+        match COMPARED[column].0 {
+            "engine" => row.engine.into(),
+            "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
+            "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
+            "lanes" => row.lanes.into(),
+            "longest" => report.map(|report| u64::from(report.longest_path)).into(),
+            "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
+            "switches" => row.changed_switches.into(),
+            "blocks" => row.changed_blocks.into(),
+            "moved" => row.moved_pairs.into(),
+            "transition" => row.transition_safe.into(),
+            _ => Value::Text(
+                row.seconds.map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.3}")).into(),
+            ),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "no engine was asked"
+    }
+}
