@@ -35,7 +35,7 @@ fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool) -> Report {
     let mut args = vec!["-s", "fabric.lst", "-f", "fabric.fdbs", "-m", "none", "-l", "0"];
     args.extend(switches.then_some("-a"));
     let text = stage::ibdmchk(folder.path(), &args);
-    let loops = text.contains("credit loops were found") || text.contains("otential Credit Loop");
+    let loops = text.contains("Found credit loop");
     let lines = text.lines().filter(|line| line.contains("-E-"));
     let broken = lines.filter(|line| !line.contains("redit")).count() > 0;
     Report { text, loops, broken }
@@ -64,7 +64,9 @@ const FABRICS: &[(&str, bool, bool)] = &[
     ("kary,k=4,n=2", false, false),
     ("torus,dims=4x4", false, true),
     ("kautz,d=2,k=3", false, true),
-    ("demo", false, false),
+    // Its aggregation nodes on spines close a circle.
+    ("demo", false, true),
+    ("kary,k=4,n=2", true, false),
 ];
 
 #[test]
@@ -73,7 +75,10 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
         let fabric = stage::fabric(name);
         let routes = minhop(&fabric);
         let (seen, report) = (certificate(&fabric, &routes, *switches), ibdmchk(&fabric, &routes, *switches));
-        println!("{name}, switches {switches}: free {:?}, ibdmchk loops {}", seen.deadlock_free, report.loops);
+        println!(
+            "{name}, switches {switches}: free {:?}, ibdmchk loops {}",
+            seen.deadlock_free, report.loops
+        );
         assert_eq!(seen.deadlock_free, Some(!report.loops), "{name}, {switches}: {}", report.text);
         assert_eq!(report.loops, *deadlocks, "{name}, {switches}: {}", report.text);
         assert!(seen.lost.total() == 0 && !report.broken, "{name}, {switches}: {}", report.text);
