@@ -48,6 +48,9 @@ fn changed_lids(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Vec<bool> 
     let mut changed = vec![false; length];
     for switch in problem.switches() {
         let (here, there) = (old.row(switch), new.row(switch));
+        if same_lanes && here == there {
+            continue;
+        }
         for (lid, changed) in changed.iter_mut().enumerate() {
             let entry = |row: &[u8]| row.get(lid).copied().unwrap_or(NO_PATH);
             *changed |= entry(here) != entry(there);
@@ -63,6 +66,9 @@ fn row(old: &[u8], new: &[u8]) -> Difference {
     let length = old.len().max(new.len());
     let entry = |row: &[u8], lid: usize| row.get(lid).copied().unwrap_or(NO_PATH);
     let mut found = Difference::default();
+    if old == new {
+        return found;
+    }
     for start in (0..length).step_by(BLOCK_LIDS.into()) {
         let block = start..length.min(start + usize::from(BLOCK_LIDS));
         let changed = block.filter(|lid| entry(old, *lid) != entry(new, *lid)).count() as u64;

@@ -157,6 +157,8 @@ pub struct Tree<'r> {
     pub order: &'r [u32],
     /// Every switch that cables connect arrives.
     pub whole: bool,
+    /// Whole, and no path is longer than need be.
+    pub shortest: bool,
     /// The rounds in it, each from its lowest switch on.
     pub loops: &'r [Vec<u32>],
     /// How far switches are by cables.
@@ -229,6 +231,7 @@ impl<'p> Reader<'p> {
         self.hint.clear();
         self.hint.extend((0..switches as u32).filter(|switch| near[*switch as usize] != FAR));
         self.hint.sort_by_key(|switch| near[*switch as usize]);
+        let fewest: u64 = self.hint.iter().map(|switch| u64::from(near[*switch as usize])).sum();
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
             self.gather(routes, root, batch);
             let columns = std::mem::take(&mut self.columns);
@@ -238,10 +241,12 @@ impl<'p> Reader<'p> {
                 while column.next_if(|(_, (more, other))| alike(first, other) && *more == ways).is_some() {
                     end += 1;
                 }
-                let whole = self.follow(ways, root, near);
+                let (whole, total) = self.follow(ways, root, near);
+                // No path is shorter than the cables are, so equal sums are equal paths.
+                let shortest = whole && total == fewest;
                 let (hops, loops) = (&self.hops, &self.loops);
                 let order = if whole { &self.hint } else { &self.order };
-                see(&batch[start..end], &Tree { root, ways, hops, order, whole, loops, near });
+                see(&batch[start..end], &Tree { root, ways, hops, order, whole, shortest, loops, near });
             }
             self.columns = columns;
         }
@@ -268,11 +273,12 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// Finds the hops of every switch; true when all of them arrive, and `hint` is then an order of the tree.
-    fn follow(&mut self, ways: &[Way], root: u32, near: &[u32]) -> bool {
+    /// Finds the hops of every switch; true when all of them arrive, with the sum of their hops, and `hint` is then an
+    /// order of the tree.
+    fn follow(&mut self, ways: &[Way], root: u32, near: &[u32]) -> (bool, u64) {
         self.loops.clear();
-        if self.follow_hint(ways, root) {
-            return true;
+        if let Some(total) = self.follow_hint(ways, root) {
+            return (true, total);
         }
         self.walk_all(ways, root, near);
         let whole = self.order.len() == self.hint.len();
@@ -280,30 +286,32 @@ impl<'p> Reader<'p> {
             // What is behind one switch is mostly routed alike: the next tree will fit this order.
             self.hint.clone_from(&self.order);
         }
-        whole
+        (whole, self.order.iter().map(|switch| u64::from(self.hops[*switch as usize])).sum())
     }
 
-    fn follow_hint(&mut self, ways: &[Way], root: u32) -> bool {
+    fn follow_hint(&mut self, ways: &[Way], root: u32) -> Option<u64> {
         self.hops.fill(UNKNOWN);
         if ways.get(root as usize) != Some(&Way::ARRIVED) {
-            return false;
+            return None;
         }
         self.hops[root as usize] = 0;
+        let mut total = 0;
         for switch in &self.hint {
             let way = ways[*switch as usize];
             if !way.leads_on() {
                 if *switch == root {
                     continue;
                 }
-                return false;
+                return None;
             }
             let beyond = self.hops[way.to() as usize];
             if beyond >= LOST {
-                return false;
+                return None;
             }
             self.hops[*switch as usize] = beyond + 1;
+            total += u64::from(beyond) + 1;
         }
-        true
+        Some(total)
     }
 
     /// Walks from every switch until something is known.

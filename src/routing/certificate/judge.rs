@@ -10,7 +10,7 @@ use super::pairs::{Ends, Losses, join};
 use super::verdict::{
     BUSIEST, Certificate, ForwardingIndex, LISTED, LaneKnowledge, Loop, Loops, LostPairs, PathLengths, Scope,
 };
-use crate::fabric::{ChannelId, Routes};
+use crate::fabric::{ChannelId, Lanes, Routes};
 use crate::routing::engine::{Pulse, Refusal};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
@@ -76,6 +76,14 @@ struct Tally {
     lost: LostPairs,
     loops: Loops,
     lanes: u16,
+    near: Near,
+}
+
+/// The lengths of shortest paths to one switch: what most trees there have.
+#[derive(Default)]
+struct Near {
+    root: Option<u32>,
+    lengths: Vec<u64>,
 }
 
 impl Tally {
@@ -87,6 +95,7 @@ impl Tally {
             lost: LostPairs::default(),
             loops: Loops::default(),
             lanes: 0,
+            near: Near::default(),
         }
     }
 
@@ -110,6 +119,36 @@ impl Tally {
         self.loops.first.truncate(LISTED);
         self.lanes |= other.lanes;
         self
+    }
+
+    /// The lengths of the paths of `senders` to some destinations with one tree.
+    fn add_lengths(&mut self, tree: &Tree<'_>, senders: &[u32], ends: u64) {
+        if tree.shortest && self.near.root == Some(tree.root) {
+            let lengths = self.near.lengths.iter().enumerate();
+            lengths.for_each(|(hops, paths)| self.hops[hops] += paths * ends);
+            return;
+        }
+        let mut lengths = Vec::new();
+        for switch in tree.order {
+            let paths = u64::from(senders[*switch as usize]);
+            let (hops, fewest) = (tree.hops(*switch).unwrap_or_default(), tree.near[*switch as usize]);
+            if paths > 0 {
+                if lengths.len() <= hops as usize {
+                    lengths.resize(hops as usize + 1, 0);
+                }
+                lengths[hops as usize] += paths;
+            }
+            if paths > 0 && hops > fewest {
+                *self.detours.entry((fewest, hops)).or_default() += paths * ends;
+            }
+        }
+        if self.hops.len() < lengths.len() {
+            self.hops.resize(lengths.len(), 0);
+        }
+        self.hops.iter_mut().zip(&lengths).for_each(|(here, paths)| *here += paths * ends);
+        if tree.shortest {
+            self.near = Near { root: Some(tree.root), lengths };
+        }
     }
 
     fn add_loops(&mut self, run: &[Destination], tree: &Tree<'_>) {
@@ -159,42 +198,47 @@ impl Judge<'_> {
         tally
     }
 
-    /// Paths between terminals: their lengths, and how many cross each channel.
+    /// Paths between terminals: their lengths, and how many cross each channel. With one lane for all of them and no
+    /// other traffic their dependencies are put down on the way.
     fn paths(&self, run: &[Destination], tree: &Tree<'_>, through: &mut [u32], tally: &mut Tally) {
         let ends = run.iter().filter(|end| !end.is_switch()).count() as u64;
         if ends == 0 || tree.order.is_empty() {
             return;
         }
+        let (root, graph) = (tree.root as usize, &self.problem.graph);
         through.copy_from_slice(&self.ends.terminals);
-        let (root, first) = (tree.root as usize, &self.problem.graph);
         // Every destination of the run is one of the terminals there, and sends nothing to itself.
         through[root] = through[root].saturating_sub(1);
-        for switch in tree.order {
-            let (paths, at) = (through[*switch as usize], *switch as usize);
+        tally.add_lengths(tree, through, ends);
+        let lane = self.single_lane(&run[0]);
+        for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
+            let paths = through[*switch as usize];
             if paths == 0 {
                 continue;
             }
-            let (hops, fewest) = (tree.hops(*switch).unwrap_or_default(), tree.near[at]);
-            if tally.hops.len() <= hops as usize {
-                tally.hops.resize(hops as usize + 1, 0);
-            }
-            tally.hops[hops as usize] += u64::from(paths) * ends;
-            if hops > fewest {
-                *tally.detours.entry((fewest, hops)).or_default() += u64::from(paths) * ends;
+            let (next, channel) = (tree.ways[*switch as usize].to(), tree.channel(graph, *switch));
+            through[next as usize] += paths;
+            tally.load[channel] += u64::from(paths) * ends;
+            if let Some(lane) = lane.filter(|_| next != tree.root) {
+                self.dependencies.add(lane, channel, tree.ways[next as usize].place());
             }
         }
-        for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
-            let paths = through[*switch as usize];
-            if paths > 0 {
-                through[tree.ways[*switch as usize].to() as usize] += paths;
-                tally.load[tree.channel(first, *switch)] += u64::from(paths) * ends;
-            }
+        if let Some(lane) = lane.filter(|_| through[root] > 0) {
+            tally.lanes |= 1 << lane;
         }
     }
 
+    /// The lane of all paths to a destination, where only terminals send and all alike.
+    fn single_lane(&self, end: &Destination) -> Option<u8> {
+        let by_pair = !self.traffic.one_lane && matches!(self.routes.lanes, Lanes::ByPair { .. });
+        (!self.traffic.switches && !by_pair).then(|| self.traffic.lane(self.routes, 0, end.lid))
+    }
+
     fn dependencies(&self, end: &Destination, tree: &Tree<'_>, lanes: &mut [u16], tally: &mut Tally) {
-        tally.lanes |= self.traffic.sources(self.routes, end, tree, lanes);
-        add_tree(&self.problem.graph, self.dependencies, tree, lanes);
+        if self.single_lane(end).is_none() {
+            tally.lanes |= self.traffic.sources(self.routes, end, tree, lanes);
+            add_tree(&self.problem.graph, self.dependencies, tree, lanes);
+        }
     }
 }
 
