@@ -113,6 +113,9 @@ pub enum Action {
     Trace(TraceArgs),
     Check(CheckArgs),
     Whatif(WhatifArgs),
+    Route(RoutePlanArgs),
+    #[command(subcommand)]
+    Plan(PlanAction),
     Generate(GenerateArgs),
     Convert(ConvertArgs),
     Simulate(SimulateArgs),
@@ -226,6 +229,36 @@ pub struct WhatifArgs {
     pub engine: Vec<String>,
     #[command(flatten)]
     pub route: RouteArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RoutePlanArgs {
+    /// The engine that routes
+    #[arg(long, value_name = "E")]
+    pub engine: String,
+    #[command(flatten)]
+    pub fail: FailArgs,
+    #[command(flatten)]
+    pub route: RouteArgs,
+    /// Where to write the plan; `-` is stdout
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum PlanAction {
+    Show {
+        /// A plan that `route` wrote
+        plan: PathBuf,
+    },
+    Check {
+        /// A plan that `route` wrote
+        plan: PathBuf,
+    },
+    Diff {
+        /// A plan that `route` wrote
+        plan: PathBuf,
+    },
 }
 
 /// What is known of the lanes that packets take.

@@ -100,6 +100,9 @@ pub fn pairs(report: &Report) -> Vec<(&'static str, String)> {
 fn deadlock(report: &Report) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
     match report.deadlock_free {
+        Some(true) if report.lanes > 1 => {
+            format!("free: no cycle of dependencies on any of its {} lanes", report.lanes)
+        }
         Some(true) => "free: no cycle of dependencies, whatever lanes are used".to_owned(),
         Some(false) => {
             let lane = report.cycle_lane.unwrap_or(0);

@@ -26,6 +26,15 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("fabric", "fabdeck show fabric --json", true, fabric());
     add("check", "fabdeck check --json", true, check());
     add("whatif", "fabdeck whatif --json", true, whatif());
+    let mut route = vec![("plan", text())];
+    route.extend(engine_row());
+    add("route", "fabdeck route --json", true, route);
+    add("plan-show", "fabdeck plan show --json", false, vec![("plan", json!({ "type": "object" }))]);
+    let mut judged = vec![("stale", flag())];
+    judged.extend(check());
+    add("plan-check", "fabdeck plan check --json", true, judged);
+    let differs = vec![("stale", nullable(text())), ("switches", list(text()))];
+    add("plan-diff", "fabdeck plan diff --json", true, differs);
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     let texts = || list(text());
@@ -205,6 +214,14 @@ fn check() -> Vec<(&'static str, Value)> {
     ]
 }
 
+fn engine_row() -> Vec<(&'static str, Value)> {
+    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
+    let mut row = vec![("engine", text()), ("refused", nullable(text())), ("remarks", list(text()))];
+    row.extend(counts.map(|key| (key, nullable(number()))));
+    row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
+    row
+}
+
 fn whatif() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let expected = vec![
@@ -215,10 +232,6 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("best", number()),
         ("worst", number()),
     ];
-    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
-    let mut row = vec![("engine", text()), ("refused", nullable(text())), ("remarks", list(text()))];
-    row.extend(counts.map(|key| (key, nullable(number()))));
-    row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
     vec![
         ("failed", list(text())),
         ("pairs", number()),
@@ -226,7 +239,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("lost_share", any()),
         ("cut_off_pairs", number()),
         ("expected", closed(expected)),
-        ("engines", list(grown(row, "seconds"))),
+        ("engines", list(grown(engine_row(), "seconds"))),
     ]
 }
 

@@ -44,13 +44,14 @@ fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
     if named.is_empty() {
         return Ok(ENGINES.iter().collect());
     }
-    let known: Vec<&str> = ENGINES.iter().map(|engine| engine.id).collect();
-    let find = |id: &String| {
-        let unknown =
-            || Failure::usage(format!("FD-7912: there is no engine '{id}'; there are {}", known.join(", ")));
-        engine(id).ok_or_else(unknown)
-    };
-    named.iter().map(find).collect()
+    named.iter().map(|id| engine_named(id)).collect()
+}
+
+/// The engine of a name.
+pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
+    let known = || ENGINES.iter().map(|engine| engine.id).collect::<Vec<_>>().join(", ");
+    engine(id)
+        .ok_or_else(|| Failure::usage(format!("FD-7912: there is no engine '{id}'; there are {}", known())))
 }
 
 /// What is marked as failed.

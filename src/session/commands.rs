@@ -175,6 +175,30 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source capture/ whatif --fail-random 3 --seed 7 --engine minhop",
     ]),
     command_of(
+        "route",
+        "Route with one engine and write a plan",
+        "The engine routes what is left of the fabric, a certificate that does not trust it is computed, and a plan is \
+         written: which fabric it is for, every block that would change with its old and new bytes, what was certified, \
+         and what it takes. Nothing is sent to any switch. A certificate with findings ends with exit code 2.",
+    )
+    .looks()
+    .writes()
+    .examples(&["fabdeck --source sim:demo route --engine minhop --fail switch:spine-2 -o reroute.plan"]),
+    command_of("plan", "Read plans", "What a plan would do, whether it still holds, and what is different from it now."),
+    command_of("plan show", "What a plan would do", "Read from the file alone.")
+        .examples(&["fabdeck plan show capture/reroute.plan"]),
+    command_of(
+        "plan check",
+        "Whether a plan still holds",
+        "A plan is for one fabric in one state. A fabric that is another now makes it stale, and the first difference is \
+         named (exit code 3); else the tables that it leads to are certified again.",
+    )
+    .looks()
+    .examples(&["fabdeck --source umad plan check capture/reroute.plan"]),
+    command_of("plan diff", "Where the fabric differs from a plan", "Switches whose tables are not what the plan leads to.")
+        .looks()
+        .examples(&["fabdeck --source umad plan diff capture/reroute.plan"]),
+    command_of(
         "generate",
         "Make a fabric by name",
         "NAME may carry keys after commas, as in `kary,k=10,n=3,faults=1%,seed=7`; `fabdeck sources` lists names and \

@@ -8,6 +8,7 @@ mod docs;
 mod golden;
 mod json;
 mod outputs;
+mod plans;
 mod rows;
 mod tracing;
 mod world;

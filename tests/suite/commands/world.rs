@@ -50,6 +50,8 @@ impl Outside for World {
         match source {
             "small" => Ok(Box::new(Taken("small", small()))),
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
+            "routed" => Ok(Box::new(Taken("routed", routed("kary,k=3,n=2")))),
+            "broken" => Ok(Box::new(Taken("broken", routed("kary,k=3,n=2,faults=1")))),
             "bare" => Ok(Box::new(Taken("bare", Observation { time: None, ..plain() }))),
             "uneven" => Ok(Box::new(Taken("uneven", uneven()))),
             "empty" => Ok(Box::new(Taken("empty", Observation::default()))),
@@ -143,6 +145,17 @@ impl Outside for World {
     fn config_file(&self) -> Option<PathBuf> {
         None
     }
+}
+
+/// A fabric in which every switch has a table, if a poor one.
+fn routed(name: &str) -> Observation {
+    let spec: fabdeck::generate::Spec = name.parse().unwrap();
+    let fabric = fabdeck::generate::generate(&spec).unwrap().fabric;
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        tables.entry(id).lft = Some(Lft::of(vec![255, 1, 2]));
+    }
+    Observation { fabric, tables, ..Observation::default() }
 }
 
 fn names_of(look: &Look) -> Result<Written, WriteError> {

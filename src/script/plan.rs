@@ -1,0 +1,122 @@
+//! `plan show`, `plan check` and `plan diff`.
+
+use std::path::Path;
+
+use crate::access::Wanted;
+use crate::change::{Fingerprint, Plan};
+use crate::fabric::Faults;
+use crate::routing::NoPulse;
+use crate::routing::certificate::{LaneKnowledge, Scope};
+use crate::session::{Look, check, marks};
+
+use super::args::PlanAction;
+use super::context::Context;
+use super::route::changes;
+use super::table::write_pairs;
+use super::{Exit, Failure};
+
+pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
+    context.refuse_filter("plan")?;
+    match action {
+        PlanAction::Show { plan } => show(context, plan),
+        PlanAction::Check { plan } => judge(context, plan),
+        PlanAction::Diff { plan } => diff(context, plan),
+    }
+}
+
+fn read(file: &Path) -> Result<Plan, Failure> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {error}")))?;
+    Plan::read(&text).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
+}
+
+fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    if context.output.json {
+        let mut object = context.plain_object("plan-show")?;
+        object.field("plan", &plan)?;
+        object.end()?;
+        return Ok(Exit::Done);
+    }
+    let lines = lines(&plan);
+    write_pairs(context.output.out, context.output.paint, &lines)?;
+    Ok(Exit::Done)
+}
+
+fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "not told".to_owned());
+    let number = |value: &serde_json::Value| {
+        value.as_u64().map_or_else(|| "?".to_owned(), |number| number.to_string())
+    };
+    vec![
+        ("engine", plan.engine.clone()),
+        ("made for", plan.source.clone()),
+        ("failed", if plan.failed.is_empty() { "nothing".to_owned() } else { plan.failed.join(", ") }),
+        ("created", or_none(&plan.created)),
+        ("author", or_none(&plan.author)),
+        ("lanes", format!("{} by {}", plan.lanes.count, plan.lanes.by)),
+        ("unreachable", number(&plan.certificate["unreachable"])),
+        ("deadlock free", plan.certificate["deadlock_free"].to_string()),
+        ("moved pairs", number(&plan.impact["moved_pairs"])),
+        ("changes", changes(plan)),
+    ]
+}
+
+/// A plan is for one fabric in one state; the first thing that is different now makes it stale.
+fn stale(look: &Look, plan: &Plan) -> Option<String> {
+    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    let now = Fingerprint::of(look.fabric(), &look.observation.tables, manager);
+    plan.fingerprint.first_difference(&now)
+}
+
+fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    if let Some(difference) = stale(&look, &plan) {
+        context.conclude(&look);
+        return Err(Failure::new(
+            Exit::Stale,
+            format!("FD-7932: the plan is stale: {difference}; make it again for the fabric as it is"),
+        ));
+    }
+    let faults = marks(&look, &plan.failed).unwrap_or_else(|_| Faults::new());
+    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    let lanes = if plan.lanes.count <= 1 { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
+    let report = check(&look, &after, &faults, &Scope { switches: false, lanes }, &NoPulse)?;
+    if context.output.json {
+        let mut object = context.object("plan-check", &look)?;
+        object.field("stale", &false)?;
+        object.fields(&report)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", "no: the fabric is as it was".to_owned())];
+        pairs.extend(super::check::pairs(&report));
+        write_pairs(context.output.out, context.output.paint, &pairs)?;
+    }
+    let concluded = context.conclude(&look);
+    Ok(if report.findings() { Exit::Findings } else { concluded })
+}
+
+fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    let plan = read(file)?;
+    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    let differs = |id| look.observation.tables.lft(id) != after.lft(id);
+    let switches: Vec<&str> =
+        look.fabric().switches().filter(|(id, _)| differs(*id)).map(|(id, _)| look.name(id)).collect();
+    let stale = stale(&look, &plan);
+    if context.output.json {
+        let mut object = context.object("plan-diff", &look)?;
+        object.field("stale", &stale)?;
+        object.field("switches", &switches)?;
+        object.end()?;
+    } else {
+        let mut pairs = vec![("stale", stale.unwrap_or_else(|| "no: the fabric is as it was".to_owned()))];
+        pairs.push(("differ", format!("{} switches from what the plan leads to", switches.len())));
+        pairs.extend(switches.iter().take(10).map(|name| ("  such as", (*name).to_owned())));
+        write_pairs(context.output.out, context.output.paint, &pairs)?;
+    }
+    let concluded = context.conclude(&look);
+    Ok(if switches.is_empty() { concluded } else { Exit::Findings })
+}

@@ -1,0 +1,107 @@
+//! `route`: routes of one engine, certified, and a plan to get there.
+
+use crate::access::Wanted;
+use crate::change::{Fingerprint, Plan, PlanLanes, SCHEMA, writes};
+use crate::session::{EngineRow, Look, Proposal, propose};
+
+use super::args::RoutePlanArgs;
+use super::check;
+use super::context::Context;
+use super::table::write_pairs;
+use super::{Exit, Failure, target, whatif};
+
+pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("route")?;
+    let engine = whatif::engine_named(&args.engine)?;
+    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let faults = whatif::faults(context, &look, &args.fail)?;
+    let request = whatif::request(context, &look, &args.route)?;
+    let tables = &look.observation.tables;
+    let begun = std::time::Instant::now();
+    let outcome = propose(&look, tables, &faults, engine, &request);
+    let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
+    let row = EngineRow::new(engine.id, &outcome, seconds);
+    let proposal = outcome?;
+    let writes = writes(look.fabric(), tables, &proposal.routes, |switch| {
+        !faults.node_failed(crate::fabric::NodeId(switch))
+    })
+    .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
+    let failed: Vec<String> =
+        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
+    let plan = plan(context, &look, engine.id, failed, &proposal, &row, writes)?;
+    let text = plan.text().map_err(|error| Failure::new(Exit::Failed, format!("FD-7921: {error}")))?;
+    target::write(&mut context.output, &args.output, text.as_bytes())?;
+    write(context, &look, args, &plan, &proposal, &row)?;
+    let concluded = context.conclude(&look);
+    Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
+}
+
+fn plan(
+    context: &Context<'_, '_>,
+    look: &Look,
+    engine: &str,
+    failed: Vec<String>,
+    proposal: &Proposal,
+    row: &EngineRow,
+    writes: Vec<crate::change::BlockWrite>,
+) -> Result<Plan, Failure> {
+    let unwritable = |error: serde_json::Error| Failure::new(Exit::Failed, format!("FD-7921: {error}"));
+    let times = !context.globals.no_times;
+    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    Ok(Plan {
+        schema: SCHEMA.to_owned(),
+        source: look.source.clone(),
+        engine: engine.to_owned(),
+        failed,
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+        fingerprint: Fingerprint::of(look.fabric(), &look.observation.tables, manager),
+        lanes: PlanLanes::of(look.fabric(), &proposal.routes),
+        certificate: serde_json::to_value(&proposal.report).map_err(unwritable)?,
+        impact: serde_json::json!({
+            "changed_entries": row.changed_entries, "changed_blocks": row.changed_blocks,
+            "changed_switches": row.changed_switches, "moved_pairs": row.moved_pairs,
+        }),
+        transition: serde_json::json!({ "safe": proposal.transition_safe }),
+        writes,
+    })
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    args: &RoutePlanArgs,
+    plan: &Plan,
+    proposal: &Proposal,
+    row: &EngineRow,
+) -> Result<(), Failure> {
+    if target::is_stdout(&args.output) {
+        return Ok(());
+    }
+    let file = args.output.display().to_string();
+    if context.output.json {
+        let mut object = context.object("route", look)?;
+        object.fields(row)?;
+        object.field("plan", &file)?;
+        return Ok(object.end()?);
+    }
+    let mut lines = vec![("engine", plan.engine.clone())];
+    lines.extend(check::pairs(&proposal.report));
+    lines.push(("changes", changes(plan)));
+    lines.push(("plan", file));
+    write_pairs(context.output.out, context.output.paint, &lines)?;
+    proposal.remarks.iter().for_each(|remark| context.output.say(remark));
+    Ok(())
+}
+
+/// What a plan would write, in a sentence.
+pub fn changes(plan: &Plan) -> String {
+    let switches: std::collections::BTreeSet<&str> =
+        plan.writes.iter().map(|write| write.switch.as_str()).collect();
+    let safe = match plan.transition["safe"].as_bool() {
+        Some(true) => "safe while traffic flows",
+        Some(false) => "not safe while traffic flows",
+        None => "whether it is safe while traffic flows is not known",
+    };
+    format!("{} blocks on {} switches; {safe}", plan.writes.len(), switches.len())
+}

@@ -1,0 +1,49 @@
+//! Plans from end to end, in this process: written, shown, found good, found stale.
+
+use fabdeck::script::{Exit, schemas};
+use serde_json::Value;
+
+use super::json::violations;
+use super::world::fabdeck;
+
+#[test]
+fn a_plan_is_written_shown_judged_and_goes_stale() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("reroute.plan");
+    let plan = file.to_str().unwrap();
+    let route = ["--source", "routed", "route", "--engine", "minhop", "--no-times", "-o"];
+    let ended = fabdeck(&[&route[..], &[plan]].concat());
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
+    assert!(ended.out.contains("changes") && ended.out.contains("unreachable"), "{}", ended.out);
+    let first = std::fs::read_to_string(&file).unwrap();
+    fabdeck(&[&route[..], &[plan]].concat());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), first, "the same plan is the same bytes");
+
+    let shown = fabdeck(&["plan", "show", plan]);
+    assert!(shown.exit == Exit::Done && shown.out.contains("minhop"), "{}", shown.out);
+    let judged = fabdeck(&["--source", "routed", "plan", "check", plan]);
+    assert!(judged.exit == Exit::Done && judged.out.contains("as it was"), "{} {}", judged.out, judged.err);
+    let differs = fabdeck(&["--source", "routed", "plan", "diff", plan]);
+    assert!(differs.exit == Exit::Findings && differs.out.contains("leaf0"), "{}", differs.out);
+    let stale = fabdeck(&["--source", "broken", "plan", "check", plan]);
+    assert_eq!(stale.exit, Exit::Stale, "{}", stale.err);
+    assert!(stale.err.contains("FD-7932: the plan is stale: the node"), "{}", stale.err);
+
+    for (action, source, schema) in [
+        ("show", None, "plan-show"),
+        ("check", Some("routed"), "plan-check"),
+        ("diff", Some("routed"), "plan-diff"),
+    ] {
+        let source: Vec<&str> = source.into_iter().flat_map(|source| ["--source", source]).collect();
+        let ended = fabdeck(&[&source[..], &["plan", action, plan, "--json"]].concat());
+        let value: Value = serde_json::from_str(&ended.out).unwrap();
+        assert_eq!(value["schema"], format!("fabdeck.{schema}/1"));
+        let schema: Value = serde_json::from_str(&schemas()[&format!("{schema}.json")]).unwrap();
+        assert_eq!(violations(&schema, &value), [""; 0]);
+    }
+    std::fs::write(&file, first.replace("minhop", "minhop\u{0}").replace('{', "[")).unwrap();
+    let broken = fabdeck(&["plan", "show", plan]);
+    assert_eq!(broken.exit, Exit::BadInput);
+    assert!(broken.err.contains("reroute.plan: line 2: FD-5511"), "{}", broken.err);
+    assert_eq!(fabdeck(&["plan", "show", "/nonexistent"]).exit, Exit::BadInput);
+}
