@@ -66,7 +66,7 @@ const FABRICS: &[(&str, bool, bool)] = &[
     ("kautz,d=2,k=3", false, true),
     // Its aggregation nodes on spines close a circle.
     ("demo", false, true),
-    ("kary,k=4,n=2", true, false),
+    ("kary,k=4,n=2", true, true),
 ];
 
 #[test]

@@ -198,22 +198,23 @@ impl Judge<'_> {
         tally
     }
 
-    /// Paths between terminals: their lengths, and how many cross each channel. With one lane for all of them and no
-    /// other traffic their dependencies are put down on the way.
+    /// Paths between terminals: their lengths, and how many cross each channel. With one lane for all of them their
+    /// dependencies are put down on the way, those of paths between switches too.
     fn paths(&self, run: &[Destination], tree: &Tree<'_>, through: &mut [u32], tally: &mut Tally) {
         let ends = run.iter().filter(|end| !end.is_switch()).count() as u64;
-        if ends == 0 || tree.order.is_empty() {
+        let (lane, root, graph) = (self.single_lane(&run[0]), tree.root as usize, &self.problem.graph);
+        if tree.order.is_empty() || (ends == 0 && lane.is_none()) {
             return;
         }
-        let (root, graph) = (tree.root as usize, &self.problem.graph);
         through.copy_from_slice(&self.ends.terminals);
-        // Every destination of the run is one of the terminals there, and sends nothing to itself.
-        through[root] = through[root].saturating_sub(1);
-        tally.add_lengths(tree, through, ends);
-        let lane = self.single_lane(&run[0]);
+        if ends > 0 {
+            // Every destination of the run is one of the terminals there, and sends nothing to itself.
+            through[root] = through[root].saturating_sub(1);
+            tally.add_lengths(tree, through, ends);
+        }
         for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
             let paths = through[*switch as usize];
-            if paths == 0 {
+            if paths == 0 && !self.traffic.switches {
                 continue;
             }
             let (next, channel) = (tree.ways[*switch as usize].to(), tree.channel(graph, *switch));
@@ -223,15 +224,16 @@ impl Judge<'_> {
                 self.dependencies.add(lane, channel, tree.ways[next as usize].place());
             }
         }
-        if let Some(lane) = lane.filter(|_| through[root] > 0) {
+        let sent = through[root] > 0 || (self.traffic.switches && (ends > 0 || tree.order.len() > 1));
+        if let Some(lane) = lane.filter(|_| sent) {
             tally.lanes |= 1 << lane;
         }
     }
 
-    /// The lane of all paths to a destination, where only terminals send and all alike.
+    /// The lane of all paths to a destination, where that does not depend on the source.
     fn single_lane(&self, end: &Destination) -> Option<u8> {
         let by_pair = !self.traffic.one_lane && matches!(self.routes.lanes, Lanes::ByPair { .. });
-        (!self.traffic.switches && !by_pair).then(|| self.traffic.lane(self.routes, 0, end.lid))
+        (!by_pair).then(|| self.traffic.lane(self.routes, 0, end.lid))
     }
 
     fn dependencies(&self, end: &Destination, tree: &Tree<'_>, lanes: &mut [u16], tally: &mut Tally) {
