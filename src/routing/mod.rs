@@ -1,9 +1,12 @@
 //! Routing engines behind a registry: from a fabric with its faults to routes, or a refusal with its reason.
 
+mod balance;
+mod descent;
 mod engine;
 mod minhop;
 mod problem;
 mod registry;
+mod sssp;
 
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
 pub use problem::{Destination, Problem};

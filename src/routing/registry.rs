@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, Promise};
-use super::minhop;
+use super::{minhop, sssp};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -12,12 +12,20 @@ const SHORTEST: Promise = Promise {
 };
 
 /// In the order of help.
-pub static ENGINES: &[Engine] = &[Engine {
-    id: "minhop",
-    title: "shortest paths, balanced per switch",
-    promise: SHORTEST,
-    route: minhop::route,
-}];
+pub static ENGINES: &[Engine] = &[
+    Engine {
+        id: "minhop",
+        title: "shortest paths, balanced per switch",
+        promise: SHORTEST,
+        route: minhop::route,
+    },
+    Engine {
+        id: "sssp",
+        title: "shortest paths, balanced over the whole fabric",
+        promise: SHORTEST,
+        route: sssp::route,
+    },
+];
 
 /// The engine of a name.
 pub fn engine(id: &str) -> Option<&'static Engine> {
