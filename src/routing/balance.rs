@@ -1,6 +1,7 @@
 //! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
 //! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
-//! with a heap (dissertation 3.3.2).
+//! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
+//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums.
 
 use super::descent::{Descent, Neighbours};
 
@@ -40,7 +41,8 @@ impl Balance {
             let mut least = u64::MAX;
             let mut best = Taken::default();
             for way in descent.ways(place) {
-                let weight = self.path[way.place as usize] + u64::from(self.weight[way.channel as usize]);
+                let carried = u64::from(self.weight[way.channel as usize]);
+                let weight = self.path[way.place as usize].saturating_add(carried * carried);
                 if weight < least {
                     least = weight;
                     best = Taken { channel: way.channel, place: way.place };

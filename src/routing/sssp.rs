@@ -1,7 +1,7 @@
 //! `sssp`: shortest paths in hops, balanced over the whole fabric (dissertation 3.3.2, algorithm 3.1). Destinations go
-//! one after the other, those behind a switch together, switches in their order and LIDs within; each takes the tree
-//! that is lightest by the paths of all before it. Paths that end at a switch follow the weights and add none, as what
-//! adapters send is what is balanced. No promise about deadlocks.
+//! one after the other, those behind a switch together, by LID there; each takes the tree that is lightest by the paths
+//! of all before it. Paths that end at a switch follow the weights and add none, as what adapters send is what is
+//! balanced. No promise about deadlocks. The order of the switches is ours (see `spread`), the paper leaves it open.
 
 use rayon::prelude::*;
 
@@ -63,7 +63,7 @@ fn blocks(problem: &Problem<'_>) -> Vec<Vec<u32>> {
     let mut blocks = Vec::new();
     let mut block = Vec::new();
     let mut columns = 0;
-    for switch in problem.switches() {
+    for switch in spread(problem.graph.switch_count() as u32) {
         let more = problem.behind(switch).len();
         if more == 0 {
             continue;
@@ -79,6 +79,20 @@ fn blocks(problem: &Problem<'_>) -> Vec<Vec<u32>> {
         blocks.push(block);
     }
     blocks
+}
+
+/// Every switch once, in steps of the golden ratio: neighbours in the order of GUIDs are mostly neighbours in the fabric,
+/// and destinations side by side would fill the channels of their corner while weights elsewhere say nothing yet.
+fn spread(switches: u32) -> impl Iterator<Item = u32> {
+    let common = |mut a: u32, mut b: u32| {
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let golden = (f64::from(switches) * 0.618) as u32;
+    let step = (golden.max(1)..=switches).find(|step| common(*step, switches) == 1).unwrap_or(1);
+    (0..u64::from(switches)).map(move |at| (at * u64::from(step) % u64::from(switches)) as u32)
 }
 
 /// A few destination switches with what is behind them: a column of ports for each LID.
@@ -134,5 +148,20 @@ impl Block {
                 row[end.lid.index()] = column[switch];
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spread_has_every_switch_once() {
+        for count in [0, 1, 2, 3, 5, 8, 54, 125, 1000] {
+            let mut all: Vec<u32> = spread(count).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>());
+        }
+        assert_eq!(spread(8).take(4).collect::<Vec<_>>(), [0, 5, 2, 7]);
     }
 }
