@@ -118,6 +118,11 @@ impl Descent {
         &self.order
     }
 
+    /// The hops of the farthest switch.
+    pub(super) fn far(&self) -> u32 {
+        self.hops.last().copied().unwrap_or(0)
+    }
+
     /// The ways of the switch at a place, by channel; none at place 0.
     pub(super) fn ways(&self, place: usize) -> &[Way] {
         &self.ways[self.first[place] as usize..self.first[place + 1] as usize]

@@ -2,7 +2,9 @@
 
 mod balance;
 mod descent;
+mod dfsssp;
 mod engine;
+mod lanes;
 mod minhop;
 mod problem;
 mod registry;

@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, Promise};
-use super::{minhop, sssp};
+use super::{dfsssp, minhop, sssp};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -24,6 +24,12 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths, balanced over the whole fabric",
         promise: SHORTEST,
         route: sssp::route,
+    },
+    Engine {
+        id: "dfsssp",
+        title: "routes of sssp, on lanes without cycles",
+        promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        route: dfsssp::route,
     },
 ];
 

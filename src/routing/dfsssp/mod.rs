@@ -1,0 +1,23 @@
+//! `dfsssp`: the routes of `sssp` on lanes, so that the dependencies of no lane have a cycle (dissertation 3.3.8).
+
+use super::engine::{Answer, Pulse, Refusal, Request};
+use super::lanes::layer;
+use super::problem::Problem;
+use super::sssp;
+
+pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    let mut routes = sssp::balanced(problem, pulse)?;
+    let layered = layer(problem, &routes, pulse)?;
+    if layered.needed > request.lanes.into() {
+        return Err(Refusal::Lanes { engine: "dfsssp", needed: layered.needed, given: request.lanes });
+    }
+    routes.lanes = layered.lanes;
+    let mut remarks = Vec::new();
+    if layered.between_adapters < layered.needed {
+        remarks.push(format!(
+            "paths between adapters take {} of the {} lanes, the others are for paths of switches",
+            layered.between_adapters, layered.needed
+        ));
+    }
+    Ok(Answer { routes, remarks })
+}
