@@ -7,16 +7,21 @@ use super::sssp;
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let mut routes = sssp::balanced(problem, pulse)?;
-    let layered = layer(problem, &routes, pulse)?;
+    let layered = layer(problem, &mut routes, pulse)?;
     if layered.needed > request.lanes.into() {
         return Err(Refusal::Lanes { engine: "dfsssp", needed: layered.needed, given: request.lanes });
     }
-    routes.lanes = layered.lanes;
     let mut remarks = Vec::new();
     if layered.between_adapters < layered.needed {
         remarks.push(format!(
-            "paths between adapters take {} of the {} lanes, the others are for paths of switches",
+            "paths between adapters take {} of the {} lanes, the others are for what switches send them",
             layered.between_adapters, layered.needed
+        ));
+    }
+    if layered.escaped > 0 {
+        remarks.push(format!(
+            "paths to {} LIDs of switches follow a tree, as their shortest paths fit on no lane of the adapters",
+            layered.escaped
         ));
     }
     Ok(Answer { routes, remarks })

@@ -14,6 +14,8 @@ pub(super) const NONE: u8 = u8::MAX;
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) switch: u32,
+    /// The hops of the farthest switch that reaches it.
+    pub(super) far: u32,
     /// The switches that reach it, nearest first: on shortest paths whoever is next stands before.
     pub(super) order: Vec<u32>,
     /// A column for each destination behind it, with a byte for each switch: the channel taken, by its place among
@@ -40,7 +42,7 @@ pub(super) fn blocks(problem: &Problem<'_>, routes: &Routes, on: &Dependencies) 
             }
         }
         let lane = vec![NONE; via.len()];
-        Block { switch, order: descent.order().to_vec(), via, lane, left: 0 }
+        Block { switch, far: descent.far(), order: descent.order().to_vec(), via, lane, left: 0 }
     };
     with.into_par_iter().map_init(Descent::default, |descent, switch| new(descent, switch)).collect()
 }

@@ -2,7 +2,7 @@
 //! bit in the row of the channel that is held, at the place of the wanted channel among those of the switch.
 
 use crate::fabric::SwitchGraph;
-use crate::routing::descent::{Descent, Neighbours};
+use crate::routing::descent::Neighbours;
 
 #[derive(Debug)]
 pub(super) struct Dependencies {
@@ -84,12 +84,12 @@ impl Dependencies {
         self.entering[(self.first_entering[switch as usize] + place) as usize]
     }
 
-    /// An order to start from, as good for trees as for anything: first what leads towards the middle of the fabric,
-    /// from the outside in, then what leads away from it. Up and down around one root has no cycle, so most of what
-    /// short paths need is in order already. Channels get ranks.
-    pub(super) fn inwards_then_outwards(&self, middle: &Descent) -> Vec<u32> {
+    /// An order to start from, given switches from a root outwards: first what leads towards the root, from the outside
+    /// in, then what leads away from it. Up and down around one root has no cycle, so much of what short paths need is
+    /// in order already. Channels get ranks.
+    pub(super) fn inwards_then_outwards(&self, order: &[u32]) -> Vec<u32> {
         let mut place = vec![u32::MAX; self.net.switch_count()];
-        for (at, switch) in middle.order().iter().enumerate() {
+        for (at, switch) in order.iter().enumerate() {
             place[*switch as usize] = at as u32;
         }
         let mut channels: Vec<u32> = (0..self.start.len() as u32).collect();

@@ -7,79 +7,85 @@
 //! A lane may be at a destination as soon as the one below has left it, so lanes work side by side, each a destination
 //! behind the one below; what they do does not depend on how many do it at once.
 //!
-//! Paths between adapters go first. Those of switches come after them and fill up what is there.
+//! Paths between adapters go first, those from switches without adapters after them. Paths to switches fill up what is
+//! there and never open a lane.
 
 use rayon::prelude::*;
 
 use super::blocks::{Block, NONE, blocks, gather};
 use super::dependencies::Dependencies;
+use super::escape::EscapeTree;
 use super::order::Order;
-use crate::fabric::{Lanes, Routes};
-use crate::routing::descent::Descent;
+use crate::fabric::Routes;
 use crate::routing::engine::{Pulse, Refusal};
 use crate::routing::problem::Problem;
 
 /// No fabric needs as many; beyond them it is only known that more are needed.
 const LANES: usize = 64;
 
-/// Lanes for routes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// What became of routes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Layered {
-    pub(crate) lanes: Lanes,
-    /// How many paths between adapters take, and how many all paths do.
+    /// How many lanes paths between adapters take, and how many all paths do.
     pub(crate) between_adapters: u32,
     pub(crate) needed: u32,
+    /// LIDs of switches whose paths went over to the tree.
+    pub(crate) escaped: usize,
 }
 
-/// Lanes for routes whose paths are all shortest in hops. However many are needed: who asked decides.
-pub(crate) fn layer(problem: &Problem<'_>, routes: &Routes, pulse: &dyn Pulse) -> Result<Layered, Refusal> {
+/// Puts routes whose paths are all shortest in hops on lanes. However many are needed: who asked decides. Where the
+/// lanes of adapters have no room for the paths to a switch, these go over to the tree of lane 0.
+pub(crate) fn layer(problem: &Problem<'_>, routes: &mut Routes, pulse: &dyn Pulse) -> Result<Layered, Refusal> {
     let on = Dependencies::new(&problem.graph);
     let mut blocks = blocks(problem, routes, &on);
-    let rank = on.inwards_then_outwards(&middle(&on, &blocks));
-    let mut layers = Layers { on: &on, rank: &rank, lanes: Vec::new(), pulse };
-    want(problem, &mut blocks, true);
-    layers.lay(&mut blocks)?;
-    let between_adapters = layers.lanes.len().max(1) as u32;
-    want(problem, &mut blocks, false);
-    layers.lay(&mut blocks)?;
-    let needed = layers.lanes.len().max(1) as u32;
-    let unplaced = blocks.iter().any(|block| block.left > 0);
-    drop(layers);
-    blocks.par_iter_mut().for_each(|block| block.via = Vec::new());
-    let lanes = gather(problem, routes, &blocks, needed as u8);
-    Ok(Layered { lanes, between_adapters, needed: needed + u32::from(unplaced) })
-}
-
-/// The switch from which the others are nearest, the first of equals, and the way to it.
-fn middle(on: &Dependencies, blocks: &[Block]) -> Descent {
-    let mut descent = Descent::default();
-    let mut best = None;
-    for block in blocks {
-        descent.build(&on.net, block.switch);
-        let far = (usize::MAX - descent.order().len(), descent.far(), block.switch);
-        best = Some(best.map_or(far, |best| far.min(best)));
+    let tree = EscapeTree::new(problem, &on, &blocks);
+    let rank = on.inwards_then_outwards(tree.order());
+    let mut layers = Layers { on: &on, rank: &rank, lanes: Vec::new(), pulse, most: LANES };
+    layers.open();
+    if let Some(first) = layers.lanes.first_mut() {
+        tree.take(&on, &mut first.order);
     }
-    descent.build(&on.net, best.map_or(0, |(_, _, switch)| switch));
-    descent
+    layers.want(problem, &mut blocks, |from, to| from && to)?;
+    let between_adapters = layers.lanes.len() as u32;
+    layers.want(problem, &mut blocks, |from, to| !from && to)?;
+    let needed = layers.lanes.len();
+    let unplaced = blocks.iter().any(|block| block.left > 0);
+    layers.most = needed;
+    layers.want(problem, &mut blocks, |_, to| !to)?;
+    drop(layers);
+    let escaped = escape(problem, routes, &on, &tree, &mut blocks);
+    blocks.par_iter_mut().for_each(|block| block.via = Vec::new());
+    routes.lanes = gather(problem, routes, &blocks, needed as u8);
+    Ok(Layered { between_adapters, needed: needed as u32 + u32::from(unplaced), escaped })
 }
 
-/// Marks what looks for a lane: paths between adapters, or all others.
-fn want(problem: &Problem<'_>, blocks: &mut [Block], between_adapters: bool) {
+/// Paths to switches of which one found no lane go over to the tree, all that lead to the same LID. How many LIDs.
+fn escape(
+    problem: &Problem<'_>,
+    routes: &mut Routes,
+    on: &Dependencies,
+    tree: &EscapeTree,
+    blocks: &mut [Block],
+) -> usize {
     let height = problem.graph.switch_count();
-    let sends: Vec<bool> =
-        problem.switches().map(|switch| !problem.graph.terminals_of(switch).is_empty()).collect();
-    blocks.par_iter_mut().for_each(|block| {
-        let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
-        for ((lane, via), end) in columns.zip(problem.behind(block.switch)) {
-            for from in block.order.iter().skip(1).map(|from| *from as usize) {
-                let adapters = sends[from] && !end.is_switch();
-                if adapters == between_adapters && via[from] != NONE {
-                    lane[from] = WANTED;
-                    block.left += 1;
+    let mut escaped = 0;
+    for block in blocks.iter_mut().filter(|block| block.left > 0) {
+        let towards = tree.towards(on, block.switch);
+        for (end, lanes) in problem.behind(block.switch).iter().zip(block.lane.chunks_exact_mut(height)) {
+            if !end.is_switch() || !lanes.contains(&WANTED) {
+                continue;
+            }
+            escaped += 1;
+            for ((from, taken), lane) in (0..).zip(&towards).zip(lanes) {
+                if let Some(taken) = taken {
+                    let port = problem.graph.channels()[*taken as usize].from_port;
+                    routes.set(from, end.lid, Some(port));
+                    *lane = 0;
                 }
             }
         }
-    });
+    }
+    escaped
 }
 
 /// A path that looks for a lane.
@@ -91,13 +97,39 @@ struct Layers<'a> {
     rank: &'a [u32],
     lanes: Vec<Layer>,
     pulse: &'a dyn Pulse,
+    /// No more than these may be opened.
+    most: usize,
 }
 
 impl Layers<'_> {
+    /// Lays the paths that are wanted, which is told from whether adapters send them and whether they go to adapters.
+    fn want(
+        &mut self,
+        problem: &Problem<'_>,
+        blocks: &mut [Block],
+        wanted: impl Fn(bool, bool) -> bool + Sync,
+    ) -> Result<(), Refusal> {
+        let height = problem.graph.switch_count();
+        let sends: Vec<bool> =
+            problem.switches().map(|switch| !problem.graph.terminals_of(switch).is_empty()).collect();
+        blocks.par_iter_mut().for_each(|block| {
+            let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
+            for ((lane, via), end) in columns.zip(problem.behind(block.switch)) {
+                for from in block.order.iter().skip(1).map(|from| *from as usize) {
+                    if wanted(sends[from], !end.is_switch()) && via[from] != NONE {
+                        lane[from] = WANTED;
+                        block.left += 1;
+                    }
+                }
+            }
+        });
+        self.lay(blocks)
+    }
+
     fn lay(&mut self, blocks: &mut [Block]) -> Result<(), Refusal> {
         // In step t lane l is at block t - l.
         for step in 0.. {
-            let behind = self.lanes.len().max(1) - 1;
+            let behind = self.lanes.len() - 1;
             if step >= blocks.len() + behind {
                 break;
             }
@@ -111,13 +143,6 @@ impl Layers<'_> {
     }
 
     fn step(&mut self, blocks: &mut [Block], step: usize) {
-        if self.lanes.is_empty() {
-            if blocks.get(step).is_some_and(|block| block.left > 0) {
-                self.open();
-            } else {
-                return;
-            }
-        }
         let on = self.on;
         // Lanes that are past the last block have nothing to do, nor those that no block has come to.
         let done = (step + 1).saturating_sub(blocks.len());
@@ -133,7 +158,7 @@ impl Layers<'_> {
         // What the last lane has left waits for one more, which comes to this block in the next step.
         let last = (step + 1).checked_sub(self.lanes.len());
         let left = last.and_then(|at| blocks.get(at)).is_some_and(|block| block.left > 0);
-        if left && self.lanes.len() < LANES {
+        if left && self.lanes.len() < self.most {
             self.open();
         }
     }

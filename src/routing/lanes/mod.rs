@@ -3,6 +3,7 @@
 
 mod blocks;
 mod dependencies;
+mod escape;
 mod layers;
 mod order;
 
