@@ -25,8 +25,7 @@ pub(super) fn senders(problem: &Problem<'_>) -> Vec<u32> {
 
 pub(super) fn balanced(problem: &Problem<'_>, pulse: &dyn Pulse) -> Result<Routes, Refusal> {
     let net = Neighbours::new(&problem.graph);
-    let ports: Vec<u8> =
-        problem.graph.channels().iter().map(|channel| channel.from_port.value()).collect();
+    let ports: Vec<u8> = problem.graph.channels().iter().map(|channel| channel.from_port.value()).collect();
     let senders = senders(problem);
     let mut balance = Balance::new(&net);
     let mut routes = problem.no_routes();

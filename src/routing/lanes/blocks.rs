@@ -69,7 +69,9 @@ pub(super) fn gather(problem: &Problem<'_>, routes: &Routes, blocks: &[Block], l
     }
     let height = problem.graph.switch_count();
     let columns = || {
-        blocks.iter().flat_map(|block| problem.behind(block.switch).iter().zip(block.lane.chunks_exact(height)))
+        blocks
+            .iter()
+            .flat_map(|block| problem.behind(block.switch).iter().zip(block.lane.chunks_exact(height)))
     };
     if columns().all(|(_, column)| lane_of_all(column).is_some()) {
         let mut lane = vec![0; routes.stride()];

@@ -35,7 +35,11 @@ pub(crate) struct Layered {
 
 /// Puts routes whose paths are all shortest in hops on lanes. However many are needed: who asked decides. Where the
 /// lanes of adapters have no room for the paths to a switch, these go over to the tree of lane 0.
-pub(crate) fn layer(problem: &Problem<'_>, routes: &mut Routes, pulse: &dyn Pulse) -> Result<Layered, Refusal> {
+pub(crate) fn layer(
+    problem: &Problem<'_>,
+    routes: &mut Routes,
+    pulse: &dyn Pulse,
+) -> Result<Layered, Refusal> {
     let on = Dependencies::new(&problem.graph);
     let mut blocks = blocks(problem, routes, &on);
     let tree = EscapeTree::new(problem, &on, &blocks);

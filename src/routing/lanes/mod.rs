@@ -7,4 +7,4 @@ mod escape;
 mod layers;
 mod order;
 
-pub(super) use layers::{Layered, layer};
+pub(super) use layers::layer;

@@ -67,12 +67,6 @@ impl Order {
         true
     }
 
-    /// Whether the dependency was taken.
-    pub(super) fn has(&self, on: &Dependencies, from: u32, to: u32) -> bool {
-        let wanted = on.wanted(from, to);
-        self.after[wanted.word] & wanted.mask != 0
-    }
-
     /// Moves what follows `to` behind what leads to `from`; false when `from` follows `to`.
     fn make_room(&mut self, on: &Dependencies, from: u32, to: u32) -> bool {
         let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
@@ -182,12 +176,13 @@ mod tests {
             let mut order = Order::new(&on, ranks);
             let (mut taken, mut refused) = (Vec::new(), Vec::new());
             for (at, channel) in graph.channels().iter().enumerate() {
-                let onward = graph.leaving(channel.to).find(|next| graph.channels()[*next].to != channel.from);
+                let onward =
+                    graph.leaving(channel.to).find(|next| graph.channels()[*next].to != channel.from);
                 let pair = (at as u32, onward.unwrap() as u32);
                 if order.take(&on, pair.0, pair.1) { taken.push(pair) } else { refused.push(pair) }
             }
             assert_eq!((taken.len(), refused.len()), (8, 2));
-            assert!(taken.iter().all(|(from, to)| order.has(&on, *from, *to)));
+            assert!(taken.iter().all(|(from, to)| order.take(&on, *from, *to)));
             assert!(taken.iter().all(|(from, to)| order.rank[*from as usize] < order.rank[*to as usize]));
             assert!(refused.iter().all(|(from, to)| !order.take(&on, *from, *to)));
         }

@@ -1,7 +1,9 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
+mod dfsssp;
 mod minhop;
 mod oracle;
+mod sssp;
 
 use fabdeck::fabric::Fabric;
 use fabdeck::generate::{Spec, generate};
