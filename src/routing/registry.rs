@@ -28,6 +28,7 @@ pub static ENGINES: &[Engine] = &[
     Engine {
         id: "dfsssp",
         title: "routes of sssp, on lanes without cycles",
+        // Between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         route: dfsssp::route,
     },

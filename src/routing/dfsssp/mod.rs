@@ -1,4 +1,6 @@
-//! `dfsssp`: the routes of `sssp` on lanes, so that the dependencies of no lane have a cycle (dissertation 3.3.8).
+//! `dfsssp`: the routes of `sssp` on lanes, so that the dependencies of no lane have a cycle (dissertation 3.3.8), those
+//! of paths from and to switches included. Between adapters every path is the one of `sssp`. Paths to a switch that fit
+//! on no lane that adapters need follow a tree on lane 0; they may be longer than the shortest.
 
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::lanes::layer;

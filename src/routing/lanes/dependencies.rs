@@ -62,12 +62,22 @@ impl Dependencies {
 
     /// Where in the row of the channel `from` the dependency on `to` is.
     pub(super) fn wanted(&self, from: u32, to: u32) -> Bit {
-        self.bit(from, to - self.net.first(self.start(to)))
+        self.bit(from, self.exit(to))
     }
 
     /// Where in the row of the channel `to`, of those that hold, `from` is.
     pub(super) fn held(&self, from: u32, to: u32) -> Bit {
-        self.bit(to, self.entry[from as usize].into())
+        self.bit(to, self.entry(from))
+    }
+
+    /// The place of a channel among those that leave its switch.
+    pub(super) fn exit(&self, channel: u32) -> u32 {
+        channel - self.net.first(self.start(channel))
+    }
+
+    /// The place of a channel among those that enter the switch it leads to.
+    pub(super) fn entry(&self, channel: u32) -> u32 {
+        self.entry[channel as usize].into()
     }
 
     fn bit(&self, row: u32, place: u32) -> Bit {

@@ -8,7 +8,7 @@
 //! behind the one below; what they do does not depend on how many do it at once.
 //!
 //! Paths between adapters go first, those from switches without adapters after them. Paths to switches fill up what is
-//! there and never open a lane.
+//! there, as the order of a lane then is, and never open one.
 
 use rayon::prelude::*;
 
@@ -55,6 +55,7 @@ pub(crate) fn layer(
     let needed = layers.lanes.len();
     let unplaced = blocks.iter().any(|block| block.left > 0);
     layers.most = needed;
+    layers.lanes.iter_mut().for_each(|lane| lane.order.settle());
     layers.want(problem, &mut blocks, |_, to| !to)?;
     drop(layers);
     let escaped = escape(problem, routes, &on, &tree, &mut blocks);
