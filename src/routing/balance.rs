@@ -15,6 +15,16 @@ pub(super) struct Balance {
     path: Vec<u64>,
     taken: Vec<Taken>,
     passing: Vec<u32>,
+    among: Among,
+}
+
+/// The ways of which the lightest is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Among {
+    All,
+    /// Those to the switch behind the lowest channel: trees alike, as dimension order on a torus, that share what they
+    /// depend on. Only parallel channels are balanced.
+    Lowest,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,13 +34,14 @@ pub(super) struct Taken {
 }
 
 impl Balance {
-    pub(super) fn new(net: &Neighbours) -> Self {
+    pub(super) fn new(net: &Neighbours, among: Among) -> Self {
         let switches = net.switch_count();
         Self {
             weight: vec![0; net.channel_count()],
             path: vec![0; switches],
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
+            among,
         }
     }
 
@@ -40,7 +51,12 @@ impl Balance {
         for place in 1..places {
             let mut least = u64::MAX;
             let mut best = Taken::default();
-            for way in descent.ways(place) {
+            let ways = descent.ways(place);
+            let lowest = ways.first().map_or(0, |way| way.place);
+            for way in ways {
+                if self.among == Among::Lowest && way.place != lowest {
+                    continue;
+                }
                 let carried = u64::from(self.weight[way.channel as usize]);
                 let weight = self.path[way.place as usize].saturating_add(carried * carried);
                 if weight < least {

@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::balance::Balance;
+use super::balance::{Among, Balance};
 use super::descent::{Descent, Neighbours};
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::{Destination, Problem};
@@ -15,7 +15,7 @@ use crate::fabric::{NO_PATH, Routes};
 const COLUMNS: usize = 64;
 
 pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    balanced(problem, pulse).map(Answer::from)
+    balanced(problem, Among::All, pulse).map(Answer::from)
 }
 
 /// Every switch sends as many paths to a LID as it has adapters.
@@ -23,11 +23,11 @@ pub(super) fn senders(problem: &Problem<'_>) -> Vec<u32> {
     problem.switches().map(|switch| problem.graph.terminals_of(switch).len() as u32).collect()
 }
 
-pub(super) fn balanced(problem: &Problem<'_>, pulse: &dyn Pulse) -> Result<Routes, Refusal> {
+pub(super) fn balanced(problem: &Problem<'_>, among: Among, pulse: &dyn Pulse) -> Result<Routes, Refusal> {
     let net = Neighbours::new(&problem.graph);
     let ports: Vec<u8> = problem.graph.channels().iter().map(|channel| channel.from_port.value()).collect();
     let senders = senders(problem);
-    let mut balance = Balance::new(&net);
+    let mut balance = Balance::new(&net, among);
     let mut routes = problem.no_routes();
     let blocks = blocks(problem);
     let (mut now, mut done) = (Block::default(), Block::default());

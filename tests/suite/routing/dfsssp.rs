@@ -120,6 +120,15 @@ fn trees_stay_on_one_lane_with_their_switches() {
 }
 
 #[test]
+fn a_torus_too_large_for_balanced_routes_gets_trees_alike() {
+    let (fabric, faults) = (fabric("torus,dims=6x6x6,terminals=1"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let answer = route("dfsssp", &problem).unwrap();
+    assert!(answer.routes.lane_count() <= 8, "{}", answer.routes.lane_count());
+    assert!(answer.remarks.iter().any(|remark| remark.contains("trees are alike")), "{:?}", answer.remarks);
+}
+
+#[test]
 fn adapters_take_the_routes_of_sssp() {
     let (fabric, faults) = (fabric("random,switches=20,links=50"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
