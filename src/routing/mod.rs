@@ -3,11 +3,16 @@
 
 pub mod certificate;
 pub mod difference;
+mod balance;
+mod descent;
+mod dfsssp;
 mod engine;
+mod lanes;
 mod minhop;
 mod problem;
 mod registry;
 pub(crate) mod trees;
+mod sssp;
 
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
 pub use problem::{Destination, Problem};

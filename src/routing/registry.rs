@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, Promise};
-use super::minhop;
+use super::{dfsssp, minhop, sssp};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -12,12 +12,27 @@ const SHORTEST: Promise = Promise {
 };
 
 /// In the order of help.
-pub static ENGINES: &[Engine] = &[Engine {
-    id: "minhop",
-    title: "shortest paths, balanced per switch",
-    promise: SHORTEST,
-    route: minhop::route,
-}];
+pub static ENGINES: &[Engine] = &[
+    Engine {
+        id: "minhop",
+        title: "shortest paths, balanced per switch",
+        promise: SHORTEST,
+        route: minhop::route,
+    },
+    Engine {
+        id: "sssp",
+        title: "shortest paths, balanced over the whole fabric",
+        promise: SHORTEST,
+        route: sssp::route,
+    },
+    Engine {
+        id: "dfsssp",
+        title: "routes of sssp, on lanes without cycles",
+        // Between adapters, that is: paths to switches may have to follow a tree.
+        promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        route: dfsssp::route,
+    },
+];
 
 /// The engine of a name.
 pub fn engine(id: &str) -> Option<&'static Engine> {

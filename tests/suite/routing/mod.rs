@@ -2,7 +2,9 @@
 
 pub mod certificate;
 mod common;
+mod dfsssp;
 mod minhop;
 mod oracle;
+mod sssp;
 
 pub use common::{fabric, route, route_as};

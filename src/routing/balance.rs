@@ -1,0 +1,86 @@
+//! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
+//! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
+//! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
+//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums.
+
+use super::descent::{Descent, Neighbours};
+
+/// What trees have put on channels so far, and the tree that was grown last.
+#[derive(Clone, Debug)]
+pub(super) struct Balance {
+    /// Paths over each channel. 2^16 senders and as many destinations fit.
+    weight: Vec<u32>,
+    /// Of each place of the last tree: the weight of its path, the channel it takes and the place behind, and how many
+    /// senders pass.
+    path: Vec<u64>,
+    taken: Vec<Taken>,
+    passing: Vec<u32>,
+    among: Among,
+}
+
+/// The ways of which the lightest is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Among {
+    All,
+    /// Those to the switch behind the lowest channel: trees alike, as dimension order on a torus, that share what they
+    /// depend on. Only parallel channels are balanced.
+    Lowest,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) channel: u32,
+    pub(super) place: u32,
+}
+
+impl Balance {
+    pub(super) fn new(net: &Neighbours, among: Among) -> Self {
+        let switches = net.switch_count();
+        Self {
+            weight: vec![0; net.channel_count()],
+            path: vec![0; switches],
+            taken: vec![Taken::default(); switches],
+            passing: vec![0; switches],
+            among,
+        }
+    }
+
+    /// Grows a tree along the lightest ways. Place 0 of what comes back takes none.
+    pub(super) fn grow(&mut self, descent: &Descent) -> &[Taken] {
+        let places = descent.order().len();
+        for place in 1..places {
+            let mut least = u64::MAX;
+            let mut best = Taken::default();
+            let ways = descent.ways(place);
+            let lowest = ways.first().map_or(0, |way| way.place);
+            for way in ways {
+                if self.among == Among::Lowest && way.place != lowest {
+                    continue;
+                }
+                let carried = u64::from(self.weight[way.channel as usize]);
+                let weight = self.path[way.place as usize].saturating_add(carried * carried);
+                if weight < least {
+                    least = weight;
+                    best = Taken { channel: way.channel, place: way.place };
+                }
+            }
+            self.path[place] = least;
+            self.taken[place] = best;
+        }
+        &self.taken[..places]
+    }
+
+    /// Puts the paths of the tree that was grown last on its channels: `senders` has how many each switch sends.
+    pub(super) fn load(&mut self, descent: &Descent, senders: &[u32]) {
+        let order = descent.order();
+        for (passing, switch) in self.passing.iter_mut().zip(order) {
+            *passing = senders[*switch as usize];
+        }
+        for place in (1..order.len()).rev() {
+            let taken = self.taken[place];
+            let passing = self.passing[place];
+            self.weight[taken.channel as usize] += passing;
+            self.passing[taken.place as usize] += passing;
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The ways nearer to one switch: the switches that reach it in order of hops, and the channels of each that lead one
+//! hop nearer. Every tree of shortest paths into the switch takes one way of each.
+
+use crate::fabric::SwitchGraph;
+
+/// Not reached.
+const NOWHERE: u32 = u32::MAX;
+
+/// Where the channels of each switch lead, side by side: what a search reads most.
+#[derive(Debug)]
+pub(super) struct Neighbours {
+    first: Vec<u32>,
+    to: Vec<u32>,
+    alive: Vec<bool>,
+}
+
+impl Neighbours {
+    pub(super) fn new(graph: &SwitchGraph) -> Self {
+        let switches = 0..graph.switch_count() as u32;
+        let mut first: Vec<u32> = switches.clone().map(|switch| graph.leaving(switch).start as u32).collect();
+        first.push(graph.channels().len() as u32);
+        Self {
+            first,
+            to: graph.channels().iter().map(|channel| channel.to).collect(),
+            alive: switches.map(|switch| graph.alive(switch)).collect(),
+        }
+    }
+
+    pub(super) fn switch_count(&self) -> usize {
+        self.alive.len()
+    }
+
+    pub(super) fn channel_count(&self) -> usize {
+        self.to.len()
+    }
+
+    /// The switch that a channel leads to.
+    pub(super) fn end(&self, channel: u32) -> u32 {
+        self.to[channel as usize]
+    }
+
+    /// The first channel that leaves a switch.
+    pub(super) fn first(&self, switch: u32) -> u32 {
+        self.first[switch as usize]
+    }
+
+    /// The switches next to one, a time for each channel, with the channels from `first` on.
+    pub(super) fn next(&self, switch: u32) -> &[u32] {
+        let at = switch as usize;
+        &self.to[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+}
+
+/// A channel one hop nearer, and the place of the switch it leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Way {
+    pub(super) channel: u32,
+    pub(super) place: u32,
+}
+
+/// Built again and again for other switches, so that its memory is asked for once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Descent {
+    /// The switches that reach the destination, nearest first; it stands at place 0.
+    order: Vec<u32>,
+    /// Of each place, where its ways begin.
+    first: Vec<u32>,
+    ways: Vec<Way>,
+    place: Vec<u32>,
+    hops: Vec<u32>,
+}
+
+impl Descent {
+    /// Of the switch `to`. A failed one is reached from nowhere.
+    pub(super) fn build(&mut self, net: &Neighbours, to: u32) {
+        self.search(net, to);
+        self.first.clear();
+        self.ways.clear();
+        self.first.push(0);
+        for at in 0..self.order.len() {
+            let switch = self.order[at];
+            for (more, next) in net.next(switch).iter().enumerate() {
+                let place = self.place[*next as usize];
+                // A cable works in both directions: who is reached reaches, and neighbours are one hop apart at most.
+                if self.hops[place as usize] < self.hops[at] {
+                    self.ways.push(Way { channel: net.first(switch) + more as u32, place });
+                }
+            }
+            self.first.push(self.ways.len() as u32);
+        }
+    }
+
+    fn search(&mut self, net: &Neighbours, to: u32) {
+        self.place.clear();
+        self.place.resize(net.switch_count(), NOWHERE);
+        self.order.clear();
+        self.hops.clear();
+        if !net.alive[to as usize] {
+            return;
+        }
+        self.place[to as usize] = 0;
+        self.order.push(to);
+        self.hops.push(0);
+        let mut at = 0;
+        while at < self.order.len() {
+            for next in net.next(self.order[at]) {
+                if self.place[*next as usize] == NOWHERE {
+                    self.place[*next as usize] = self.order.len() as u32;
+                    self.order.push(*next);
+                    self.hops.push(self.hops[at] + 1);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    pub(super) fn order(&self) -> &[u32] {
+        &self.order
+    }
+
+    /// The hops of the farthest switch.
+    pub(super) fn far(&self) -> u32 {
+        self.hops.last().copied().unwrap_or(0)
+    }
+
+    /// The ways of the switch at a place, by channel; none at place 0.
+    pub(super) fn ways(&self, place: usize) -> &[Way] {
+        &self.ways[self.first[place] as usize..self.first[place + 1] as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, NodeId, Resolved};
+    use crate::generate::{Spec, generate};
+
+    #[test]
+    fn nearest_first_with_every_way_one_hop_nearer() {
+        let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let mut faults = Faults::default();
+        faults.mark(Resolved::Node(NodeId(5)));
+        let net = Neighbours::new(&SwitchGraph::new(&fabric, &faults));
+        let mut descent = Descent::default();
+        descent.build(&net, 0);
+        assert_eq!((descent.order()[0], descent.order().len()), (0, 15));
+        assert!(descent.ways(0).is_empty());
+        for place in 1..15 {
+            for way in descent.ways(place) {
+                assert_eq!(net.end(way.channel), descent.order()[way.place as usize]);
+                assert_eq!(descent.hops[way.place as usize] + 1, descent.hops[place]);
+            }
+            assert!(!descent.ways(place).is_empty());
+        }
+        // Two opposite ways around each ring: the switch across has all four.
+        assert_eq!(descent.ways(14).len(), 4);
+        descent.build(&net, 5);
+        assert!(descent.order().is_empty());
+    }
+}

@@ -1,0 +1,47 @@
+//! `dfsssp`: the routes of `sssp` on lanes, so that the dependencies of no lane have a cycle (dissertation 3.3.8), those
+//! of paths from and to switches included. Between adapters every path is shortest, and that of `sssp`. Paths to a switch that fit
+//! on no lane that adapters need follow a tree on lane 0; they may be longer than the shortest. Where balanced routes
+//! need more lanes than there are, routes with trees alike are tried before it is refused.
+
+use super::balance::Among;
+use super::engine::{Answer, Pulse, Refusal, Request};
+use super::lanes::layer;
+use super::problem::Problem;
+use super::sssp;
+
+pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    // Lane 15 is for management.
+    let most = u32::from(request.lanes.min(15));
+    let mut routes = sssp::balanced(problem, Among::All, pulse)?;
+    let mut layered = layer(problem, &mut routes, pulse)?;
+    let balanced = layered.needed <= most;
+    if !balanced {
+        let mut alike = sssp::balanced(problem, Among::Lowest, pulse)?;
+        let fewer = layer(problem, &mut alike, pulse)?;
+        if fewer.needed > most {
+            let needed = layered.needed.min(fewer.needed);
+            return Err(Refusal::Lanes { engine: "dfsssp", needed, given: request.lanes });
+        }
+        (routes, layered) = (alike, fewer);
+    }
+    let mut remarks = Vec::new();
+    if !balanced {
+        remarks.push(
+            "balanced routes need more lanes: trees are alike instead, balanced over parallel links only"
+                .into(),
+        );
+    }
+    if layered.between_adapters < layered.needed {
+        remarks.push(format!(
+            "paths between adapters take {} of the {} lanes, the others are for what switches send them",
+            layered.between_adapters, layered.needed
+        ));
+    }
+    if layered.escaped > 0 {
+        remarks.push(format!(
+            "paths to {} LIDs of switches follow a tree, as their shortest paths fit on no lane of the adapters",
+            layered.escaped
+        ));
+    }
+    Ok(Answer { routes, remarks })
+}

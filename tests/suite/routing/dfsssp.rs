@@ -1,0 +1,182 @@
+//! `dfsssp`: what `sssp` holds, and no cycle on any lane, for adapters and for switches.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fabdeck::fabric::{Fabric, Faults, Lanes, LinkId, NodeId, Resolved};
+use fabdeck::routing::{Problem, Pulse, Refusal, Request, engine};
+use proptest::prelude::*;
+
+use super::oracle::judge;
+use super::{fabric, route, route_as};
+
+fn holds(name: &str, fabric: &Fabric, faults: &Faults, lanes: u8) {
+    let problem = Problem::new(fabric, faults);
+    let request = Request { lanes, ..Request::default() };
+    let answer = match route_as("dfsssp", &problem, &request) {
+        Ok(answer) => answer,
+        Err(Refusal::Lanes { needed, given, .. }) => {
+            assert!(needed > u32::from(given) && given == lanes, "{name}: {needed} of {given}");
+            return;
+        }
+        Err(other) => panic!("{name}: {other}"),
+    };
+    let routes = answer.routes;
+    let verdict = judge(&problem, &routes);
+    assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
+    assert!(!verdict.loops && !verdict.detour, "{name}: {verdict:?}");
+    assert!(!verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+    assert!(routes.lane_count() <= lanes, "{name}: {}", routes.lane_count());
+    assert!(verdict.lanes.iter().all(|lane| *lane < routes.lane_count()), "{name}: {verdict:?}");
+}
+
+#[test]
+fn promises_hold_on_named_fabrics() {
+    for name in [
+        "demo",
+        "kary,k=3,n=3",
+        "kary,k=3,n=3,aggregation=yes",
+        "mport,m=4,n=2",
+        "torus,dims=5",
+        "torus,dims=4x3",
+        "torus,dims=3x3x3",
+        "kautz,d=2,k=3,redundancy=2",
+        "dragonfly,a=3,p=2,h=1,g=4",
+        "random,switches=30,links=70",
+        "random,switches=12,links=14,faults=40%,disconnect=yes",
+    ] {
+        for lanes in [1, 2, 8] {
+            holds(name, &fabric(name), &Faults::default(), lanes);
+        }
+    }
+}
+
+fn names() -> impl Strategy<Value = String> {
+    let sides = prop::collection::vec(2..5u32, 1..4);
+    let tori = (sides, 1..3u32, 0..20u32, 0..99u32).prop_map(|(dims, hosts, faults, seed)| {
+        let dims: Vec<String> = dims.iter().map(u32::to_string).collect();
+        format!("torus,dims={},terminals={hosts},faults={faults}%,disconnect=yes,seed={seed}", dims.join("x"))
+    });
+    let random = (3..16u32, 0..20u32, 0..30u32, 0..99u32).prop_map(|(switches, more, faults, seed)| {
+        let links = switches + more;
+        format!(
+            "random,switches={switches},links={links},hosts={switches},faults={faults}%,disconnect=yes,seed={seed}"
+        )
+    });
+    let trees = (2..4u32, 2..4u32, 0..20u32, 0..99u32).prop_map(|(k, n, faults, seed)| {
+        format!("kary,k={k},n={n},faults={faults}%,disconnect=yes,seed={seed}")
+    });
+    let kautz = (2..4u32, 1..3u32, 0..99u32).prop_map(|(d, parallel, seed)| {
+        format!("kautz,d={d},k=2,terminals=1,redundancy={parallel},faults=8%,disconnect=yes,seed={seed}")
+    });
+    let dragonfly = (2..4u32, 2..4u32, 0..99u32).prop_map(|(a, g, seed)| {
+        format!("dragonfly,a={a},p=1,h=2,g={g},faults=10%,disconnect=yes,seed={seed}")
+    });
+    prop_oneof![tori, random, trees, kautz, dragonfly]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn promises_hold_on_any_fabric(
+        name in names(), lanes in 1..9u8, switch in 0..40u32, link in 0..200u32, marked in 0..3u8
+    ) {
+        let fabric = fabric(&name);
+        let mut faults = Faults::default();
+        if marked > 0 && (switch as usize) < fabric.switches().count() {
+            faults.mark(Resolved::Node(NodeId(switch)));
+        }
+        if marked > 1 && (link as usize) < fabric.links().len() {
+            faults.mark(Resolved::Link(LinkId(link)));
+        }
+        holds(&name, &fabric, &faults, lanes);
+    }
+}
+
+#[test]
+fn a_ring_with_traffic_all_around_needs_two_lanes() {
+    let (fabric, faults) = (fabric("torus,dims=5"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let one = Request { lanes: 1, ..Request::default() };
+    let refused = route_as("dfsssp", &problem, &one).unwrap_err();
+    assert_eq!(refused, Refusal::Lanes { engine: "dfsssp", needed: 2, given: 1 });
+    assert_eq!(refused.to_string(), "FD-8002: dfsssp needs 2 lanes here and may use 1");
+    let two = Request { lanes: 2, ..Request::default() };
+    assert_eq!(route_as("dfsssp", &problem, &two).unwrap().routes.lane_count(), 2);
+}
+
+#[test]
+fn trees_stay_on_one_lane_with_their_switches() {
+    for name in ["kary,k=4,n=2", "kary,k=3,n=3", "kary,k=3,n=3,aggregation=yes"] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let request = Request { lanes: 1, ..Request::default() };
+        match route_as("dfsssp", &problem, &request) {
+            Ok(answer) => assert_eq!(answer.routes.lanes, Lanes::One, "{name}"),
+            // Adapters on spines send and receive: shortest paths among them turn in every leaf.
+            Err(refused) => assert!(name.ends_with("aggregation=yes"), "{name}: {refused}"),
+        }
+    }
+}
+
+#[test]
+fn a_torus_too_large_for_balanced_routes_gets_trees_alike() {
+    let (fabric, faults) = (fabric("torus,dims=6x6x6,terminals=1"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let answer = route("dfsssp", &problem).unwrap();
+    assert!(answer.routes.lane_count() <= 8, "{}", answer.routes.lane_count());
+    assert!(answer.remarks.iter().any(|remark| remark.contains("trees are alike")), "{:?}", answer.remarks);
+}
+
+#[test]
+fn adapters_take_the_routes_of_sssp() {
+    let (fabric, faults) = (fabric("random,switches=20,links=50"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let plain = route("sssp", &problem).unwrap().routes;
+    let laned = route("dfsssp", &problem).unwrap().routes;
+    for end in problem.destinations().iter().filter(|end| !end.is_switch()) {
+        assert!(problem.switches().all(|from| plain.get(from, end.lid) == laned.get(from, end.lid)));
+    }
+}
+
+#[test]
+fn one_thread_and_two_give_the_same_bytes() {
+    for name in ["torus,dims=4x4", "random,switches=40,links=120", "juropa,switch-faults=20%"] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let engines = if name.starts_with("juropa") { &["sssp"][..] } else { &["sssp", "dfsssp"] };
+        for id in engines {
+            let with = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| route(id, &problem))
+            };
+            assert!(with(1) == with(2), "{name}: {id}");
+        }
+    }
+}
+
+/// Cancels after so many steps.
+struct Impatient(AtomicUsize);
+
+impl Pulse for Impatient {
+    fn step(&self, _: usize, _: usize) {
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).ok();
+    }
+
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == 0
+    }
+}
+
+#[test]
+fn it_stops_when_it_is_told_to() {
+    let (fabric, faults) = (fabric("torus,dims=6x6"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    for id in ["sssp", "dfsssp"] {
+        for steps in [0, 1, 2, 3] {
+            let pulse = Impatient(AtomicUsize::new(steps));
+            let answer = (engine(id).unwrap().route)(&problem, &Request::default(), &pulse);
+            assert!(matches!(answer, Err(Refusal::Cancelled)), "{id} after {steps}");
+        }
+    }
+}
