@@ -2,6 +2,7 @@
 
 mod engine;
 mod minhop;
+mod nue;
 mod problem;
 mod registry;
 
