@@ -1,5 +1,7 @@
 //! One virtual layer: its destinations, its escape paths, the dependencies in use, and the trees that stand.
 
+use std::ops::Range;
+
 use super::central::most_central;
 use super::escape::{Escape, Reserve};
 use super::net::{NONE, Net};
@@ -43,6 +45,7 @@ pub(super) struct Layer<'n> {
     /// For each tree and switch the place of the channel it takes.
     pub table: Vec<u8>,
     pub fell_back: Vec<bool>,
+    line: Vec<usize>,
 }
 
 impl<'n> Layer<'n> {
@@ -62,6 +65,7 @@ impl<'n> Layer<'n> {
             others: vec![0; net.channels()],
             table: vec![NOWHERE; trees.len() * net.switches()],
             fell_back: vec![false; trees.len()],
+            line: Vec::new(),
             trees,
         }
     }
@@ -78,13 +82,47 @@ impl<'n> Layer<'n> {
         self.weights.channel[channel] = self.recipe.hop + self.load[channel] + self.others[channel];
     }
 
-    /// Makes the trees of share `round` of `rounds`; those that stand are taken out and made again.
+    /// The trees that come first: one for each switch.
+    pub fn first_turn(&self) -> usize {
+        let again = self.trees.windows(2).position(|two| two[1].switch <= two[0].switch);
+        again.map_or(self.trees.len(), |last| last + 1)
+    }
+
+    /// Puts trees in line to be made, or to be made again.
+    pub fn line_up(&mut self, trees: Range<usize>) {
+        self.used.forgive();
+        self.line.clear();
+        self.line.extend(trees);
+    }
+
+    /// Puts those trees in line, of at most so many, that load a hot channel.
+    pub fn line_up_hot(&mut self, hot: &[bool], most: usize) {
+        self.line_up(0..0);
+        let switches = self.net.switches();
+        for tree in 0..self.trees.len() {
+            let row = &self.table[tree * switches..(tree + 1) * switches];
+            let takes_hot = |(switch, place): (usize, &u8)| {
+                *place != NOWHERE && hot[self.net.at_place(switch as u32, *place) as usize]
+            };
+            if self.line.len() < most && self.trees[tree].loaded > 0 && row.iter().enumerate().any(takes_hot)
+            {
+                self.line.push(tree);
+            }
+        }
+    }
+
+    pub fn line(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Makes share `round` of `rounds` of the trees in line; those that stand are taken out and made again.
     pub fn make(&mut self, round: usize, rounds: usize, pulse: &dyn Pulse) {
-        let share = |round: usize| self.trees.len() * round / rounds;
-        for tree in share(round)..share(round + 1) {
+        let share = |round: usize| self.line.len() * round / rounds;
+        for at in share(round)..share(round + 1) {
             if pulse.cancelled() {
                 return;
             }
+            let tree = self.line[at];
             self.take_out(tree);
             self.make_one(tree);
         }

@@ -18,7 +18,8 @@ pub(super) enum Known {
 
 #[derive(Debug)]
 pub(super) struct Dependencies {
-    /// Free, used, or the age at which it was found to close a cycle. Taking a dependency away begins a new age.
+    /// Free, used, or the age at which it was found to close a cycle. It stays so for that age, whatever is taken
+    /// away: asking again costs more than it gives.
     state: Vec<u32>,
     age: u32,
     /// Trees that use a dependency; escape paths count one for good.
@@ -114,15 +115,18 @@ impl Dependencies {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.retain(|(held, wanted)| self.uses[net.dependency(*held, *wanted)] == 0);
         fresh.iter().for_each(|(held, wanted)| self.remove(net, *held, *wanted));
-        self.age += u32::from(!fresh.is_empty());
         fresh.clear();
         self.fresh = fresh;
         self.refused.clear();
     }
 
+    /// Forgets what was found to close a cycle: since then dependencies went away, so that it may fit now.
+    pub fn forgive(&mut self) {
+        self.age += 1;
+    }
+
     /// A tree is taken out; what it alone used is free again.
     pub fn release(&mut self, net: &Net, of_tree: impl Iterator<Item = (u32, u32)>) {
-        self.age += 1;
         for (held, wanted) in of_tree {
             let dependency = net.dependency(held, wanted);
             self.uses[dependency] -= 1;

@@ -24,6 +24,8 @@ pub(super) struct Search {
     destination: u32,
     next: Vec<u32>,
     cost: Vec<u64>,
+    /// What the cheapest offer costs that cannot be refused: dearer ones need not wait in line.
+    sure: Vec<u64>,
     done: Vec<bool>,
     settled: u32,
     heap: BinaryHeap<Reverse<(u64, u32)>>,
@@ -38,6 +40,7 @@ impl Search {
             destination: 0,
             next: vec![NONE; count],
             cost: vec![0; count],
+            sure: vec![u64::MAX; count],
             done: vec![false; count],
             settled: 0,
             heap: BinaryHeap::new(),
@@ -50,6 +53,7 @@ impl Search {
         self.destination = destination;
         self.next.fill(NONE);
         self.done.fill(false);
+        self.sure.fill(u64::MAX);
         self.done[destination as usize] = true;
         self.cost[destination as usize] = 0;
         self.settled = 1;
@@ -95,16 +99,19 @@ impl Search {
     fn expand(&mut self, net: &Net, used: &Dependencies, weights: &Weights, switch: u32) {
         let onward = self.next[switch as usize];
         for channel in net.arriving(switch) {
-            if self.done[net.from[channel as usize] as usize] {
+            let far = net.from[channel as usize] as usize;
+            let mut cost = self.cost[switch as usize] + weights.channel[channel as usize];
+            if self.done[far] || cost > self.sure[far] {
                 continue;
             }
-            let mut cost = self.cost[switch as usize] + weights.channel[channel as usize];
-            if onward != NONE {
-                match used.known(net.dependency(channel, onward)) {
-                    Known::Blocked => continue,
-                    Known::Used => {}
-                    Known::Free => cost += weights.unpaid,
-                }
+            let known = match onward {
+                NONE => Known::Used,
+                onward => used.known(net.dependency(channel, onward)),
+            };
+            match known {
+                Known::Blocked => continue,
+                Known::Used => self.sure[far] = cost,
+                Known::Free => cost += weights.unpaid,
             }
             self.heap.push(Reverse((cost, channel)));
         }
@@ -127,6 +134,7 @@ impl Search {
     /// Algorithm 6.5: an island switch is hung on a neighbour whose own way is changed so that both may be.
     fn backtrack(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights) -> bool {
         let part = net.part[self.destination as usize];
+        self.sure.fill(u64::MAX);
         for island in 0..net.switches() as u32 {
             if self.done[island as usize] || net.part[island as usize] != part {
                 continue;
@@ -260,8 +268,7 @@ impl Search {
         }
         self.leaves.clear();
         let ends = 0..net.switches() as u32;
-        self.leaves
-            .extend(ends.filter(|at| self.done[*at as usize] && self.children[*at as usize] == 0));
+        self.leaves.extend(ends.filter(|at| self.done[*at as usize] && self.children[*at as usize] == 0));
         let mut head = 0;
         while let Some(switch) = self.leaves.get(head).copied() {
             head += 1;
@@ -295,7 +302,8 @@ impl Search {
 
 /// The dependencies of a tree.
 pub(super) fn dependencies_of<'t>(
-    net: &'t Net, next: impl Fn(u32) -> u32 + Copy + 't,
+    net: &'t Net,
+    next: impl Fn(u32) -> u32 + Copy + 't,
 ) -> impl Iterator<Item = (u32, u32)> + 't {
     (0..net.switches() as u32).filter_map(move |switch| {
         let held = next(switch);

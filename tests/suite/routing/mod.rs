@@ -1,6 +1,7 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
 mod minhop;
+mod nue;
 mod oracle;
 
 use fabdeck::fabric::Fabric;
