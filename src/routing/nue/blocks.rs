@@ -50,3 +50,36 @@ fn along(net: &Net, block: &mut [u32]) {
         (i64::from(near[at]) - i64::from(far[at]), *switch)
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, SwitchGraph};
+    use crate::generate::{Spec, generate};
+
+    #[test]
+    fn blocks_are_even_and_compact() {
+        let fabric = generate(&"torus,dims=8x8".parse::<Spec>().unwrap()).unwrap().fabric;
+        let net = Net::new(&SwitchGraph::new(&fabric, &Faults::default()));
+        for layers in 1..=8u32 {
+            let layer_of = partition(&net, &[1; 64], layers);
+            let sizes: Vec<usize> =
+                (0..layers).map(|layer| layer_of.iter().filter(|of| **of == layer).count()).collect();
+            let (least, most) = (sizes.iter().min().unwrap(), sizes.iter().max().unwrap());
+            assert!(*least > 0 && most - least <= 2, "{layers}: {sizes:?}");
+        }
+        let halves = partition(&net, &[1; 64], 2);
+        let cut = (0..net.channels())
+            .filter(|channel| halves[net.from[*channel] as usize] != halves[net.to[*channel] as usize]);
+        // The best cut has 32 channels, an arbitrary one about 128.
+        assert!(cut.count() <= 72);
+    }
+
+    #[test]
+    fn switches_without_destinations_have_no_layer() {
+        let fabric = generate(&"torus,dims=4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let net = Net::new(&SwitchGraph::new(&fabric, &Faults::default()));
+        assert_eq!(partition(&net, &[0, 3, 0, 3], 2).iter().filter(|of| **of == NONE).count(), 2);
+        assert_eq!(partition(&net, &[0, 0, 0, 0], 4), [NONE; 4]);
+    }
+}

@@ -5,14 +5,16 @@ use super::net::{NONE, Net};
 /// More sources than this are sampled evenly: the root guides escape paths and decides nothing else.
 const SOURCES: usize = 256;
 
-/// The switch that most shortest paths between the destinations cross (`members` lie in one part, ascending).
+/// The switch that most shortest paths between the destinations cross (`members` lie in one part, ascending). Among
+/// equals the one nearest to all destinations: on figure 6.6 that makes the difference between the two roots shown.
 pub(super) fn most_central(net: &Net, members: &[u32]) -> Option<u32> {
-    let inside = convex_subgraph(net, members);
+    let mut away = vec![0u64; net.switches()];
+    let inside = convex_subgraph(net, members, &mut away);
     let sources: Vec<u32> = (0..net.switches() as u32).filter(|switch| inside[*switch as usize]).collect();
     let score = betweenness(net, &sources, &inside);
     sources.iter().copied().max_by(|a, b| {
-        let (left, right) = (score[*a as usize], score[*b as usize]);
-        left.total_cmp(&right).then(b.cmp(a))
+        let (left, right) = (*a as usize, *b as usize);
+        score[left].total_cmp(&score[right]).then(away[right].cmp(&away[left])).then(b.cmp(a))
     })
 }
 
@@ -20,14 +22,15 @@ fn sample(all: &[u32]) -> impl Iterator<Item = u32> + '_ {
     all.iter().copied().step_by(all.len().div_ceil(SOURCES).max(1))
 }
 
-/// Algorithm 6.1: the members and every switch on a shortest path between two of them.
-fn convex_subgraph(net: &Net, members: &[u32]) -> Vec<bool> {
+/// Algorithm 6.1: the members and every switch on a shortest path between two of them. Adds up hops from members.
+fn convex_subgraph(net: &Net, members: &[u32], away: &mut [u64]) -> Vec<bool> {
     let mut inside = vec![false; net.switches()];
     members.iter().for_each(|switch| inside[*switch as usize] = true);
     let (mut hops, mut queue) = (Vec::new(), Vec::new());
     let mut seen = vec![NONE; net.switches()];
     for source in sample(members) {
         net.hops(&[source], &mut hops, &mut queue);
+        queue.iter().for_each(|switch| away[*switch as usize] += u64::from(hops[*switch as usize]));
         queue.clear();
         queue.extend_from_slice(members);
         members.iter().for_each(|switch| seen[*switch as usize] = source);
@@ -89,4 +92,27 @@ fn betweenness(net: &Net, sources: &[u32], inside: &[bool]) -> Vec<f64> {
         }
     }
     score
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
+
+    #[test]
+    fn the_root_lies_among_the_destinations_as_in_figure_6_6() {
+        let mut builder = FabricBuilder::new();
+        let switch = |number| NodeFacts::new(NodeKind::Switch, Guid(number), 5, "");
+        let keys: Vec<_> = (1..=5).map(|number| builder.add_node(switch(number)).unwrap()).collect();
+        for (cable, (a, b)) in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 0), (2, 4)].into_iter().enumerate() {
+            // A cable takes the port of its own number at both ends.
+            let port = PortNum(cable as u8 + 1);
+            builder.connect((keys[a], port), (keys[b], port)).unwrap();
+        }
+        let net = Net::new(&SwitchGraph::new(&builder.finish(), &Faults::default()));
+        // n1 and n3 are two hops apart, by n2 and by n5 alike.
+        assert_eq!(convex_subgraph(&net, &[0, 1, 2], &mut [0; 5]), [true, true, true, false, true]);
+        assert_eq!(most_central(&net, &[0, 1, 2]), Some(1));
+        assert_eq!(most_central(&net, &[]), None);
+    }
 }

@@ -72,14 +72,10 @@ impl<'n> Layer<'n> {
 
     /// Takes note of all paths on the fabric, its own among them.
     pub fn hear(&mut self, all: &[u64]) {
-        for channel in 0..self.net.channels() {
-            self.others[channel] = all[channel] - self.load[channel];
-            self.weigh(channel);
+        for (channel, all) in all.iter().enumerate() {
+            self.others[channel] = all - self.load[channel];
+            self.weights.channel[channel] = self.recipe.hop + all;
         }
-    }
-
-    fn weigh(&mut self, channel: usize) {
-        self.weights.channel[channel] = self.recipe.hop + self.load[channel] + self.others[channel];
     }
 
     /// The trees that come first: one for each switch.

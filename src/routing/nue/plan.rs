@@ -13,9 +13,8 @@ use crate::routing::problem::Problem;
 /// Layers tell each other their loads so many times in one pass over all destinations.
 const ROUNDS: usize = 8;
 
-/// Trees are made again until that was in vain so many times, and so many times as many as there are.
-const IN_VAIN: usize = 3;
-const AGAIN: usize = 2;
+/// Trees are made again until that was in vain so many times.
+const IN_VAIN: usize = 2;
 
 /// Trees made again, times channels, stay below this: on large fabrics the time is worth more than the balance.
 const WORK: usize = 8_000_000;
@@ -116,14 +115,16 @@ struct Aim {
     hop: u64,
     /// Channels with so many percent of the busiest one's load are hot.
     hot_percent: u64,
+    /// So many trees are made again for each that there is, at most.
+    again: usize,
 }
 
 impl Aim {
     fn of(net: &Net, plan: &[Vec<Tree>]) -> Self {
         let mean = mean_load(net, plan);
         match plan.len() {
-            0..=2 => Self { hop: (mean / 4).max(1), hot_percent: 50 },
-            _ => Self { hop: 2 * mean, hot_percent: 95 },
+            0..=2 => Self { hop: (mean / 4).max(1), hot_percent: 50, again: 3 },
+            _ => Self { hop: 2 * mean, hot_percent: 95, again: 1 },
         }
     }
 }
@@ -219,7 +220,7 @@ impl<'n> Course<'n> {
         self.layers.iter_mut().for_each(|layer| layer.line_up(layer.first_turn()..layer.trees.len()));
         self.make(pulse);
         self.keep();
-        let (mut left, mut in_vain) = ((self.trees * AGAIN).min(WORK / self.net.channels().max(1)), 0);
+        let (mut left, mut in_vain) = ((self.trees * aim.again).min(WORK / self.net.channels().max(1)), 0);
         while left > 0 && in_vain < IN_VAIN && !pulse.cancelled() {
             let bound = self.busiest() * aim.hot_percent / 100;
             let hot: Vec<bool> = self.load.iter().map(|load| *load > bound).collect();
