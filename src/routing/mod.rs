@@ -9,6 +9,7 @@ mod dfsssp;
 mod engine;
 mod lanes;
 mod minhop;
+mod nue;
 mod problem;
 mod registry;
 pub(crate) mod trees;

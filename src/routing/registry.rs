@@ -2,6 +2,7 @@
 
 use super::engine::{Engine, Promise};
 use super::{dfsssp, minhop, sssp};
+use super::{minhop, nue};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -9,6 +10,15 @@ const SHORTEST: Promise = Promise {
     shortest: true,
     deadlock_free: false,
     deadlock_free_switches: false,
+};
+
+/// Nue's, for any number of lanes from one on.
+const NUE: Promise = Promise {
+    terminals: true,
+    switches: true,
+    shortest: false,
+    deadlock_free: true,
+    deadlock_free_switches: true,
 };
 
 /// In the order of help.
@@ -31,6 +41,10 @@ pub static ENGINES: &[Engine] = &[
         // Between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         route: dfsssp::route,
+        id: "nue",
+        title: "deadlock-free on any fabric with any number of lanes",
+        promise: NUE,
+        route: nue::route,
     },
 ];
 

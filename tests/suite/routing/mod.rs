@@ -4,6 +4,7 @@ pub mod certificate;
 mod common;
 mod dfsssp;
 mod minhop;
+mod nue;
 mod oracle;
 mod sssp;
 

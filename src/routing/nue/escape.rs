@@ -1,0 +1,122 @@
+//! Escape paths: dependencies that are used from the start, free of cycles, and enough to reach every destination of
+//! the layer (section 6.2.2). The dissertation's are those of a spanning tree. Ours may also be all the turns of an
+//! Up*/Down* orientation from the same root: a superset, no less acyclic, and a destination that falls back on it is
+//! spread over all its links.
+
+use super::net::{NONE, Net};
+use super::order::Dependencies;
+use super::tree::Search;
+
+/// What is reserved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reserve {
+    /// The turns of a spanning tree, as the dissertation does.
+    Tree,
+    /// Every turn of the orientation.
+    Turns,
+}
+
+#[derive(Debug)]
+pub(super) struct Escape {
+    /// Places in breadth-first order from the roots; the way up is to a lower one.
+    rank: Vec<u32>,
+    /// Switches by rank.
+    by_rank: Vec<u32>,
+    /// Channels that escape paths may take.
+    open: Vec<bool>,
+}
+
+impl Escape {
+    /// One root for each part of the fabric that the layer has destinations in.
+    pub fn new(net: &Net, roots: &[u32], reserve: Reserve) -> Self {
+        let (mut hops, mut by_rank) = (Vec::new(), Vec::new());
+        net.hops(roots, &mut hops, &mut by_rank);
+        let mut rank = vec![NONE; net.switches()];
+        by_rank.iter().enumerate().for_each(|(place, switch)| rank[*switch as usize] = place as u32);
+        let mut open = vec![reserve == Reserve::Turns; net.channels()];
+        if reserve == Reserve::Tree {
+            for switch in &by_rank {
+                let to_parent = |channel: &u32| {
+                    hops[net.to[*channel as usize] as usize] + 1 == hops[*switch as usize]
+                        && net.reverse[*channel as usize] != NONE
+                };
+                let up = net.leaving(*switch).filter(to_parent);
+                if let Some(up) = up.min_by_key(|channel| rank[net.to[*channel as usize] as usize]) {
+                    open[up as usize] = true;
+                    open[net.reverse[up as usize] as usize] = true;
+                }
+            }
+        }
+        Self { rank, by_rank, open }
+    }
+
+    fn up(&self, net: &Net, channel: u32) -> bool {
+        self.rank[net.to[channel as usize] as usize] < self.rank[net.from[channel as usize] as usize]
+    }
+
+    /// Dependencies with those of the escape paths to some destinations in them.
+    pub fn dependencies(&self, net: &Net, is_destination: &[bool]) -> Dependencies {
+        let mut dependencies = Dependencies::new(net, self.order(net));
+        // A way down is of use where it ends at a destination.
+        let mut leads = is_destination.to_vec();
+        for switch in self.by_rank.iter().rev() {
+            leads[*switch as usize] |= net.leaving(*switch).any(|channel| {
+                self.open[channel as usize]
+                    && !self.up(net, channel)
+                    && leads[net.to[channel as usize] as usize]
+            });
+        }
+        for held in (0..net.channels() as u32).filter(|held| self.open[*held as usize]) {
+            let turn = net.to[held as usize];
+            let held_up = self.up(net, held);
+            for wanted in net.leaving(turn).filter(|wanted| self.open[*wanted as usize]) {
+                let far = net.to[wanted as usize];
+                let up = self.up(net, wanted);
+                if far != net.from[held as usize] && (held_up || !up) && (up || leads[far as usize]) {
+                    dependencies.reserve(net, held, wanted);
+                }
+            }
+        }
+        dependencies
+    }
+
+    /// Channels in an order that all turns of the orientation follow: up towards the root, then down from it.
+    fn order(&self, net: &Net) -> Vec<u32> {
+        let mut channels: Vec<u32> = (0..net.channels() as u32).collect();
+        channels.sort_by_key(|channel| {
+            let from = self.rank[net.from[*channel as usize] as usize];
+            if self.up(net, *channel) { (false, NONE - from) } else { (true, from) }
+        });
+        let mut place = vec![0; channels.len()];
+        channels.iter().enumerate().for_each(|(at, channel)| place[*channel as usize] = at as u32);
+        place
+    }
+
+    /// A route inside the escape paths from everywhere: down as soon as there is a way down, up before, by weight.
+    pub fn route(&self, net: &Net, search: &mut Search, weight: &[u64], destination: u32) {
+        search.begin(destination);
+        let start = self.rank[destination as usize] as usize;
+        for switch in self.by_rank[..=start].iter().rev() {
+            // The cone above the destination: every way down of a switch leads to a higher rank, done before.
+            self.take_least(net, search, weight, *switch, false);
+        }
+        for switch in &self.by_rank {
+            self.take_least(net, search, weight, *switch, true);
+        }
+    }
+
+    fn take_least(&self, net: &Net, search: &mut Search, weight: &[u64], switch: u32, up: bool) {
+        if search.is_done(switch) {
+            return;
+        }
+        let ways = net.leaving(switch).filter(|channel| {
+            self.open[*channel as usize]
+                && self.up(net, *channel) == up
+                && search.is_done(net.to[*channel as usize])
+        });
+        let cost = |channel: &u32| search.cost(net.to[*channel as usize]) + weight[*channel as usize];
+        if let Some((cost, channel)) = ways.map(|channel| (cost(&channel), channel)).min() {
+            search.hang(switch, channel, cost);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! One virtual layer: its destinations, its escape paths, the dependencies in use, and the trees that stand.
+
+use std::ops::Range;
+
+use super::central::most_central;
+use super::escape::{Escape, Reserve};
+use super::net::{NONE, Net};
+use super::order::Dependencies;
+use super::tree::{Search, Weights, dependencies_of};
+use crate::routing::engine::Pulse;
+
+/// A place in a table that leads nowhere.
+const NOWHERE: u8 = u8::MAX;
+
+/// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals).
+#[derive(Clone, Debug)]
+pub(super) struct Tree {
+    pub switch: u32,
+    pub lids: Vec<u32>,
+    pub loaded: u32,
+}
+
+/// How channels are weighed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Recipe {
+    pub reserve: Reserve,
+    /// What a hop weighs beside the paths over a channel.
+    pub hop: u64,
+    /// What a dependency that is not in use yet weighs.
+    pub unpaid: u64,
+}
+
+#[derive(Debug)]
+pub(super) struct Layer<'n> {
+    net: &'n Net,
+    recipe: Recipe,
+    pub trees: Vec<Tree>,
+    escape: Escape,
+    used: Dependencies,
+    search: Search,
+    weights: Weights,
+    /// Paths over each channel: those of this layer, and of the others as they last said.
+    pub load: Vec<u64>,
+    others: Vec<u64>,
+    /// For each tree and switch the place of the channel it takes.
+    pub table: Vec<u8>,
+    pub fell_back: Vec<bool>,
+    line: Vec<usize>,
+}
+
+impl<'n> Layer<'n> {
+    pub fn new(net: &'n Net, recipe: Recipe, trees: Vec<Tree>, roots: &[u32]) -> Self {
+        let escape = Escape::new(net, roots, recipe.reserve);
+        let mut is_destination = vec![false; net.switches()];
+        trees.iter().for_each(|tree| is_destination[tree.switch as usize] = true);
+        let used = escape.dependencies(net, &is_destination);
+        Self {
+            net,
+            recipe,
+            escape,
+            used,
+            search: Search::new(net),
+            weights: Weights { channel: vec![recipe.hop; net.channels()], unpaid: recipe.unpaid },
+            load: vec![0; net.channels()],
+            others: vec![0; net.channels()],
+            table: vec![NOWHERE; trees.len() * net.switches()],
+            fell_back: vec![false; trees.len()],
+            line: Vec::new(),
+            trees,
+        }
+    }
+
+    /// Takes note of all paths on the fabric, its own among them.
+    pub fn hear(&mut self, all: &[u64]) {
+        for (channel, all) in all.iter().enumerate() {
+            self.others[channel] = all - self.load[channel];
+            self.weights.channel[channel] = self.recipe.hop + all;
+        }
+    }
+
+    /// The trees that come first: one for each switch.
+    pub fn first_turn(&self) -> usize {
+        let again = self.trees.windows(2).position(|two| two[1].switch <= two[0].switch);
+        again.map_or(self.trees.len(), |last| last + 1)
+    }
+
+    /// Puts trees in line to be made, or to be made again.
+    pub fn line_up(&mut self, trees: Range<usize>) {
+        self.used.forgive();
+        self.line.clear();
+        self.line.extend(trees);
+    }
+
+    /// Puts those trees in line, of at most so many, that load a hot channel.
+    pub fn line_up_hot(&mut self, hot: &[bool], most: usize) {
+        self.line_up(0..0);
+        let switches = self.net.switches();
+        for tree in 0..self.trees.len() {
+            let row = &self.table[tree * switches..(tree + 1) * switches];
+            let takes_hot = |(switch, place): (usize, &u8)| {
+                *place != NOWHERE && hot[self.net.at_place(switch as u32, *place) as usize]
+            };
+            if self.line.len() < most && self.trees[tree].loaded > 0 && row.iter().enumerate().any(takes_hot)
+            {
+                self.line.push(tree);
+            }
+        }
+    }
+
+    pub fn line(&self) -> usize {
+        self.line.len()
+    }
+
+    /// Makes share `round` of `rounds` of the trees in line; those that stand are taken out and made again.
+    pub fn make(&mut self, round: usize, rounds: usize, pulse: &dyn Pulse) {
+        let share = |round: usize| self.line.len() * round / rounds;
+        for at in share(round)..share(round + 1) {
+            if pulse.cancelled() {
+                return;
+            }
+            let tree = self.line[at];
+            self.take_out(tree);
+            self.make_one(tree);
+        }
+    }
+
+    fn make_one(&mut self, tree: usize) {
+        let (net, destination) = (self.net, self.trees[tree].switch);
+        let mark = self.used.mark();
+        let whole = self.search.run(net, &mut self.used, &self.weights, destination);
+        self.fell_back[tree] = !whole;
+        if !whole {
+            self.used.take_back(net, mark);
+            self.escape.route(net, &mut self.search, &self.weights.channel, destination);
+            for _ in 0..4 {
+                if !self.search.improve(net, &mut self.used, &self.weights) {
+                    break;
+                }
+            }
+        }
+        let search = &self.search;
+        self.used.settle(net, dependencies_of(net, |switch| search.next(switch)));
+        let row = tree * net.switches();
+        for switch in 0..net.switches() as u32 {
+            let channel = self.search.next(switch);
+            self.table[row + switch as usize] = if channel == NONE { NOWHERE } else { net.place(channel) };
+        }
+        let lids = u64::from(self.trees[tree].loaded);
+        let (load, others, weights) = (&mut self.load, &self.others, &mut self.weights);
+        self.search.flows(net, |channel, paths| {
+            let at = channel as usize;
+            load[at] += u64::from(paths) * lids;
+            weights.channel[at] = self.recipe.hop + load[at] + others[at];
+        });
+    }
+
+    fn take_out(&mut self, tree: usize) {
+        let net = self.net;
+        let row = &self.table[tree * net.switches()..(tree + 1) * net.switches()];
+        if row.iter().all(|place| *place == NOWHERE) {
+            return;
+        }
+        let next = |switch: u32| match row[switch as usize] {
+            NOWHERE => NONE,
+            place => net.at_place(switch, place),
+        };
+        self.used.release(net, dependencies_of(net, next));
+        let destination = self.trees[tree].switch;
+        self.search.begin(destination);
+        for switch in 0..net.switches() as u32 {
+            let channel = next(switch);
+            if channel != NONE {
+                self.search.hang(switch, channel, 0);
+            }
+        }
+        let lids = u64::from(self.trees[tree].loaded);
+        let (load, others, weights) = (&mut self.load, &self.others, &mut self.weights);
+        self.search.flows(net, |channel, paths| {
+            let at = channel as usize;
+            load[at] -= u64::from(paths) * lids;
+            weights.channel[at] = self.recipe.hop + load[at] + others[at];
+        });
+    }
+}
+
+/// The root of a layer in each part of the fabric that it has destinations in.
+pub(super) fn roots(net: &Net, trees: &[Tree]) -> Vec<u32> {
+    let mut members: Vec<u32> = trees.iter().map(|tree| tree.switch).collect();
+    members.sort_unstable_by_key(|switch| (net.part[*switch as usize], *switch));
+    members.dedup();
+    let same_part = |a: &u32, b: &u32| net.part[*a as usize] == net.part[*b as usize];
+    members.chunk_by(same_part).filter_map(|members| most_central(net, members)).collect()
+}

@@ -1,0 +1,32 @@
+//! `nue`: deadlock-free and connected on any fabric with any number of lanes (dissertation, chapter 6).
+//!
+//! Destinations are parted into layers, one lane each. A layer keeps the set of channel dependencies that its trees
+//! use free of cycles while it makes them, so that it needs no lane beyond its own.
+//!
+//! The dissertation's: layers, roots by betweenness on the convex subgraph (6.2.3), escape paths (6.2.2), Dijkstra's
+//! algorithm on the complete dependency graph (6.2.4), local backtracking and shortcuts (6.2.6).
+//!
+//! Ours:
+//! - Switches and the channels between them only. The LIDs behind a switch get a tree each, for balance: one tree per
+//!   switch loads one way with all its terminals (on two-level trees it cannot come near the best). A switch's own
+//!   LID goes with its first terminal.
+//! - A dependency is used when a switch is settled, not when an edge is relaxed; a Pearce-Kelly order finds cycles;
+//!   what a finished tree does not need is given back.
+//! - Compact blocks by bisection instead of a multilevel partition.
+//! - Escape paths of two kinds (a spanning tree, or all turns of an Up*/Down* orientation): one tree per switch is
+//!   made with each, and a kind that loads its busiest channel much more than the other goes no further.
+//! - A destination that falls back begins from the escape paths and is re-hung, switch by switch, on nearer ways.
+//! - When all trees stand, those that load the busiest channels are taken out and made again.
+//! - Layers run side by side and hear of each other's loads at fixed points, so that threads change nothing. Nothing
+//!   is drawn: ties go to the lowest channel, by switch in order of GUID and by port, and the seed is of no use.
+
+mod blocks;
+mod central;
+mod escape;
+mod layer;
+mod net;
+mod order;
+mod plan;
+mod tree;
+
+pub use plan::route;

@@ -1,0 +1,294 @@
+//! The used dependencies of one layer, kept free of cycles by a topological order that is mended as they come
+//! (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs"). The dissertation searches
+//! depth first at every edge instead (section 6.2.6.1).
+
+use super::net::Net;
+
+const FREE: u32 = 0;
+const USED: u32 = 1;
+
+const UNSEEN: u8 = 0;
+const LATER: u8 = 1;
+const EARLIER: u8 = 2;
+
+/// What is known of a dependency before anybody tries to use it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Known {
+    Used,
+    /// It would close a cycle.
+    Blocked,
+    Free,
+}
+
+#[derive(Debug)]
+pub(super) struct Dependencies {
+    /// Free, used, or the age at which it was found to close a cycle. It stays so for that age, whatever is taken
+    /// away: asking again costs more than it gives.
+    state: Vec<u32>,
+    age: u32,
+    /// Trees that use a dependency; escape paths count one for good.
+    uses: Vec<u32>,
+    place: Vec<u32>,
+    after: Vec<Vec<u32>>,
+    before: Vec<Vec<u32>>,
+    marked: Vec<u8>,
+    later: Vec<u32>,
+    earlier: Vec<u32>,
+    places: Vec<u32>,
+    /// What came in since the last settlement of accounts.
+    fresh: Vec<(u32, u32)>,
+    /// What was found to close a cycle since then.
+    refused: Vec<u32>,
+}
+
+impl Dependencies {
+    /// No dependency yet; the channels in an order to begin with.
+    pub fn new(net: &Net, place: Vec<u32>) -> Self {
+        Self {
+            state: vec![FREE; net.dependencies()],
+            age: USED + 1,
+            uses: vec![0; net.dependencies()],
+            place,
+            after: vec![Vec::new(); net.channels()],
+            before: vec![Vec::new(); net.channels()],
+            marked: vec![UNSEEN; net.channels()],
+            later: Vec::new(),
+            earlier: Vec::new(),
+            places: Vec::new(),
+            fresh: Vec::new(),
+            refused: Vec::new(),
+        }
+    }
+
+    pub fn known(&self, dependency: usize) -> Known {
+        match self.state[dependency] {
+            USED => Known::Used,
+            age if age == self.age => Known::Blocked,
+            _ => Known::Free,
+        }
+    }
+
+    /// Uses a dependency unless that closes a cycle.
+    pub fn try_use(&mut self, net: &Net, held: u32, wanted: u32) -> bool {
+        let dependency = net.dependency(held, wanted);
+        match self.known(dependency) {
+            Known::Used => return true,
+            Known::Blocked => return false,
+            Known::Free => {}
+        }
+        if net.from[held as usize] == net.to[wanted as usize] || !self.make_room(held, wanted) {
+            self.state[dependency] = self.age;
+            self.refused.push(dependency as u32);
+            return false;
+        }
+        self.state[dependency] = USED;
+        self.after[held as usize].push(wanted);
+        self.before[wanted as usize].push(held);
+        self.fresh.push((held, wanted));
+        true
+    }
+
+    /// An escape path's dependency, which the order allows already and nothing takes away.
+    pub fn reserve(&mut self, net: &Net, held: u32, wanted: u32) {
+        let dependency = net.dependency(held, wanted);
+        self.state[dependency] = USED;
+        self.uses[dependency] = 1;
+        self.after[held as usize].push(wanted);
+        self.before[wanted as usize].push(held);
+    }
+
+    /// How much has come in so far, to come back to.
+    pub fn mark(&self) -> (usize, usize) {
+        (self.fresh.len(), self.refused.len())
+    }
+
+    /// Takes back what came in after a mark, and what was refused because of it.
+    pub fn take_back(&mut self, net: &Net, (fresh, refused): (usize, usize)) {
+        if self.fresh.len() > fresh {
+            self.refused.drain(refused..).for_each(|dependency| self.state[dependency as usize] = FREE);
+        }
+        while self.fresh.len() > fresh {
+            let Some((held, wanted)) = self.fresh.pop() else { break };
+            self.remove(net, held, wanted);
+        }
+    }
+
+    /// A tree is done: counts its dependencies, and forgets what came in for it and is not among them.
+    pub fn settle(&mut self, net: &Net, of_tree: impl Iterator<Item = (u32, u32)>) {
+        of_tree.for_each(|(held, wanted)| self.uses[net.dependency(held, wanted)] += 1);
+        let mut fresh = std::mem::take(&mut self.fresh);
+        fresh.retain(|(held, wanted)| self.uses[net.dependency(*held, *wanted)] == 0);
+        fresh.iter().for_each(|(held, wanted)| self.remove(net, *held, *wanted));
+        fresh.clear();
+        self.fresh = fresh;
+        self.refused.clear();
+    }
+
+    /// Forgets what was found to close a cycle: since then dependencies went away, so that it may fit now.
+    pub fn forgive(&mut self) {
+        self.age += 1;
+    }
+
+    /// A tree is taken out; what it alone used is free again.
+    pub fn release(&mut self, net: &Net, of_tree: impl Iterator<Item = (u32, u32)>) {
+        for (held, wanted) in of_tree {
+            let dependency = net.dependency(held, wanted);
+            self.uses[dependency] -= 1;
+            if self.uses[dependency] == 0 {
+                self.remove(net, held, wanted);
+            }
+        }
+    }
+
+    fn remove(&mut self, net: &Net, held: u32, wanted: u32) {
+        self.state[net.dependency(held, wanted)] = FREE;
+        forget(&mut self.after[held as usize], wanted);
+        forget(&mut self.before[wanted as usize], held);
+    }
+
+    /// Puts `held` before `wanted` in the order; false if `wanted` leads to `held`.
+    fn make_room(&mut self, held: u32, wanted: u32) -> bool {
+        let (low, high) = (self.place[wanted as usize], self.place[held as usize]);
+        if high < low {
+            return true;
+        }
+        if held == wanted || !self.search(held, wanted, low, high) {
+            return false;
+        }
+        let place = &self.place;
+        self.earlier.sort_unstable_by_key(|channel| place[*channel as usize]);
+        self.later.sort_unstable_by_key(|channel| place[*channel as usize]);
+        self.places.clear();
+        let moved = self.earlier.iter().chain(&self.later);
+        self.places.extend(moved.clone().map(|channel| place[*channel as usize]));
+        self.places.sort_unstable();
+        for (channel, place) in moved.zip(&self.places) {
+            self.place[*channel as usize] = *place;
+            self.marked[*channel as usize] = UNSEEN;
+        }
+        true
+    }
+
+    /// Collects what follows `wanted` and what leads to `held` between their places, in turns, so that a cycle shows
+    /// where both meet; false then.
+    fn search(&mut self, held: u32, wanted: u32, low: u32, high: u32) -> bool {
+        self.later.clear();
+        self.later.push(wanted);
+        self.earlier.clear();
+        self.earlier.push(held);
+        self.marked[wanted as usize] = LATER;
+        self.marked[held as usize] = EARLIER;
+        let (mut forth, mut back) = (0, 0);
+        while forth < self.later.len() || back < self.earlier.len() {
+            let mut met = false;
+            if let Some(channel) = self.later.get(forth) {
+                forth += 1;
+                for next in &self.after[*channel as usize] {
+                    let at = *next as usize;
+                    met |= self.marked[at] == EARLIER;
+                    if self.marked[at] == UNSEEN && self.place[at] < high {
+                        self.marked[at] = LATER;
+                        self.later.push(*next);
+                    }
+                }
+            }
+            if let Some(channel) = self.earlier.get(back).filter(|_| !met) {
+                back += 1;
+                for next in &self.before[*channel as usize] {
+                    let at = *next as usize;
+                    met |= self.marked[at] == LATER;
+                    if self.marked[at] == UNSEEN && self.place[at] > low {
+                        self.marked[at] = EARLIER;
+                        self.earlier.push(*next);
+                    }
+                }
+            }
+            if met {
+                let seen = self.later.iter().chain(&self.earlier);
+                seen.for_each(|channel| self.marked[*channel as usize] = UNSEEN);
+                return false;
+            }
+        }
+        true
+    }
+}
+
+fn forget(list: &mut Vec<u32>, what: u32) {
+    if let Some(at) = list.iter().position(|item| *item == what) {
+        list.swap_remove(at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, SwitchGraph};
+    use crate::generate::{Spec, generate};
+
+    fn net(name: &str) -> Net {
+        let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+        Net::new(&SwitchGraph::new(&fabric, &Faults::default()))
+    }
+
+    /// A way from one channel to another over what is used, by search without the order.
+    fn leads(used: &Dependencies, from: u32, to: u32) -> bool {
+        let mut seen = vec![false; used.after.len()];
+        let mut open = vec![from];
+        while let Some(channel) = open.pop() {
+            if channel == to {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[channel as usize], true) {
+                open.extend(&used.after[channel as usize]);
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn exactly_what_closes_a_cycle_is_refused() {
+        let net = net("torus,dims=4x3,redundancy=2");
+        let mut used = Dependencies::new(&net, (0..net.channels() as u32).collect());
+        let pairs: Vec<(u32, u32)> = (0..net.channels() as u32)
+            .flat_map(|held| net.leaving(net.to[held as usize]).map(move |wanted| (held, wanted)))
+            .collect();
+        // A stride that shares no factor with the count visits each dependency once, far from any order.
+        for at in 0..pairs.len() {
+            let (held, wanted) = pairs[at * 1009 % pairs.len()];
+            let turns_back = net.from[held as usize] == net.to[wanted as usize];
+            let fits = !turns_back && !leads(&used, wanted, held);
+            assert_eq!(used.try_use(&net, held, wanted), fits, "{held} {wanted}");
+            let ordered = |held: u32| {
+                let place = |channel: u32| used.place[channel as usize];
+                used.after[held as usize].iter().all(|wanted| place(held) < place(*wanted))
+            };
+            assert!((0..net.channels() as u32).all(ordered));
+        }
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_nothing_behind() {
+        let net = net("torus,dims=3");
+        let mut used = Dependencies::new(&net, (0..net.channels() as u32).collect());
+        // Around the ring: the last dependency closes the cycle.
+        let next = |held: u32| {
+            let ahead = |wanted: &u32| net.to[*wanted as usize] != net.from[held as usize];
+            net.leaving(net.to[held as usize]).find(ahead).unwrap()
+        };
+        let (a, b, c) = (0, next(0), next(next(0)));
+        assert_eq!(next(c), a);
+        assert!(used.try_use(&net, a, b));
+        let mark = used.mark();
+        assert!(used.try_use(&net, b, c) && !used.try_use(&net, c, a));
+        assert_eq!(used.known(net.dependency(c, a)), Known::Blocked);
+        used.take_back(&net, mark);
+        assert!(used.try_use(&net, c, a) && !used.try_use(&net, b, c));
+        // Of a tree that keeps one of the two the other is given back.
+        used.settle(&net, [(a, b)].into_iter());
+        used.forgive();
+        assert!(used.try_use(&net, b, c) && !used.try_use(&net, c, a));
+        used.release(&net, [(a, b)].into_iter());
+        used.forgive();
+        assert!(used.try_use(&net, c, a) && !used.try_use(&net, a, b));
+    }
+}

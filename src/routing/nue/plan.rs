@@ -1,0 +1,298 @@
+//! From a problem to layers, and from layers to routes.
+
+use rayon::prelude::*;
+
+use super::blocks::partition;
+use super::escape::Reserve;
+use super::layer::{Layer, Recipe, Tree, roots};
+use super::net::{NONE, Net};
+use crate::fabric::{Lanes, NodeId, PortId, Routes};
+use crate::routing::engine::{Answer, Pulse, Refusal, Request};
+use crate::routing::problem::Problem;
+
+/// Layers tell each other their loads so many times in one pass over all destinations.
+const ROUNDS: usize = 8;
+
+/// Trees are made again until that was in vain so many times.
+const IN_VAIN: usize = 2;
+
+/// Trees made again, times channels, stay below this: on large fabrics the time is worth more than the balance.
+const WORK: usize = 8_000_000;
+
+/// The best that the trees came to.
+#[derive(Debug, Default)]
+struct Outcome {
+    busiest: u64,
+    total: u64,
+    fell_back: usize,
+    tables: Vec<Vec<u8>>,
+}
+
+pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    if request.lanes == 0 {
+        return Err(Refusal::Request { engine: "nue", what: "no lane to route on".to_owned() });
+    }
+    let net = Net::new(&problem.graph);
+    let (lanes, limit) = lanes(problem, request);
+    let plan = layers(problem, &net, lanes);
+    let roots: Vec<Vec<u32>> = plan.par_iter().map(|trees| roots(&net, trees)).collect();
+    if pulse.cancelled() {
+        return Err(Refusal::Cancelled);
+    }
+    let aim = Aim::of(&net, &plan);
+    let courses = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
+        let recipe = Recipe { reserve, hop: aim.hop, unpaid: 0 };
+        Course::begin(&net, recipe, &plan, &roots, pulse)
+    });
+    let mut courses: Vec<Course<'_>> = courses.collect();
+    let least = courses.iter().map(Course::busiest).min().unwrap_or(0);
+    courses.retain(|course| course.busiest() * 4 <= least * 5);
+    courses.par_iter_mut().for_each(|course| course.finish(&aim, pulse));
+    let best = courses.into_iter().min_by_key(|course| (course.best.busiest, course.best.total));
+    let Some(course) = best.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
+    let mut answer = Answer::from(write(problem, &net, &plan, &course.best));
+    answer.remarks.extend(limit);
+    answer.remarks.extend(remarks(problem, &plan, &roots, &course));
+    Ok(answer)
+}
+
+fn remarks(
+    problem: &Problem<'_>,
+    plan: &[Vec<Tree>],
+    roots: &[Vec<u32>],
+    course: &Course<'_>,
+) -> Vec<String> {
+    let trees: usize = plan.iter().map(Vec::len).sum();
+    let reserved = match course.reserve {
+        Reserve::Tree => "a spanning tree",
+        Reserve::Turns => "all turns of an Up*/Down* orientation",
+    };
+    let fell = course.best.fell_back;
+    let mut remarks = vec![
+        format!("{fell} of {trees} destinations fell back on the escape paths"),
+        format!("escape paths: {reserved} of each layer"),
+    ];
+    for (lane, roots) in roots.iter().enumerate() {
+        let names =
+            roots.iter().map(|root| match problem.fabric.node(NodeId(*root)).facts.description.trim() {
+                "" => problem.fabric.node(NodeId(*root)).facts.guid.to_string(),
+                name => name.to_owned(),
+            });
+        remarks.push(format!("root of lane {lane}: {}", names.collect::<Vec<_>>().join(", ")));
+    }
+    remarks
+}
+
+/// As many lanes as were given and every port of the fabric has.
+fn lanes(problem: &Problem<'_>, request: &Request) -> (usize, Option<String>) {
+    let fabric = problem.fabric;
+    let between = problem
+        .graph
+        .channels()
+        .iter()
+        .filter_map(|channel| fabric.port_of(NodeId(channel.from), channel.from_port));
+    let ends = problem.graph.terminals().iter().map(|terminal| terminal.port);
+    let count = |port: PortId| fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0);
+    let least = between.chain(ends).filter_map(|port| Some((count(port)?, port))).min();
+    let given = usize::from(request.lanes).min(15);
+    match least {
+        Some((lanes, port)) if usize::from(lanes) < given => {
+            let port = fabric.port(port);
+            let name = fabric.node(port.node).facts.description.trim();
+            let limit =
+                format!("{lanes} of {given} lanes: port {} of {name} has no more", port.number.value());
+            (lanes.into(), Some(limit))
+        }
+        _ => (given, None),
+    }
+}
+
+/// How to weigh, found by trying on the kit's fabrics: few layers have more to avoid than they can, so that detours
+/// pay and half of all channels are worth another try; with many layers the shortest paths nearly fit.
+#[derive(Clone, Copy, Debug)]
+struct Aim {
+    /// What a hop weighs beside the paths over a channel.
+    hop: u64,
+    /// Channels with so many percent of the busiest one's load are hot.
+    hot_percent: u64,
+    /// So many trees are made again for each that there is, at most.
+    again: usize,
+}
+
+impl Aim {
+    fn of(net: &Net, plan: &[Vec<Tree>]) -> Self {
+        let mean = mean_load(net, plan);
+        match plan.len() {
+            0..=2 => Self { hop: (mean / 4).max(1), hot_percent: 50, again: 3 },
+            _ => Self { hop: 2 * mean, hot_percent: 95, again: 1 },
+        }
+    }
+}
+
+/// The trees of every layer.
+fn layers(problem: &Problem<'_>, net: &Net, lanes: usize) -> Vec<Vec<Tree>> {
+    let weight: Vec<u32> = problem.switches().map(|switch| problem.behind(switch).len() as u32).collect();
+    let ends = weight.iter().filter(|weight| **weight > 0).count();
+    let lanes = lanes.min(ends).max(1);
+    let layer_of = partition(net, &weight, lanes as u32);
+    let mut plan = vec![Vec::new(); lanes];
+    // First one tree of every switch, then the second of every switch, and so on: load spreads as it grows.
+    let most = weight.iter().copied().max().unwrap_or(0) as usize;
+    for turn in 0..most {
+        for switch in problem.switches().filter(|switch| layer_of[*switch as usize] != NONE) {
+            let behind = problem.behind(switch);
+            let own = behind.iter().take_while(|end| end.is_switch()).count();
+            let terminals = behind.len() - own;
+            let mut lids: Vec<u32> = Vec::new();
+            if turn == 0 {
+                lids.extend(behind[..own].iter().map(|end| end.lid.index() as u32));
+            }
+            let loaded = u32::from(turn < terminals);
+            lids.extend(behind.get(own + turn).map(|end| end.lid.index() as u32));
+            if !lids.is_empty() {
+                plan[layer_of[switch as usize] as usize].push(Tree { switch, lids, loaded });
+            }
+        }
+    }
+    plan.retain(|trees| !trees.is_empty());
+    plan
+}
+
+/// Paths over a channel if all were shortest and spread evenly.
+fn mean_load(net: &Net, plan: &[Vec<Tree>]) -> u64 {
+    let mut loaded = vec![0u64; net.switches()];
+    plan.iter().flatten().for_each(|tree| loaded[tree.switch as usize] += u64::from(tree.loaded));
+    let to = (0..net.switches() as u32).into_par_iter().filter(|to| loaded[*to as usize] > 0);
+    let all: u64 = to
+        .map_init(Default::default, |(hops, queue): &mut (Vec<u32>, Vec<u32>), to| {
+            net.hops(&[to], hops, queue);
+            let paths = hops.iter().zip(&net.senders).filter(|(hops, _)| **hops != NONE);
+            loaded[to as usize] * paths.map(|(hops, sent)| u64::from(*hops) * u64::from(*sent)).sum::<u64>()
+        })
+        .sum();
+    (all / (net.channels() as u64).max(1)).max(1)
+}
+
+/// One way to reserve escape paths, as far as its trees are made.
+#[derive(Debug)]
+struct Course<'n> {
+    net: &'n Net,
+    layers: Vec<Layer<'n>>,
+    reserve: Reserve,
+    /// Trees made so far, and all of them.
+    made: usize,
+    trees: usize,
+    load: Vec<u64>,
+    best: Outcome,
+}
+
+impl<'n> Course<'n> {
+    /// Makes the first tree of every switch: enough to tell which recipe suits the fabric.
+    fn begin(
+        net: &'n Net,
+        recipe: Recipe,
+        plan: &[Vec<Tree>],
+        roots: &[Vec<u32>],
+        pulse: &dyn Pulse,
+    ) -> Self {
+        let make = |(trees, roots): (&Vec<Tree>, &Vec<u32>)| Layer::new(net, recipe, trees.clone(), roots);
+        let layers = plan.par_iter().zip(roots).map(make).collect();
+        let mut course = Self {
+            net,
+            layers,
+            reserve: recipe.reserve,
+            made: 0,
+            trees: plan.iter().map(Vec::len).sum(),
+            load: vec![0; net.channels()],
+            best: Outcome::default(),
+        };
+        course.layers.iter_mut().for_each(|layer| layer.line_up(0..layer.first_turn()));
+        course.make(pulse);
+        course
+    }
+
+    fn busiest(&self) -> u64 {
+        self.load.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Makes the other trees, then those again that load hot channels, while that helps.
+    fn finish(&mut self, aim: &Aim, pulse: &dyn Pulse) {
+        self.layers.iter_mut().for_each(|layer| layer.line_up(layer.first_turn()..layer.trees.len()));
+        self.make(pulse);
+        self.keep();
+        let (mut left, mut in_vain) = ((self.trees * aim.again).min(WORK / self.net.channels().max(1)), 0);
+        while left > 0 && in_vain < IN_VAIN && !pulse.cancelled() {
+            let bound = self.busiest() * aim.hot_percent / 100;
+            let hot: Vec<bool> = self.load.iter().map(|load| *load > bound).collect();
+            self.layers.iter_mut().for_each(|layer| layer.line_up_hot(&hot, left));
+            let line: usize = self.layers.iter().map(Layer::line).sum();
+            self.make(pulse);
+            left = left.saturating_sub(line.max(1));
+            in_vain = if self.keep() { 0 } else { in_vain + 1 };
+        }
+    }
+
+    /// Makes the trees in line. Layers hear of each other's paths between rounds.
+    fn make(&mut self, pulse: &dyn Pulse) {
+        let rounds = if self.layers.len() > 1 { ROUNDS } else { 1 };
+        for round in 0..rounds {
+            self.layers.par_iter_mut().for_each(|layer| layer.make(round, rounds, pulse));
+            self.load = sum(self.net, &self.layers);
+            let load = &self.load;
+            self.layers.par_iter_mut().for_each(|layer| layer.hear(load));
+            let line = |layer: &Layer<'_>| layer.line() * (round + 1) / rounds;
+            let made = self.made + self.layers.iter().map(line).sum::<usize>();
+            pulse.step(made.min(self.trees), self.trees);
+        }
+        self.made += self.layers.iter().map(Layer::line).sum::<usize>();
+    }
+
+    /// Keeps the trees if they are the best so far.
+    fn keep(&mut self) -> bool {
+        let (busiest, total) = (self.busiest(), self.load.iter().sum());
+        if !self.best.tables.is_empty() && (busiest, total) >= (self.best.busiest, self.best.total) {
+            return false;
+        }
+        let fell_back = self.layers.iter().flat_map(|layer| &layer.fell_back).filter(|fell| **fell).count();
+        let tables = self.layers.iter().map(|layer| layer.table.clone()).collect();
+        self.best = Outcome { busiest, total, fell_back, tables };
+        true
+    }
+}
+
+fn sum(net: &Net, layers: &[Layer<'_>]) -> Vec<u64> {
+    let mut all = vec![0; net.channels()];
+    for layer in layers {
+        all.iter_mut().zip(&layer.load).for_each(|(all, load)| *all += load);
+    }
+    all
+}
+
+fn write(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], best: &Outcome) -> Routes {
+    let mut routes = problem.no_routes();
+    let stride = routes.stride().max(1);
+    routes.bytes_mut().par_chunks_exact_mut(stride).enumerate().for_each(|(switch, row)| {
+        for (trees, table) in plan.iter().zip(&best.tables) {
+            for (number, tree) in trees.iter().enumerate() {
+                let place = table[number * net.switches() + switch];
+                if place == u8::MAX {
+                    continue;
+                }
+                let channel = net.at_place(switch as u32, place);
+                let port = problem.graph.channels()[channel as usize].from_port.value();
+                tree.lids.iter().for_each(|lid| row[*lid as usize] = port);
+            }
+        }
+        for end in problem.behind(switch as u32) {
+            row[end.lid.index()] = end.port.value();
+        }
+    });
+    let mut lane = vec![0; stride];
+    for (number, trees) in plan.iter().enumerate() {
+        trees.iter().flat_map(|tree| &tree.lids).for_each(|lid| lane[*lid as usize] = number as u8);
+    }
+    if plan.len() > 1 {
+        routes.lanes = Lanes::ByDestination { lanes: plan.len() as u8, lane };
+    }
+    routes
+}

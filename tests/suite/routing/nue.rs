@@ -1,0 +1,237 @@
+//! `nue`: everything connected and free of deadlocks with any number of lanes.
+
+use fabdeck::fabric::{
+    Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum, Resolved,
+};
+use fabdeck::routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+use super::oracle::{Verdict, judge};
+use super::{fabric, route_as};
+
+fn nue(problem: &Problem<'_>, lanes: u8) -> Answer {
+    route_as("nue", problem, &Request { lanes, ..Request::default() }).unwrap()
+}
+
+/// What the engine promises, by the naive judge.
+fn holds(what: &str, problem: &Problem<'_>, lanes: u8) -> Verdict {
+    let answer = nue(problem, lanes);
+    let verdict = judge(problem, &answer.routes);
+    let kept = verdict.lost.is_empty()
+        && verdict.lost_switches.is_empty()
+        && !(verdict.loops || verdict.cycle || verdict.cycle_switches)
+        && verdict.lanes.iter().all(|lane| *lane < lanes)
+        && answer.routes.lane_count() <= lanes;
+    assert!(kept, "{what}, {lanes} lanes: {verdict:?}");
+    verdict
+}
+
+/// Switches 1 to n with one host each, cabled as listed; several cables of one pair are parallel links.
+fn by_hand(switches: u64, cables: &[(u64, u64)]) -> Fabric {
+    let mut builder = FabricBuilder::new();
+    let mut keys = Vec::new();
+    for number in 1..=switches {
+        let switch = NodeFacts::new(NodeKind::Switch, Guid(number), 36, format!("n{number}"));
+        let host = NodeFacts::new(NodeKind::ChannelAdapter, Guid(100 + number), 1, format!("h{number}"));
+        let (switch, host) = (builder.add_node(switch).unwrap(), builder.add_node(host).unwrap());
+        builder.port(switch, PortNum(0)).lid = Lid::new(number as u32);
+        builder.port(host, PortNum(1)).lid = Lid::new(100 + number as u32);
+        builder.connect((switch, PortNum(1)), (host, PortNum(1))).unwrap();
+        keys.push((switch, 1u8));
+    }
+    for (a, b) in cables {
+        for end in [a, b] {
+            keys[*end as usize - 1].1 += 1;
+        }
+        let [a, b] = [a, b].map(|end| (keys[*end as usize - 1].0, PortNum(keys[*end as usize - 1].1)));
+        builder.connect(a, b).unwrap();
+    }
+    builder.finish()
+}
+
+/// Figure 6.3a: a ring of five with a shortcut.
+const RING: &[(u64, u64)] = &[(1, 2), (2, 3), (3, 4), (4, 5), (5, 1), (3, 5)];
+
+#[test]
+fn the_ring_of_five_with_a_shortcut_needs_one_lane() {
+    // Figures 6.1 to 6.7: without the shortcut no shortest-path routing does.
+    for (name, cables) in [("ring", &RING[..5]), ("ring with shortcut", RING)] {
+        let (fabric, faults) = (by_hand(5, cables), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let one = holds(name, &problem, 1);
+        assert!(one.detour || name != "ring", "{name}: {one:?}");
+        for lanes in 2..=8 {
+            holds(name, &problem, lanes);
+        }
+        // A lane for each destination leaves nothing to avoid.
+        assert!(!holds(name, &problem, 5).detour, "{name}");
+    }
+}
+
+#[test]
+fn the_impasse_is_solved() {
+    // Figures 6.8 and 6.9: n4 between n3 and n5, with islands below, inside a larger network.
+    let cables = [(1, 3), (2, 3), (3, 4), (4, 5), (5, 7), (5, 6), (4, 8), (8, 9), (8, 10), (1, 2), (7, 6)];
+    let around = [(1, 11), (11, 7), (2, 12), (12, 6), (11, 12)];
+    for more in 0..=around.len() {
+        let cables: Vec<_> = cables.iter().chain(&around[..more]).copied().collect();
+        let (fabric, faults) = (by_hand(12, &cables), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        for lanes in 1..=4 {
+            holds("impasse", &problem, lanes);
+        }
+    }
+}
+
+#[test]
+fn named_fabrics_keep_every_promise_at_any_number_of_lanes() {
+    for (name, lanes) in [
+        ("demo", &[1, 8][..]),
+        ("torus,dims=5", &[1, 2, 3, 4, 5, 6, 7, 8]),
+        ("torus,dims=4x4", &[1, 2, 3, 8]),
+        ("torus,dims=3x3x3", &[1, 4, 8]),
+        ("torus,dims=5x4,redundancy=2", &[1, 4]),
+        ("mesh,dims=4x3", &[1, 2]),
+        ("kautz,d=2,k=3", &[1, 2, 5]),
+        ("kary,k=3,n=3", &[1, 4]),
+        ("dragonfly,a=4,h=2,g=5", &[1, 3, 7]),
+        ("random,switches=20,links=40,faults=3", &[1, 2, 6]),
+        ("random,switches=12,links=14,faults=40%,disconnect=yes", &[1, 2, 8]),
+    ] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        lanes.iter().for_each(|lanes| drop(holds(name, &problem, *lanes)));
+    }
+}
+
+/// A fabric of the generator with links and switches marked failed.
+fn any_fabric() -> impl Strategy<Value = (String, Vec<usize>, u8)> {
+    let hosts = 0..3u32;
+    let name = prop_oneof![
+        (3..14u32, 0..12u32, 0..1000u32, hosts.clone()).prop_map(|(switches, more, seed, hosts)| {
+            let most = switches * (switches - 1) / 2;
+            let links = (switches + more).min(most);
+            format!("random,switches={switches},links={links},seed={seed},terminals={hosts}")
+        }),
+        (2..5u32, 2..5u32, 1..3u32)
+            .prop_map(|(x, y, twin)| { format!("torus,dims={x}x{y},terminals=2,redundancy={twin}") }),
+        (2..4u32, hosts.clone()).prop_map(|(k, hosts)| format!("kautz,d=2,k={k},terminals={hosts}")),
+        (2..4u32, 2..4u32).prop_map(|(k, n)| format!("kary,k={k},n={n}")),
+        (2..5u32, 2..5u32).prop_map(|(a, g)| format!("dragonfly,a={a},h=2,g={g},terminals=1")),
+        (3..8u32).prop_map(|around| format!("torus,dims={around},terminals=2")),
+    ];
+    (name, prop::collection::vec(any::<prop::sample::Index>(), 0..6), 1..=8u8).prop_map(
+        |(name, marks, lanes)| (name, marks.into_iter().map(|mark| mark.index(1 << 20)).collect(), lanes),
+    )
+}
+
+#[test]
+fn random_fabrics_with_failures_keep_every_promise() {
+    let config = ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() };
+    let run = TestRunner::new(config).run(&any_fabric(), |(name, marks, lanes)| {
+        let Ok(spec) = name.parse() else { return Ok(()) };
+        let Ok(made) = fabdeck::generate::generate(&spec) else { return Ok(()) };
+        let fabric = made.fabric;
+        let mut faults = Faults::default();
+        for mark in marks {
+            let (link, _) = fabric.links().nth(mark % fabric.links().len()).unwrap();
+            faults.mark(Resolved::Link(link));
+        }
+        holds(&name, &Problem::new(&fabric, &faults), lanes);
+        Ok(())
+    });
+    run.unwrap();
+}
+
+#[test]
+fn threads_change_nothing() {
+    for name in ["torus,dims=4x4x3,terminals=2", "random,switches=30,links=70,terminals=3"] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| [1, 3, 8].map(|lanes| nue(&problem, lanes)))
+        };
+        let one = with(1);
+        assert_eq!(one, with(2), "{name}");
+        assert_eq!(one, with(2), "{name}, once more");
+    }
+}
+
+#[test]
+fn tori_stay_far_below_one_spanning_tree() {
+    let (fabric, faults) = (fabric("torus,dims=4x4x4,terminals=2"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    // Paths grow with the square of the terminals: a quarter of what four of them on each switch get.
+    for (lanes, bound) in [(1, 760), (4, 188), (8, 274)] {
+        let verdict = holds("torus", &problem, lanes);
+        assert!(verdict.busiest <= bound, "{lanes} lanes: {}", verdict.busiest);
+    }
+}
+
+#[test]
+fn a_port_with_fewer_lanes_limits_them_and_is_named() {
+    let mut builder = FabricBuilder::new();
+    let ends = [1, 2, 3].map(|number| {
+        let key = builder
+            .add_node(NodeFacts::new(NodeKind::Switch, Guid(number), 4, format!("n{number}")))
+            .unwrap();
+        builder.port(key, PortNum(0)).lid = Lid::new(number as u32);
+        key
+    });
+    for at in 0..3 {
+        builder.connect((ends[at], PortNum(1)), (ends[(at + 1) % 3], PortNum(2))).unwrap();
+    }
+    builder.port(ends[1], PortNum(2)).operational_lanes = Some(2);
+    let (fabric, faults) = (builder.finish(), Faults::default());
+    let answer = nue(&Problem::new(&fabric, &faults), 3);
+    assert_eq!(answer.routes.lane_count(), 2);
+    assert!(answer.remarks.iter().any(|remark| remark.contains("port 2 of n2")), "{:?}", answer.remarks);
+}
+
+#[test]
+fn every_lid_of_a_port_is_reached_on_the_lane_of_its_layer() {
+    let mut builder = FabricBuilder::new();
+    let ends = [1u32, 2, 3, 4].map(|number| {
+        let switch = NodeFacts::new(NodeKind::Switch, Guid(number.into()), 4, "");
+        let host = NodeFacts::new(NodeKind::ChannelAdapter, Guid((100 + number).into()), 1, "");
+        let (switch, host) = (builder.add_node(switch).unwrap(), builder.add_node(host).unwrap());
+        builder.port(switch, PortNum(0)).lid = Lid::new(number);
+        let facts = builder.port(host, PortNum(1));
+        (facts.lid, facts.lmc) = (Lid::new(8 * number), Lmc::new(2).unwrap());
+        builder.connect((switch, PortNum(3)), (host, PortNum(1))).unwrap();
+        switch
+    });
+    for at in 0..4 {
+        builder.connect((ends[at], PortNum(1)), (ends[(at + 1) % 4], PortNum(2))).unwrap();
+    }
+    let (fabric, faults) = (builder.finish(), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    holds("four LIDs a port", &problem, 1);
+    holds("four LIDs a port", &problem, 2);
+    let routes = nue(&problem, 2).routes;
+    let Lanes::ByDestination { lanes: 2, lane } = &routes.lanes else { panic!("{:?}", routes.lanes) };
+    assert!((1..4).all(|more| lane[8] == lane[8 + more]));
+}
+
+#[test]
+fn nothing_to_route_no_lane_and_cancelling() {
+    let empty = Fabric::default();
+    let faults = Faults::default();
+    assert!(nue(&Problem::new(&empty, &faults), 8).routes.row(0).is_empty());
+    let fabric = fabric("torus,dims=3x3");
+    let problem = Problem::new(&fabric, &faults);
+    let none = route_as("nue", &problem, &Request { lanes: 0, ..Request::default() });
+    assert!(matches!(none, Err(Refusal::Request { engine: "nue", .. })));
+    struct Stop;
+    impl Pulse for Stop {
+        fn step(&self, _: usize, _: usize) {}
+        fn cancelled(&self) -> bool {
+            true
+        }
+    }
+    let stopped = (engine("nue").unwrap().route)(&problem, &Request::default(), &Stop);
+    assert_eq!(stopped, Err(Refusal::Cancelled));
+    let _ = NoPulse;
+}
