@@ -8,12 +8,17 @@ mod descent;
 mod dfsssp;
 mod engine;
 mod lanes;
+mod ftree;
 mod minhop;
 mod nue;
 mod problem;
+mod ranks;
 mod registry;
 pub(crate) mod trees;
 mod sssp;
+mod sftree;
+mod updn;
+mod updown;
 
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
 pub use problem::{Destination, Problem};

@@ -3,6 +3,7 @@
 use super::engine::{Engine, Promise};
 use super::{dfsssp, minhop, sssp};
 use super::{minhop, nue};
+use super::{ftree, minhop, sftree, updn};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -14,6 +15,7 @@ const SHORTEST: Promise = Promise {
 
 /// Nue's, for any number of lanes from one on.
 const NUE: Promise = Promise {
+const ACYCLIC: Promise = Promise {
     terminals: true,
     switches: true,
     shortest: false,
@@ -45,6 +47,15 @@ pub static ENGINES: &[Engine] = &[
         title: "deadlock-free on any fabric with any number of lanes",
         promise: NUE,
         route: nue::route,
+    Engine { id: updn::ID, title: "Up*/Down*: any fabric, one lane", promise: ACYCLIC, route: updn::route },
+        id: ftree::ID,
+        title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
+        promise: Promise { terminals: false, switches: false, ..ACYCLIC },
+        route: ftree::route,
+        id: sftree::ID,
+        title: "fat-trees with every switch connected, one lane",
+        promise: ACYCLIC,
+        route: sftree::route,
     },
 ];
 

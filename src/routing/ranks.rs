@@ -1,0 +1,293 @@
+//! Finds the heights of switches: where the bottom of a tree lies and where its top, on fabrics that nobody labelled.
+//!
+//! Several readings are tried, and judged on paths between a sample of host switches: first by how many pairs have no
+//! path up, across once at most, and down that is as short as the fabric has one (a step more is allowed, where racks
+//! are joined in pairs there may be a way over the other rack); then by how many channels lead across. The first of
+//! the best is taken.
+
+use rayon::prelude::*;
+
+use super::engine::{Refusal, Request};
+use super::problem::Problem;
+use crate::fabric::{Guid, Node, NodeId, NodeKind, SwitchGraph};
+
+const FAR: u32 = u32::MAX;
+/// Host switches that a reading is judged on.
+const SAMPLE: usize = 24;
+
+#[derive(Clone, Debug)]
+pub(super) struct Ranks {
+    /// Of each switch: higher is nearer the top.
+    pub height: Vec<u32>,
+    /// How they were found, a sentence.
+    pub remark: String,
+}
+
+/// An adapter inside a switch that reduces data, no host.
+pub(super) fn is_aggregation(node: &Node) -> bool {
+    node.facts.kind != NodeKind::Switch && node.facts.description.contains("Aggregation Node")
+}
+
+/// The hosts of each switch: compute nodes if they are given, else adapters but for aggregation nodes.
+pub(super) fn hosts(problem: &Problem<'_>, compute_nodes: &[Guid]) -> Vec<u32> {
+    let fabric = problem.fabric;
+    let mut hosts = vec![0; problem.graph.switch_count()];
+    for terminal in problem.graph.terminals() {
+        let node = fabric.node(fabric.port(terminal.port).node);
+        let counts = match compute_nodes.is_empty() {
+            true => !is_aggregation(node),
+            false => compute_nodes.contains(&node.guid()),
+        };
+        hosts[terminal.switch as usize] += u32::from(counts);
+    }
+    hosts
+}
+
+/// The switches of a list of GUIDs that live.
+pub(super) fn named_switches(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    guids: &[Guid],
+) -> Result<Vec<u32>, Refusal> {
+    let find = |guid: &Guid| {
+        let node = problem.fabric.node_by_guid(*guid).filter(|id| problem.fabric.node(*id).is_switch());
+        node.map(|id| id.0)
+            .ok_or_else(|| Refusal::Request { engine, what: format!("no switch {guid} to take as root") })
+    };
+    let mut found: Vec<u32> = guids.iter().map(find).collect::<Result<_, _>>()?;
+    found.retain(|switch| problem.graph.alive(*switch));
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// Steps from the nearest of several switches.
+fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec<u32> {
+    let mut steps = vec![FAR; graph.switch_count()];
+    let mut queue = Vec::new();
+    for start in starts {
+        if graph.alive(start) && steps[start as usize] == FAR {
+            steps[start as usize] = 0;
+            queue.push(start);
+        }
+    }
+    let mut next = 0;
+    while let Some(at) = queue.get(next).copied() {
+        next += 1;
+        for channel in &graph.channels()[graph.leaving(at)] {
+            if steps[channel.to as usize] == FAR {
+                steps[channel.to as usize] = steps[at as usize] + 1;
+                queue.push(channel.to);
+            }
+        }
+    }
+    steps
+}
+
+/// Heights below roots: the farthest switches are at the bottom.
+pub(super) fn below(graph: &SwitchGraph, roots: &[u32]) -> Vec<u32> {
+    let steps = steps_from(graph, roots.iter().copied());
+    let most = steps.iter().filter(|steps| **steps != FAR).max().copied().unwrap_or(0);
+    steps.into_iter().map(|steps| most.saturating_sub(steps)).collect()
+}
+
+/// Heights above the bottom.
+fn over(graph: &SwitchGraph, bottom: &[u32]) -> Vec<u32> {
+    let steps = steps_from(graph, bottom.iter().copied());
+    steps.into_iter().map(|steps| if steps == FAR { 0 } else { steps }).collect()
+}
+
+/// Switches with hosts, part by part, evenly chosen where there are many.
+fn sample(problem: &Problem<'_>, hosts: &[u32]) -> Vec<Vec<u32>> {
+    let (part, parts) = problem.graph.parts();
+    let mut by_part: Vec<Vec<u32>> = vec![Vec::new(); parts as usize];
+    for pass in 0..2 {
+        for switch in problem.switches().filter(|switch| problem.graph.alive(*switch)) {
+            let members = &mut by_part[part[switch as usize] as usize];
+            // A part without hosts is judged on its switches.
+            let wanted = hosts[switch as usize] > 0;
+            if (pass == 0 && wanted) || (pass == 1 && members.first().is_none_or(|m| hosts[*m as usize] == 0))
+            {
+                members.push(switch);
+            }
+        }
+    }
+    for members in &mut by_part {
+        if members.len() > SAMPLE {
+            let all = std::mem::take(members);
+            members.extend((0..SAMPLE).map(|at| all[at * all.len() / SAMPLE]));
+        }
+    }
+    by_part
+}
+
+/// The centre of each part: the switches from which nine in ten of its host switches are nearest (the statistical
+/// choice of roots, dissertation 3.3.4). The second value is the one with the least sum of distances, of equals the
+/// one with the lowest GUID.
+pub(super) fn centres(problem: &Problem<'_>, hosts: &[u32]) -> Vec<(Vec<u32>, u32)> {
+    let (part, _) = problem.graph.parts();
+    let sampled = sample(problem, hosts);
+    let of_part = |(number, members): (usize, &Vec<u32>)| {
+        let steps: Vec<Vec<u32>> =
+            members.par_iter().map(|start| steps_from(&problem.graph, [*start])).collect();
+        let mut ranked = Vec::new();
+        for switch in problem.switches().filter(|switch| part[*switch as usize] == number as u32) {
+            let mut far: Vec<u32> = steps.iter().map(|steps| steps[switch as usize]).collect();
+            far.sort_unstable();
+            let most = far[..(far.len() * 9).div_ceil(10)].last().copied().unwrap_or(0);
+            ranked.push((most, far.iter().map(|far| u64::from(*far)).sum::<u64>(), switch));
+        }
+        let best = ranked.iter().min().copied().unwrap_or((0, 0, 0));
+        let centre = ranked.iter().filter(|(most, _, _)| *most == best.0).map(|(_, _, switch)| *switch);
+        (centre.collect(), best.2)
+    };
+    sampled.iter().enumerate().map(of_part).collect()
+}
+
+/// What is wrong with a reading.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Flaws {
+    /// Ordered pairs of sampled host switches without a short path that goes up, across once, and down.
+    pub missed: usize,
+    pub across: usize,
+    pub pairs: usize,
+    /// The pairs missed by each sampled switch, the worst first.
+    pub worst: Vec<(usize, u32)>,
+}
+
+pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Flaws {
+    let graph = &problem.graph;
+    let mut flaws = Flaws::default();
+    let level =
+        |channel: &&crate::fabric::Channel| height[channel.from as usize] == height[channel.to as usize];
+    flaws.across = graph.channels().iter().filter(level).count();
+    for members in sample(problem, hosts) {
+        let missed: Vec<usize> = members
+            .par_iter()
+            .map(|from| {
+                let (shortest, ordered) = (steps_from(graph, [*from]), ordered_steps(graph, height, *from));
+                let missed = |to: &&u32| ordered[**to as usize] > shortest[**to as usize].saturating_add(1);
+                members.iter().filter(missed).count()
+            })
+            .collect();
+        flaws.pairs += members.len() * members.len().saturating_sub(1);
+        flaws.missed += missed.iter().sum::<usize>();
+        flaws.worst.extend(missed.into_iter().zip(members).filter(|(missed, _)| *missed > 0));
+    }
+    flaws.worst.sort_unstable_by_key(|(missed, switch)| (std::cmp::Reverse(*missed), *switch));
+    flaws
+}
+
+/// Steps by paths that go up, across once at most, and down.
+fn ordered_steps(graph: &SwitchGraph, height: &[u32], from: u32) -> Vec<u32> {
+    let mut steps = vec![[FAR; 2]; graph.switch_count()];
+    let mut queue = vec![(from, 0)];
+    steps[from as usize][0] = 0;
+    let mut next = 0;
+    while let Some((at, fell)) = queue.get(next).copied() {
+        next += 1;
+        for channel in &graph.channels()[graph.leaving(at)] {
+            let (here, there) = (height[at as usize], height[channel.to as usize]);
+            if fell == 1 && there >= here {
+                continue;
+            }
+            let falls = usize::from(there <= here);
+            if steps[channel.to as usize][falls] == FAR {
+                steps[channel.to as usize][falls] = steps[at as usize][fell] + 1;
+                queue.push((channel.to, falls));
+            }
+        }
+    }
+    steps.into_iter().map(|[rising, falling]| rising.min(falling)).collect()
+}
+
+/// The heights of a tree, or why the fabric is none.
+pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Request) -> Result<Ranks, Refusal> {
+    let hosts = hosts(problem, &request.compute_nodes);
+    if !request.compute_nodes.is_empty() && hosts.iter().all(|hosts| *hosts == 0) {
+        let what = "none of the compute nodes given is an adapter on a live switch".to_owned();
+        return Err(Refusal::Request { engine, what });
+    }
+    let readings = readings(engine, problem, request, &hosts)?;
+    let mut best: Option<(Flaws, Ranks)> = None;
+    for ranks in readings {
+        let flaws = flaws(problem, &hosts, &ranks.height);
+        let better = best
+            .as_ref()
+            .is_none_or(|(least, _)| (flaws.missed, flaws.across) < (least.missed, least.across));
+        let flawless = (flaws.missed, flaws.across) == (0, 0);
+        if better {
+            best = Some((flaws, ranks));
+        }
+        if flawless {
+            break;
+        }
+    }
+    match best {
+        Some((flaws, _)) if flaws.missed * 20 > flaws.pairs => Err(unfit(engine, problem, &flaws)),
+        Some((_, ranks)) => Ok(ranks),
+        None => Ok(Ranks { height: vec![0; problem.graph.switch_count()], remark: "no switches".to_owned() }),
+    }
+}
+
+fn readings(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    request: &Request,
+    hosts: &[u32],
+) -> Result<Vec<Ranks>, Refusal> {
+    let graph = &problem.graph;
+    let centres = centres(problem, hosts);
+    if !request.roots.is_empty() {
+        let mut roots = named_switches(engine, problem, &request.roots)?;
+        let given = roots.len();
+        fill_parts(problem, &mut roots, |part| centres[part].0.clone());
+        let remark = format!("ranks below {given} roots that were given");
+        return Ok(vec![Ranks { height: below(graph, &roots), remark }]);
+    }
+    let centre: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
+    let bottom = |least: u32| {
+        let mut bottom: Vec<u32> = problem.switches().filter(|at| hosts[*at as usize] >= least).collect();
+        fill_parts(problem, &mut bottom, |part| vec![centres[part].1]);
+        bottom
+    };
+    let most = hosts.iter().copied().max().unwrap_or(0);
+    let (all, crowded) = (over(graph, &bottom(1)), over(graph, &bottom(most.div_ceil(2).max(1))));
+    let top = crowded.iter().copied().max().unwrap_or(0);
+    let mut tops: Vec<u32> = problem.switches().filter(|switch| crowded[*switch as usize] == top).collect();
+    fill_parts(problem, &mut tops, |part| centres[part].0.clone());
+    let ranks = |height: Vec<u32>, remark: String| Ranks { height, remark };
+    Ok(vec![
+        ranks(below(graph, &centre), format!("ranks below {} switches at the centre", centre.len())),
+        ranks(all, "ranks above the switches with hosts".to_owned()),
+        ranks(below(graph, &tops), format!("ranks below the {} switches farthest from hosts", tops.len())),
+        ranks(crowded, "ranks above the switches with most hosts".to_owned()),
+    ])
+}
+
+/// Adds switches to the parts that have none of the list.
+fn fill_parts(problem: &Problem<'_>, switches: &mut Vec<u32>, of_part: impl Fn(usize) -> Vec<u32>) {
+    let (part, parts) = problem.graph.parts();
+    let mut has = vec![false; parts as usize];
+    switches.retain(|switch| problem.graph.alive(*switch));
+    switches.iter().for_each(|switch| has[part[*switch as usize] as usize] = true);
+    for part in (0..parts as usize).filter(|part| !has[*part]) {
+        switches.extend(of_part(part));
+    }
+}
+
+fn unfit(engine: &'static str, problem: &Problem<'_>, flaws: &Flaws) -> Refusal {
+    let name = |switch: &u32| {
+        let node = problem.fabric.node(NodeId(*switch));
+        format!("{} ({})", node.facts.description.trim(), node.guid())
+    };
+    let worst: Vec<String> = flaws.worst.iter().take(3).map(|(_, switch)| name(switch)).collect();
+    let why = format!(
+        "it is no tree: of {} pairs of switches with hosts {} have no short path that goes up and then down, most of \
+         them from {}",
+        flaws.pairs,
+        flaws.missed,
+        worst.join(", ")
+    );
+    Refusal::Unfit { engine, why }
+}

@@ -1,0 +1,65 @@
+//! Up*/Down*: every channel has a direction, and paths go up first, down after. One lane.
+//!
+//! - Roots are those that were given, or the centre of the fabric: the switches nearest to nine in ten of the switches
+//!   with hosts, if everything below them forms a tree, otherwise the one of them with the least sum of distances.
+//! - Switches are in a total order, by distance from the roots and then by GUID, so no two channels are alike.
+//! - Where a way down exists a path goes down: a destination's tables never lead up behind a step down.
+//! - Several roots do not reach each other by going up and down. They meet below, as in `sftree`; switches that even
+//!   that does not serve hang on one cable each, set aside for their own traffic.
+
+use super::engine::{Answer, Pulse, Refusal, Request};
+use super::problem::Problem;
+use super::ranks;
+use super::sftree::subtree_roots;
+use super::updown::{Order, fill};
+
+pub const ID: &str = "updn";
+
+pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    let mut remarks = Vec::new();
+    let height = heights(problem, request, &mut remarks)?;
+    if pulse.cancelled() {
+        return Err(Refusal::Cancelled);
+    }
+    let mut order = Order::new(&problem.graph, &height, true);
+    let subtrees = subtree_roots(problem, request, &order);
+    let roots = order.tops().into_iter().zip(subtrees).map(|(tops, subtree)| match tops[..] {
+        [root] => root,
+        _ => subtree,
+    });
+    order.complete(&problem.graph, &roots.collect::<Vec<u32>>());
+    let grafted = order.grafted().count();
+    if grafted > 0 {
+        remarks.push(format!(
+            "{grafted} switches hang on one cable each, no root above them reaches all others"
+        ));
+    }
+    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
+}
+
+fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) -> Result<Vec<u32>, Refusal> {
+    let graph = &problem.graph;
+    let hosts = ranks::hosts(problem, &request.compute_nodes);
+    let centres = ranks::centres(problem, &hosts);
+    let name = |root: &u32| problem.fabric.node(crate::fabric::NodeId(*root)).guid().to_string();
+    if !request.roots.is_empty() {
+        let given = ranks::named_switches(ID, problem, &request.roots)?;
+        let (part, _) = graph.parts();
+        let elsewhere = |number: usize| !given.iter().any(|root| part[*root as usize] as usize == number);
+        let more =
+            centres.iter().enumerate().filter(|(number, _)| elsewhere(*number)).map(|(_, (_, root))| *root);
+        let roots: Vec<u32> = given.iter().copied().chain(more).collect();
+        return Ok(ranks::below(graph, &roots));
+    }
+    let all: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
+    let height = ranks::below(graph, &all);
+    let flaws = ranks::flaws(problem, &hosts, &height);
+    if (flaws.missed, flaws.across) == (0, 0) {
+        remarks.push(format!("{} roots at the centre of the fabric", all.len()));
+        return Ok(height);
+    }
+    let roots: Vec<u32> = centres.iter().map(|(_, root)| *root).collect();
+    let named: Vec<String> = roots.iter().take(4).map(name).collect();
+    remarks.push(format!("root {}", named.join(", ")));
+    Ok(ranks::below(graph, &roots))
+}

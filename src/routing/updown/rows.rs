@@ -1,0 +1,184 @@
+//! Fills the tables, a switch at a time: of the hops that begin a shortest path of the order, the one that leads to the
+//! destination's main path, else the one that this switch has used least.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::ladders::{Group, Ladders};
+use super::lengths::{FAR, Lengths};
+use super::order::Order;
+use super::reach::Reach;
+use crate::fabric::Routes;
+use crate::routing::engine::{Pulse, Refusal, Request};
+use crate::routing::problem::Problem;
+
+pub(in super::super) fn fill(
+    problem: &Problem<'_>,
+    order: &Order,
+    request: &Request,
+    pulse: &dyn Pulse,
+) -> Result<Routes, Refusal> {
+    let lengths = Lengths::new(order, pulse)?;
+    let ladders = Ladders::new(problem, order, request);
+    let mut routes = problem.no_routes();
+    let (stride, switches) = (routes.stride().max(1), problem.graph.switch_count());
+    let done = AtomicUsize::new(0);
+    let rows = routes.bytes_mut().par_chunks_exact_mut(stride).enumerate();
+    rows.for_each_init(
+        || Reach::new(switches),
+        |reach, (switch, row)| {
+            if !problem.graph.alive(switch as u32) || pulse.cancelled() {
+                return;
+            }
+            let seen = if order.graded { Some(reach) } else { None };
+            Writer::new(problem, order, &lengths, &ladders, switch as u32, seen).write(row);
+            pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
+        },
+    );
+    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(routes) }
+}
+
+/// One row in the making.
+struct Writer<'a> {
+    problem: &'a Problem<'a>,
+    order: &'a Order,
+    lengths: &'a Lengths,
+    ladders: &'a Ladders,
+    reach: Option<&'a Reach>,
+    switch: u32,
+    /// Destinations by hop, in the order of its hops.
+    used: Vec<u32>,
+    ways: Vec<u8>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(
+        problem: &'a Problem<'a>,
+        order: &'a Order,
+        lengths: &'a Lengths,
+        ladders: &'a Ladders,
+        switch: u32,
+        reach: Option<&'a mut Reach>,
+    ) -> Self {
+        let reach = reach.map(|reach| {
+            reach.look_up(order, switch);
+            &*reach
+        });
+        let used = vec![0; order.hops(switch).len()];
+        Self { problem, order, lengths, ladders, reach, switch, used, ways: Vec::new() }
+    }
+
+    fn write(&mut self, row: &mut [u8]) {
+        let (order, graph) = (self.order, &self.problem.graph);
+        let here = self.switch as usize;
+        for group in &self.ladders.groups {
+            if group.switch == self.switch {
+                for end in &self.ladders.sequence[group.first as usize..group.end as usize] {
+                    row[end.lid.index()] = end.port.value();
+                }
+                continue;
+            }
+            if order.part[group.switch as usize] != order.part[here] {
+                continue;
+            }
+            let graft = order.along_graft(graph, self.switch, group.switch);
+            let target = order.attach[group.switch as usize];
+            if let Some(port) = graft {
+                self.all(row, group, port);
+            } else if self.lengths.down(self.switch, target) != FAR {
+                self.go_down(row, group, target);
+            } else if self.lengths.any(self.switch, target) != FAR {
+                self.go_up(row, group, target);
+            } else if let Some(channel) = order.graft(self.switch) {
+                self.all(row, group, graph.channel(channel).from_port.value());
+            }
+        }
+    }
+
+    fn all(&self, row: &mut [u8], group: &Group, port: u8) {
+        for end in &self.ladders.sequence[group.first as usize..group.end as usize] {
+            row[end.lid.index()] = port;
+        }
+    }
+
+    fn go_down(&mut self, row: &mut [u8], group: &Group, target: u32) {
+        let steps = self.lengths.down(self.switch, target);
+        self.find_ways(target);
+        for turn in group.first as usize..group.end as usize {
+            let hops = self.order.hops(self.switch);
+            let main = self.ladders.port_down(turn, self.switch, steps);
+            let main =
+                main.and_then(|port| self.ways.iter().find(|way| hops[usize::from(**way)].port == port));
+            let way = main.copied().or_else(|| self.least(self.ways.iter().copied()));
+            self.take(row, turn, way);
+        }
+    }
+
+    fn go_up(&mut self, row: &mut [u8], group: &Group, target: u32) {
+        let length = self.lengths.any(self.switch, target);
+        let mut searched = false;
+        for turn in group.first as usize..group.end as usize {
+            let mut way = self.to_main_path(turn, target, length);
+            if way.is_none() {
+                if !std::mem::replace(&mut searched, true) {
+                    self.find_ways(target);
+                }
+                way = self.least(self.ways.iter().copied());
+            }
+            self.take(row, turn, way);
+        }
+    }
+
+    /// A hop up towards the lowest switch of the main path that a shortest path can turn at.
+    fn to_main_path(&self, turn: usize, target: u32, length: u16) -> Option<u8> {
+        let reach = self.reach?;
+        for (rung, switch) in self.ladders.switches(turn).iter().enumerate() {
+            if *switch == super::order::NONE {
+                break;
+            }
+            let slot = reach.slot(*switch);
+            if slot.steps == FAR || slot.steps + rung as u16 + 1 != length {
+                continue;
+            }
+            return match slot.single() {
+                Some(way) => self.stands(way, target, length).then_some(way),
+                None => {
+                    let ways = reach.places(*switch).filter(|way| self.stands(*way, target, length));
+                    self.least(ways)
+                }
+            };
+        }
+        None
+    }
+
+    /// Reversed turns can make a way that looks as short longer than it looks.
+    fn stands(&self, way: u8, target: u32, length: u16) -> bool {
+        let hop = &self.order.hops(self.switch)[usize::from(way)];
+        !self.order.inner[hop.to as usize]
+            || self.lengths.leads_up(self.order, self.switch, hop, target, length)
+    }
+
+    fn find_ways(&mut self, target: u32) {
+        self.lengths.ways(self.order, self.switch, target, &mut self.ways);
+    }
+
+    /// The way used least; among equals switches begin at different ones, lest all choose alike.
+    fn least(&self, ways: impl Iterator<Item = u8>) -> Option<u8> {
+        let mut found = [0u8; 256];
+        let mut count = 0;
+        for (slot, way) in found.iter_mut().zip(ways) {
+            *slot = way;
+            count += 1;
+        }
+        let start = (self.switch as usize).checked_rem(count)?;
+        let turned = found[start..count].iter().chain(&found[..start]);
+        turned.min_by_key(|way| self.used[usize::from(**way)]).copied()
+    }
+
+    fn take(&mut self, row: &mut [u8], turn: usize, way: Option<u8>) {
+        let Some(way) = way.map(usize::from) else { return };
+        self.used[way] += 1;
+        row[self.ladders.sequence[turn].lid.index()] = self.order.hops(self.switch)[way].port;
+    }
+}

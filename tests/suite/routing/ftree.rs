@@ -1,0 +1,149 @@
+//! `ftree`: hosts of a tree on shortest paths, balanced; what has no way up and down is left out.
+
+use fabdeck::fabric::{Faults, NodeId};
+use fabdeck::routing::{Problem, Refusal, Request};
+use proptest::prelude::*;
+
+use super::load::Traffic;
+use super::oracle::judge;
+use super::{fabric, route, route_as, same_on_two_threads};
+
+/// Random trees, damaged and furnished as those of the field.
+pub fn trees() -> impl Strategy<Value = String> {
+    let shape = prop_oneof![
+        (2u32..4, 2u32..4).prop_map(|(k, n)| format!("kary,k={k},n={n}")),
+        (1u32..4, 2u32..5, 1u32..4).prop_map(|(m, l, w)| format!("xgft,m={m}x{l},w=1x{w}")),
+        (1u32..3, 2u32..4, 2u32..4, 1u32..3, 1u32..4)
+            .prop_map(|(m, a, b, v, w)| format!("xgft,m={m}x{a}x{b},w=1x{v}x{w}")),
+        (1u32..4, 1u32..5, 2u32..6).prop_map(|(n, m, r)| format!("gft2,n={n},m={m},r={r}")),
+    ];
+    let extras = (1u32..3, 0u32..25, any::<bool>(), 0u64..1000);
+    (shape, extras).prop_map(|(shape, (redundancy, faults, aggregation, seed))| {
+        let aggregation = if aggregation { "yes" } else { "no" };
+        format!(
+            "{shape},redundancy={redundancy},faults={faults}%,aggregation={aggregation},disconnect=yes,seed={seed}"
+        )
+    })
+}
+
+#[test]
+fn shift_permutations_meet_nowhere_on_full_trees() {
+    for name in ["kary,k=2,n=3", "kary,k=3,n=3", "kary,k=4,n=2", "kary,k=2,n=4", "kary,k=5,n=2"] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let routes = route("ftree", &problem).unwrap().routes;
+        assert_eq!(Traffic::new(&problem, &routes).worst_shift(), 1, "{name}");
+        let verdict = judge(&problem, &routes);
+        assert!(verdict.lost.is_empty() && !verdict.detour && !verdict.cycle_switches, "{name}: {verdict:?}");
+    }
+}
+
+#[test]
+fn channels_are_loaded_as_evenly_as_by_the_subnet_manager() {
+    for (name, most) in [("switch648", 630), ("racks648", 624)] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let routes = route("ftree", &problem).unwrap().routes;
+        let traffic = Traffic::new(&problem, &routes);
+        assert!(traffic.busiest * 100 <= most * 102, "{name}: {}", traffic.busiest);
+        assert_eq!(traffic.lost, 0, "{name}");
+    }
+}
+
+/// Set `FABDECK_LONG=1` to run it: the large fabrics take their time without optimization.
+#[test]
+fn large_fabrics_are_loaded_as_evenly() {
+    if std::env::var_os("FABDECK_LONG").is_none() {
+        return;
+    }
+    for (name, most) in [("switch3456", 3444), ("juropa", 7536), ("ranger", 4213)] {
+        for engine in ["ftree", "sftree", "updn"] {
+            let (fabric, faults) = (fabric(name), Faults::default());
+            let problem = Problem::new(&fabric, &faults);
+            let start = std::time::Instant::now();
+            let routes = route(engine, &problem).unwrap().routes;
+            let took = start.elapsed();
+            let traffic = Traffic::new(&problem, &routes);
+            println!("{name} {engine}: {} of {most}, {took:?}", traffic.busiest);
+            assert!(
+                engine == "updn" || traffic.busiest * 100 <= most * 102,
+                "{name} {engine}: {}",
+                traffic.busiest
+            );
+            assert_eq!(traffic.lost, 0, "{name} {engine}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_tree_is_refused_by_name() {
+    for name in ["torus,dims=5x5", "kautz,d=3,k=3", "dragonfly,a=4,p=2,h=2,g=9", "torus,dims=7"] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        for engine in ["ftree", "sftree"] {
+            let Err(Refusal::Unfit { why, .. }) = route(engine, &problem) else { panic!("{name} {engine}") };
+            assert!(why.contains("no tree") && why.contains("0x"), "{why}");
+        }
+    }
+}
+
+#[test]
+fn roots_and_compute_nodes_can_be_given() {
+    let (fabric, faults) = (fabric("kary,k=3,n=3,aggregation=yes"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let tops = fabric.switches().filter(|(_, node)| node.facts.description.starts_with("spine"));
+    let roots = tops.map(|(_, node)| node.guid()).collect();
+    let by_roots = route_as("ftree", &problem, &Request { roots, ..Request::default() }).unwrap();
+    assert_eq!(by_roots.routes, route("ftree", &problem).unwrap().routes);
+    let hosts = fabric.nodes().filter(|(_, node)| node.facts.description.starts_with("node"));
+    let compute_nodes: Vec<_> = hosts.map(|(_, node)| node.guid()).collect();
+    assert_eq!(compute_nodes.len(), 27);
+    let by_hosts = route_as("ftree", &problem, &Request { compute_nodes, ..Request::default() }).unwrap();
+    assert_eq!(by_hosts.routes, by_roots.routes);
+    let compute_nodes = vec![fabric.node(NodeId(0)).guid()];
+    let none = route_as("ftree", &problem, &Request { compute_nodes, ..Request::default() });
+    assert!(matches!(none, Err(Refusal::Request { engine: "ftree", .. })));
+}
+
+#[test]
+fn one_and_two_threads_agree() {
+    same_on_two_threads("ftree", "kary,k=4,n=3,faults=5%,aggregation=yes");
+    same_on_two_threads("ftree", "racks648");
+}
+
+#[test]
+fn a_tree_with_failed_links_keeps_its_hosts_connected() {
+    for name in
+        ["kary,k=5,n=3,faults=1%", "kary,k=5,n=3,faults=5%", "switch648,faults=5%", "switch648,faults=1"]
+    {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let routes = route("ftree", &problem).unwrap().routes;
+        let traffic = Traffic::new(&problem, &routes);
+        assert_eq!(traffic.lost, 0, "{name}");
+        println!("{name}: {}", traffic.busiest);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn no_cycle_and_no_loop_and_only_what_has_no_way_is_left_out(name in trees()) {
+        let (fabric, faults) = (fabric(&name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        match route("ftree", &problem) {
+            Ok(answer) => {
+                let verdict = judge(&problem, &answer.routes);
+                prop_assert!(!verdict.loops && !verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+                let whole = name.contains("faults=0%") && name.contains("aggregation=no");
+                prop_assert!(!whole || (verdict.lost.is_empty() && !verdict.detour), "{name}: {verdict:?}");
+            }
+            Err(refusal) => {
+                let unfit = matches!(refusal, Refusal::Unfit { .. });
+                prop_assert!(unfit);
+                prop_assert!(!name.contains("faults=0%"), "{name}: {refusal}");
+            }
+        }
+    }
+}

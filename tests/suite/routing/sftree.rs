@@ -1,0 +1,113 @@
+//! `sftree`: all that `ftree` has, and everything reaches everything on one lane.
+
+use fabdeck::fabric::{Faults, NodeId};
+use fabdeck::routing::{Problem, Refusal, Request};
+use proptest::prelude::*;
+
+use super::ftree::trees;
+use super::oracle::judge;
+use super::{fabric, route, route_as, same_on_two_threads};
+
+fn holds(name: &str) {
+    let (fabric, faults) = (fabric(name), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let verdict = judge(&problem, &route("sftree", &problem).unwrap().routes);
+    assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
+    assert!(!verdict.loops && !verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+}
+
+#[test]
+fn every_pair_of_switches_is_served_without_a_cycle() {
+    for name in [
+        "demo",
+        "kary,k=2,n=3",
+        "kary,k=3,n=3,aggregation=yes",
+        "kary,k=2,n=4,aggregation=yes",
+        "gft2,n=2,m=4,r=6,redundancy=3,aggregation=yes",
+        "kary,k=3,n=3,aggregation=yes,faults=5%",
+        "mport,m=4,n=3",
+    ] {
+        holds(name);
+    }
+}
+
+/// Figure 3: two pods and two cores' worth of tops; X1 and X2 meet below A1, X1 and Y1 at the root of the subtree.
+#[test]
+fn tops_without_a_common_switch_above_meet_in_the_subtree() {
+    let (fabric, faults) = (fabric("kary,k=2,n=3"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let answer = route("sftree", &problem).unwrap();
+    let walk = |from: u32, to: u32| {
+        let lid = problem.behind(to)[0].lid;
+        let (mut at, mut path) = (from, vec![from]);
+        while at != to && path.len() < 20 {
+            let port = answer.routes.get(at, lid).unwrap();
+            let leaving = &problem.graph.channels()[problem.graph.leaving(at)];
+            at = leaving.iter().find(|channel| channel.from_port == port).unwrap().to;
+            path.push(at);
+        }
+        path.iter().map(|at| fabric.node(NodeId(*at)).facts.description.clone()).collect::<Vec<_>>()
+    };
+    let named = |name: &str| {
+        let node = |node: &fabdeck::fabric::Node| node.facts.description.split(' ').next() == Some(name);
+        fabric.switches().find(|(_, at)| node(at)).unwrap().0.0
+    };
+    let turn = |from: &str, to: &str| walk(named(from), named(to));
+    assert_eq!(turn("spine0", "spine2"), ["spine0", "mid0", "spine2"]);
+    assert_eq!(turn("spine0", "spine1"), ["spine0", "mid0", "leaf0", "mid1", "spine1"]);
+    assert_eq!(turn("mid0", "mid1"), ["mid0", "leaf0", "mid1"]);
+    assert_eq!(turn("mid2", "mid3"), ["mid2", "spine0", "mid0", "leaf0", "mid1", "spine1", "mid3"]);
+    assert!(answer.remarks.iter().any(|remark| remark.starts_with("root of the subtree: leaf0")));
+}
+
+#[test]
+fn the_root_is_not_the_switch_of_the_manager() {
+    let (fabric, faults) = (fabric("kary,k=2,n=3"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let first = problem.graph.terminals_of(0)[0];
+    let manager = Some(fabric.node(fabric.port(first.port).node).guid());
+    let plain = route("sftree", &problem).unwrap();
+    let moved = route_as("sftree", &problem, &Request { manager, ..Request::default() }).unwrap();
+    assert_ne!(plain.remarks[1], moved.remarks[1]);
+    assert!(!judge(&problem, &moved.routes).cycle_switches);
+}
+
+#[test]
+fn hosts_take_the_paths_of_ftree() {
+    let (fabric, faults) = (fabric("kary,k=3,n=3"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let (one, other) = (route("ftree", &problem).unwrap().routes, route("sftree", &problem).unwrap().routes);
+    for switch in problem.switches() {
+        for end in problem.destinations() {
+            let port = one.get(switch, end.lid);
+            assert!(port.is_none() || port == other.get(switch, end.lid), "{switch} {}", end.lid);
+        }
+    }
+}
+
+#[test]
+fn one_and_two_threads_agree() {
+    same_on_two_threads("sftree", "kary,k=4,n=3,faults=5%,aggregation=yes");
+    same_on_two_threads("sftree", "racks648,aggregation=yes");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn every_tree_is_fully_connected_or_refused(name in trees()) {
+        let (fabric, faults) = (fabric(&name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        match route("sftree", &problem) {
+            Ok(answer) => {
+                let verdict = judge(&problem, &answer.routes);
+                prop_assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
+                prop_assert!(!verdict.loops && !verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+            }
+            Err(refusal) => {
+                let unfit = matches!(refusal, Refusal::Unfit { .. });
+                prop_assert!(unfit);
+            }
+        }
+    }
+}
