@@ -3,20 +3,21 @@
 
 pub mod certificate;
 pub mod difference;
+
 mod balance;
 mod descent;
 mod dfsssp;
 mod engine;
-mod lanes;
 mod ftree;
+mod lanes;
 mod minhop;
 mod nue;
 mod problem;
 mod ranks;
 mod registry;
-pub(crate) mod trees;
-mod sssp;
 mod sftree;
+mod sssp;
+pub(crate) mod trees;
 mod updn;
 mod updown;
 

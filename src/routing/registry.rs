@@ -1,9 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, Promise};
-use super::{dfsssp, minhop, sssp};
-use super::{minhop, nue};
-use super::{ftree, minhop, sftree, updn};
+use super::{dfsssp, ftree, minhop, nue, sftree, sssp, updn};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -13,8 +11,6 @@ const SHORTEST: Promise = Promise {
     deadlock_free_switches: false,
 };
 
-/// Nue's, for any number of lanes from one on.
-const NUE: Promise = Promise {
 const ACYCLIC: Promise = Promise {
     terminals: true,
     switches: true,
@@ -31,6 +27,19 @@ pub static ENGINES: &[Engine] = &[
         promise: SHORTEST,
         route: minhop::route,
     },
+    Engine { id: updn::ID, title: "Up*/Down*: any fabric, one lane", promise: ACYCLIC, route: updn::route },
+    Engine {
+        id: ftree::ID,
+        title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
+        promise: Promise { terminals: false, switches: false, ..ACYCLIC },
+        route: ftree::route,
+    },
+    Engine {
+        id: sftree::ID,
+        title: "fat-trees with every switch connected, one lane",
+        promise: ACYCLIC,
+        route: sftree::route,
+    },
     Engine {
         id: "sssp",
         title: "shortest paths, balanced over the whole fabric",
@@ -40,22 +49,15 @@ pub static ENGINES: &[Engine] = &[
     Engine {
         id: "dfsssp",
         title: "routes of sssp, on lanes without cycles",
-        // Between adapters, that is: paths to switches may have to follow a tree.
+        // Shortest between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         route: dfsssp::route,
+    },
+    Engine {
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
-        promise: NUE,
-        route: nue::route,
-    Engine { id: updn::ID, title: "Up*/Down*: any fabric, one lane", promise: ACYCLIC, route: updn::route },
-        id: ftree::ID,
-        title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
-        promise: Promise { terminals: false, switches: false, ..ACYCLIC },
-        route: ftree::route,
-        id: sftree::ID,
-        title: "fat-trees with every switch connected, one lane",
         promise: ACYCLIC,
-        route: sftree::route,
+        route: nue::route,
     },
 ];
 

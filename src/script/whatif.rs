@@ -133,8 +133,9 @@ fn write(
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
     for row in comparison.rows() {
-        let said = row.refused.iter().chain(&row.remarks);
-        said.for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
+        let remarks = row.remarks.iter().filter(|_| context.output.verbose);
+        let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
+        said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
     }
     Ok(())
 }
