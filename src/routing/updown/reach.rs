@@ -51,9 +51,8 @@ impl Reach {
             }
         }
         for at in &self.found {
-            let hops = &self.hops[*at as usize];
-            if hops.iter().map(|word| word.count_ones()).sum::<u32>() == 1 {
-                self.slots[*at as usize].only = places(hops).next().unwrap_or(MANY);
+            if self.count(*at) == 1 {
+                self.slots[*at as usize].only = places(&self.hops[*at as usize]).next().unwrap_or(MANY);
             }
         }
     }
@@ -67,6 +66,11 @@ impl Reach {
 
     pub fn slot(&self, switch: u32) -> Slot {
         self.slots[switch as usize]
+    }
+
+    /// How many hops lead there.
+    pub fn count(&self, switch: u32) -> usize {
+        self.hops[switch as usize].iter().map(|word| word.count_ones() as usize).sum()
     }
 
     pub fn places(&self, switch: u32) -> impl Iterator<Item = u8> {
