@@ -166,9 +166,9 @@ impl Block {
                 nearer(&mut beyond, &self.clean[hop.to as usize]);
             }
             self.any[at] = either(&self.down[at], &beyond);
-            for column in 0..WIDTH {
+            for (column, beyond) in beyond.iter().enumerate() {
                 if self.down[at][column] == FAR {
-                    self.clean[at][column] = beyond[column];
+                    self.clean[at][column] = *beyond;
                 }
             }
         }

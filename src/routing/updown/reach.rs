@@ -85,7 +85,8 @@ impl Slot {
 }
 
 fn places(hops: &Hops) -> impl Iterator<Item = u8> + use<> {
-    hops.to_owned().into_iter().enumerate().flat_map(|(word, mut bits)| {
+    let hops = *hops;
+    hops.into_iter().enumerate().flat_map(|(word, mut bits)| {
         std::iter::from_fn(move || {
             let bit = bits.trailing_zeros();
             bits &= bits.wrapping_sub(1);
