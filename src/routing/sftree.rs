@@ -40,6 +40,9 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
 }
 
+/// Tops above a switch, whether it is not the manager's, whether it has hosts.
+type Merit = (usize, bool, bool);
+
 /// For each part the bottom switch with most tops above it; not the manager's, with hosts, the lowest GUID among equals.
 pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Order) -> Vec<u32> {
     let (part, parts) = problem.graph.parts();
@@ -54,7 +57,7 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
         managers.contains(&switch) || request.manager == Some(fabric.node(NodeId(switch)).guid())
     };
     let tops: Vec<usize> = order.tops().iter().map(Vec::len).collect();
-    let mut best: Vec<Option<((usize, bool, bool), u32)>> = vec![None; parts as usize];
+    let mut best: Vec<Option<(Merit, u32)>> = vec![None; parts as usize];
     for switch in problem.switches().filter(|at| problem.graph.alive(*at) && order.down(*at).is_empty()) {
         let number = part[switch as usize] as usize;
         let fullest = (tops[number], true, true);

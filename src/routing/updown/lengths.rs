@@ -68,10 +68,16 @@ impl Lengths {
         let here = inner(from);
         let clean = here && self.clean(from, to) != FAR;
         let (ups, acrosses) = (order.up(from).len(), order.across(from).len());
-        for (place, hop) in order.hops(from).iter().enumerate() {
-            let rest = match (place < ups, place < ups + acrosses) {
+        let rising = ups + acrosses;
+        let places = match (down != FAR, here) {
+            (true, _) => rising..order.hops(from).len(),
+            (false, false) => 0..rising,
+            (false, true) => 0..order.hops(from).len(),
+        };
+        for (place, hop) in order.hops(from).iter().enumerate().take(places.end).skip(places.start) {
+            let rest = match (place < ups, place < rising) {
                 _ if down != FAR => {
-                    let leads_down = place >= ups + acrosses && !(clean && inner(hop.to));
+                    let leads_down = place >= rising && !(clean && inner(hop.to));
                     if leads_down { self.down(hop.to, to) } else { FAR }
                 }
                 (true, _) if here => self.clean(hop.to, to),
@@ -160,9 +166,9 @@ impl Block {
                 nearer(&mut beyond, &self.clean[hop.to as usize]);
             }
             self.any[at] = either(&self.down[at], &beyond);
-            for column in 0..WIDTH {
+            for (column, beyond) in beyond.iter().enumerate() {
                 if self.down[at][column] == FAR {
-                    self.clean[at][column] = beyond[column];
+                    self.clean[at][column] = *beyond;
                 }
             }
         }

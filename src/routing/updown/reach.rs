@@ -51,9 +51,8 @@ impl Reach {
             }
         }
         for at in &self.found {
-            let hops = &self.hops[*at as usize];
-            if hops.iter().map(|word| word.count_ones()).sum::<u32>() == 1 {
-                self.slots[*at as usize].only = places(hops).next().unwrap_or(MANY);
+            if self.count(*at) == 1 {
+                self.slots[*at as usize].only = places(&self.hops[*at as usize]).next().unwrap_or(MANY);
             }
         }
     }
@@ -69,6 +68,11 @@ impl Reach {
         self.slots[switch as usize]
     }
 
+    /// How many hops lead there.
+    pub fn count(&self, switch: u32) -> usize {
+        self.hops[switch as usize].iter().map(|word| word.count_ones() as usize).sum()
+    }
+
     pub fn places(&self, switch: u32) -> impl Iterator<Item = u8> {
         places(&self.hops[switch as usize])
     }
@@ -81,7 +85,8 @@ impl Slot {
 }
 
 fn places(hops: &Hops) -> impl Iterator<Item = u8> + use<> {
-    hops.to_owned().into_iter().enumerate().flat_map(|(word, mut bits)| {
+    let hops = *hops;
+    hops.into_iter().enumerate().flat_map(|(word, mut bits)| {
         std::iter::from_fn(move || {
             let bit = bits.trailing_zeros();
             bits &= bits.wrapping_sub(1);

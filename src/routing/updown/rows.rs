@@ -49,6 +49,9 @@ struct Writer<'a> {
     switch: u32,
     /// Destinations by hop, in the order of its hops.
     used: Vec<u32>,
+    /// All of them.
+    taken: usize,
+    bottom: bool,
     ways: Vec<u8>,
 }
 
@@ -66,7 +69,18 @@ impl<'a> Writer<'a> {
             &*reach
         });
         let used = vec![0; order.hops(switch).len()];
-        Self { problem, order, lengths, ladders, reach, switch, used, ways: Vec::new() }
+        Self {
+            problem,
+            order,
+            lengths,
+            ladders,
+            reach,
+            switch,
+            used,
+            taken: 0,
+            bottom: order.down(switch).is_empty(),
+            ways: Vec::new(),
+        }
     }
 
     fn write(&mut self, row: &mut [u8]) {
@@ -104,13 +118,21 @@ impl<'a> Writer<'a> {
 
     fn go_down(&mut self, row: &mut [u8], group: &Group, target: u32) {
         let steps = self.lengths.down(self.switch, target);
-        self.find_ways(target);
+        let plain = !self.order.inner[self.switch as usize];
+        let mut searched = false;
         for turn in group.first as usize..group.end as usize {
-            let hops = self.order.hops(self.switch);
             let main = self.ladders.port_down(turn, self.switch, steps);
+            if let Some(port) = main.filter(|_| plain) {
+                row[self.ladders.sequence[turn].lid.index()] = port;
+                continue;
+            }
+            if !std::mem::replace(&mut searched, true) {
+                self.find_ways(target);
+            }
+            let hops = self.order.hops(self.switch);
             let main =
                 main.and_then(|port| self.ways.iter().find(|way| hops[usize::from(**way)].port == port));
-            let way = main.copied().or_else(|| self.least(self.ways.iter().copied()));
+            let way = main.copied().or_else(|| self.next_way());
             self.take(row, turn, way);
         }
     }
@@ -119,15 +141,26 @@ impl<'a> Writer<'a> {
         let length = self.lengths.any(self.switch, target);
         let mut searched = false;
         for turn in group.first as usize..group.end as usize {
-            let mut way = self.to_main_path(turn, target, length);
+            let mut way = self.to_main_path(turn, target, length).filter(|way| !self.overused(*way));
             if way.is_none() {
                 if !std::mem::replace(&mut searched, true) {
                     self.find_ways(target);
                 }
-                way = self.least(self.ways.iter().copied());
+                way = if self.bottom { self.least_way() } else { self.next_way() };
             }
             self.take(row, turn, way);
         }
+    }
+
+    /// A bottom switch with fewer cables to one core than to others (JuRoPA's racks have one or two to each director)
+    /// leaves the main path once its hop there carries nearly half more than its hops do on average. On a full tree,
+    /// where they differ by one at the most, that never happens.
+    fn overused(&self, way: u8) -> bool {
+        const SLACK: usize = 8;
+        let used = self.used[usize::from(way)] as usize;
+        self.bottom
+            && used > SLACK
+            && (used - SLACK) * 20 * self.order.up(self.switch).len() > 29 * self.taken
     }
 
     /// A hop up towards the lowest switch of the main path that a shortest path can turn at.
@@ -144,8 +177,9 @@ impl<'a> Writer<'a> {
             return match slot.single() {
                 Some(way) => self.stands(way, target, length).then_some(way),
                 None => {
-                    let ways = reach.places(*switch).filter(|way| self.stands(*way, target, length));
-                    self.least(ways)
+                    let ways = reach.places(*switch).enumerate();
+                    let ways = ways.filter(|(_, way)| self.stands(*way, target, length));
+                    self.least(ways, reach.count(*switch))
                 }
             };
         }
@@ -164,21 +198,26 @@ impl<'a> Writer<'a> {
     }
 
     /// The way used least; among equals switches begin at different ones, lest all choose alike.
-    fn least(&self, ways: impl Iterator<Item = u8>) -> Option<u8> {
-        let mut found = [0u8; 256];
-        let mut count = 0;
-        for (slot, way) in found.iter_mut().zip(ways) {
-            *slot = way;
-            count += 1;
-        }
+    fn least(&self, ways: impl Iterator<Item = (usize, u8)>, count: usize) -> Option<u8> {
         let start = (self.switch as usize).checked_rem(count)?;
-        let turned = found[start..count].iter().chain(&found[..start]);
-        turned.min_by_key(|way| self.used[usize::from(**way)]).copied()
+        let turned = |place: usize| if place >= start { place - start } else { place + count - start };
+        ways.min_by_key(|(place, way)| (self.used[usize::from(*way)], turned(*place))).map(|(_, way)| way)
+    }
+
+    /// Off the main paths few packets come by; there the ways just take turns.
+    fn next_way(&self) -> Option<u8> {
+        let turn = (self.switch as usize + self.taken).checked_rem(self.ways.len())?;
+        self.ways.get(turn).copied()
+    }
+
+    fn least_way(&self) -> Option<u8> {
+        self.least(self.ways.iter().copied().enumerate(), self.ways.len())
     }
 
     fn take(&mut self, row: &mut [u8], turn: usize, way: Option<u8>) {
         let Some(way) = way.map(usize::from) else { return };
         self.used[way] += 1;
+        self.taken += 1;
         row[self.ladders.sequence[turn].lid.index()] = self.order.hops(self.switch)[way].port;
     }
 }
