@@ -3,7 +3,7 @@
 use fabdeck::fabric::{
     Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum, Resolved,
 };
-use fabdeck::routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
+use fabdeck::routing::{Answer, Problem, Pulse, Refusal, Request, engine};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -233,5 +233,4 @@ fn nothing_to_route_no_lane_and_cancelling() {
     }
     let stopped = (engine("nue").unwrap().route)(&problem, &Request::default(), &Stop);
     assert_eq!(stopped, Err(Refusal::Cancelled));
-    let _ = NoPulse;
 }
