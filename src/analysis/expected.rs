@@ -64,9 +64,11 @@ mod tests {
         }
         for faults in 0..=4usize {
             let sets: Vec<u32> = (0..16u32).filter(|set| set.count_ones() as usize == faults).collect();
-            let lost =
-                |set: &u32| paths.iter().filter(|path| (*path).clone().any(|link| set >> link & 1 == 1));
-            let total: usize = sets.iter().map(|set| 2 * lost(set).count()).sum();
+            let lost = |set: u32| {
+                let hit = |path: &&std::ops::Range<u32>| (*path).clone().any(|link| set >> link & 1 == 1);
+                paths.iter().filter(hit).count()
+            };
+            let total: usize = sets.iter().map(|set| 2 * lost(*set)).sum();
             let seen = expected_over(&histogram, &links, faults);
             assert!((seen.mean - total as f64 / sets.len() as f64).abs() < 1e-9, "{faults}: {seen:?}");
         }
