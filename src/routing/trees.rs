@@ -389,3 +389,71 @@ pub fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
     let channel: &Channel = &graph.channels()[id];
     (id - graph.leaving(channel.from).start) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, Lid, NodeId, PortNum, Resolved};
+    use crate::generate::{Spec, generate};
+    use crate::routing::minhop::hop_matrix;
+    use crate::routing::{NoPulse, Request, engine};
+
+    #[test]
+    fn many_searches_at_once_find_what_one_at_a_time_does() {
+        for name in ["demo", "torus,dims=9x9", "random,switches=70,links=90,seed=2,faults=40%,disconnect=yes"]
+        {
+            let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+            let mut faults = Faults::default();
+            faults.mark(Resolved::Node(NodeId(3)));
+            let problem = Problem::new(&fabric, &faults);
+            let hops = hop_matrix(&problem.graph);
+            for roots in batches(&problem) {
+                let near = Distances::to(&problem.graph, roots.clone());
+                for root in roots {
+                    let one = hops[root as usize]
+                        .iter()
+                        .map(|hops| if *hops == 255 { FAR } else { (*hops).into() });
+                    assert!(one.eq(near.row(root).iter().copied()), "{name}: {root}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn equal_trees_are_shown_together_and_a_round_from_its_lowest_switch() {
+        let fabric = generate(&"torus,dims=5".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let mut routes =
+            (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let table = Ways::new(&problem.graph);
+        let near = Distances::to(&problem.graph, 0..1);
+        let look = |routes: &Routes| {
+            let mut seen = Vec::new();
+            Reader::new(&problem, &table).read(
+                routes,
+                (0, near.row(0)),
+                problem.behind(0),
+                &|_, _| true,
+                &mut |run, tree| seen.push((run.len(), tree.whole, tree.shortest, tree.loops.to_vec())),
+            );
+            seen
+        };
+        let good = look(&routes);
+        assert_eq!(good.iter().map(|run| run.0).sum::<usize>(), problem.behind(0).len());
+        assert!(good.iter().all(|(_, whole, shortest, loops)| *whole && *shortest && loops.is_empty()));
+        let port = |from: u32, to: u32| -> PortNum {
+            let leaving = &problem.graph.channels()[problem.graph.leaving(from)];
+            leaving.iter().find(|channel| channel.to == to).unwrap().from_port
+        };
+        let lid: Lid = problem.behind(0)[0].lid;
+        let far = problem.switches().find(|switch| near.row(0)[*switch as usize] == 2).unwrap();
+        let leaving = &problem.graph.channels()[problem.graph.leaving(far)];
+        let next = leaving.iter().find(|channel| near.row(0)[channel.to as usize] == 1).unwrap().to;
+        routes.set(far, lid, Some(port(far, next)));
+        routes.set(next, lid, Some(port(next, far)));
+        let bad = look(&routes);
+        assert_eq!((bad[0].0, bad[0].1), (1, false));
+        assert_eq!(bad[0].3, [vec![far.min(next), far.max(next)]]);
+    }
+}

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use fabdeck::analysis::Paths;
 use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes};
-use fabdeck::routing::{NoPulse, Problem};
+use fabdeck::routing::certificate::Kind;
+use fabdeck::routing::{Cause, NoPulse, Problem};
 
-use crate::routing::certificate::{Dice, any_fabric, damage, path};
+use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
 use crate::routing::{fabric, route};
 
 fn paths(problem: &Problem<'_>, routes: &Routes) -> Paths {
@@ -147,6 +148,49 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
         }
         assert!(saved > 0, "{name}");
     }
+}
+
+/// The certificate of the same: one LID without a path costs no pair.
+#[test]
+fn with_two_lids_a_missing_entry_costs_a_lid_and_no_pair() {
+    let fabric = with_two_lids("kary,k=3,n=2");
+    let none = Faults::default();
+    let problem = Problem::new(&fabric, &none);
+    let mut routes = route("minhop", &problem).unwrap().routes;
+    let (from, to) = (&problem.graph.terminals()[0], problem.graph.terminals().last().unwrap());
+    let senders = problem.graph.terminals_of(from.switch).len() as u64;
+    let base = to.lid.unwrap();
+    let second = fabdeck::fabric::Lid::new(u32::from(base.value()) + 1).unwrap();
+    for (lid, lids, pairs) in [(second, senders, 0), (base, 2 * senders, senders)] {
+        routes.set(from.switch, lid, None);
+        let seen = certificate(&problem, &routes, false);
+        assert_eq!((seen.lost.lids, seen.lost.total()), (lids, pairs), "{:?}", seen.lost);
+        assert_eq!(seen.lost.by_cause(Cause::NoRoute), pairs);
+    }
+    let terminals = problem.graph.terminals().len() as u64;
+    let seen = certificate(&problem, &routes, false);
+    assert_eq!(seen.pairs, terminals * (terminals - 1));
+    assert_eq!(seen.lengths.paths(), 2 * seen.pairs - seen.lost.lids);
+}
+
+#[test]
+fn pairs_of_aggregation_nodes_are_counted_apart() {
+    let fabric = fabric("demo");
+    let none = Faults::default();
+    let problem = Problem::new(&fabric, &none);
+    let mut routes = route("minhop", &problem).unwrap().routes;
+    let aggregates = |end: &&fabdeck::fabric::Terminal| {
+        fabric.node(fabric.port(end.port).node).facts.description.contains("Aggregation Node")
+    };
+    let to = problem.graph.terminals().iter().find(aggregates).unwrap();
+    let from = problem.graph.terminals().iter().find(|end| end.switch != to.switch).unwrap();
+    routes.set(from.switch, to.lid.unwrap(), None);
+    let seen = certificate(&problem, &routes, false);
+    assert!(seen.lost.total() > 0);
+    assert_eq!(seen.lost.by_kind(Kind::Aggregation), seen.lost.total());
+    let all = certificate(&problem, &routes, true);
+    assert_eq!(all.lost.by_kind(Kind::Aggregation), seen.lost.total());
+    assert!(all.lost.by_kind(Kind::Switches) > 0);
 }
 
 /// The mean of lost pairs over some seeds, Proposition 4.2, and the exact mean.
