@@ -14,7 +14,7 @@
 //!   what a finished tree does not need is given back.
 //! - Compact blocks by bisection instead of a multilevel partition.
 //! - Escape paths of two kinds (a spanning tree, or all turns of an Up*/Down* orientation): one tree per switch is
-//!   made with each, and a kind that loads its busiest channel much more than the other goes no further.
+//!   made with each, and a kind that loads its busiest channel twice as much as the other goes no further.
 //! - A destination that falls back begins from the escape paths and is re-hung, switch by switch, on nearer ways.
 //! - When all trees stand, those that load the busiest channels are taken out and made again.
 //! - Layers run side by side and hear of each other's loads at fixed points, so that threads change nothing. Nothing

@@ -46,7 +46,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     });
     let mut courses: Vec<Course<'_>> = courses.collect();
     let least = courses.iter().map(Course::busiest).min().unwrap_or(0);
-    courses.retain(|course| course.busiest() * 4 <= least * 5);
+    courses.retain(|course| course.busiest() <= least * 2);
     courses.par_iter_mut().for_each(|course| course.finish(&aim, pulse));
     let best = courses.into_iter().min_by_key(|course| (course.best.busiest, course.best.total));
     let Some(course) = best.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
