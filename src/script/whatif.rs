@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::access::Wanted;
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
-use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, mark_random, marks, propose};
+use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
 
 use super::args::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
@@ -124,8 +124,11 @@ fn write(
     lines.push((
         "expected",
         format!(
-            "{:.1} pairs for {} random links; a single one takes {} to {}",
-            expected.mean, expected.faults, expected.best, expected.worst
+            "{:.1} pairs for {}; a single one takes {} to {}",
+            expected.mean,
+            counted(expected.faults, "random link", "random links"),
+            expected.best,
+            expected.worst
         ),
     ));
     write_pairs(context.output.out, context.output.paint, &lines)?;
