@@ -218,6 +218,9 @@ pub struct RouteArgs {
     /// GUIDs of the nodes that serve the others
     #[arg(long, value_name = "FILE")]
     pub io_nodes: Option<PathBuf>,
+    /// Certify paths from and to switches too
+    #[arg(long)]
+    pub switches: bool,
 }
 
 #[derive(Debug, Args)]

@@ -18,7 +18,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = propose(&look, tables, &faults, engine, &request);
+    let outcome = propose(&look, tables, &faults, engine, &request, args.route.switches);
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, &outcome, seconds);
     let proposal = outcome?;

@@ -79,17 +79,19 @@ pub struct Proposal {
     pub remarks: Vec<String>,
 }
 
-/// Routes of an engine with their certificate and what it takes to get there.
+/// Routes of an engine with their certificate (of paths of switches too, where `switches` says so) and what it takes to
+/// get there.
 pub fn propose(
     look: &Look,
     tables: &Tables,
     faults: &Faults,
     engine: &Engine,
     request: &Request,
+    switches: bool,
 ) -> Result<Proposal, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
     let answer = (engine.route)(&problem, request, &NoPulse)?;
-    let scope = Scope { switches: engine.promise.deadlock_free_switches, lanes: LaneKnowledge::Known };
+    let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
     let old = in_force(look, tables, faults);
     let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
