@@ -82,3 +82,24 @@ fn converted_files_are_the_same_bytes() {
         }
     }
 }
+
+#[test]
+fn certificates_and_engines_are_the_same_bytes() {
+    for name in ["demo", "random,switches=40,links=120,seed=5"] {
+        let source = format!("sim:{name}");
+        always_the_same(&["--source", &source, "check", "--json", "--no-times"]);
+        let engines = "updn,dfsssp,nue";
+        always_the_same(&[
+            "--source",
+            &source,
+            "whatif",
+            "--fail-random",
+            "2",
+            "--engine",
+            engines,
+            "--json",
+            "--no-times",
+        ]);
+        always_the_same(&["--source", &source, "route", "--engine", "nue", "-o", "-", "--no-times"]);
+    }
+}
