@@ -1,9 +1,11 @@
 //! Plans: what exactly would be written to which fabric, as a file that can be read, compared and checked.
 
 mod fingerprint;
+mod lanes;
 mod plan;
 mod writes;
 
 pub use fingerprint::Fingerprint;
-pub use plan::{Plan, PlanFileError, PlanLanes, SCHEMA};
+pub use lanes::PlanLanes;
+pub use plan::{Plan, PlanFileError, SCHEMA};
 pub use writes::{BlockWrite, PlanError, writes};

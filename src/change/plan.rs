@@ -1,28 +1,14 @@
 //! A plan as a file: readable JSON with everything that would be written and why it may be.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fingerprint::Fingerprint;
+use super::lanes::{self, PlanLanes};
 use super::writes::BlockWrite;
-use crate::fabric::{BLOCK_LIDS, Fabric, Lanes, Lft, Lid, NO_PATH, PortNum, Routes, Tables};
+use crate::fabric::{BLOCK_LIDS, Fabric, Lft, Lid, NO_PATH, PortNum, Routes, Tables};
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
-
-/// The lanes of the paths, as far as there is more than one.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct PlanLanes {
-    pub count: u8,
-    /// `one`, `destination` or `pair`.
-    pub by: String,
-    /// By destination: two hexadecimal digits for each LID from 0 on. By pair: such a row for each switch, by GUID.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub destination: Option<String>,
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub pair: BTreeMap<String, String>,
-}
 
 /// What would be done, to which fabric, and what was known of it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -30,6 +16,9 @@ pub struct Plan {
     pub schema: String,
     pub source: String,
     pub engine: String,
+    /// The engine whose tables stand for those of the fabric, which were not known: such a plan is for simulators.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub assumed: Option<String>,
     /// What was marked as failed when it was made.
     pub failed: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,23 +45,8 @@ pub enum PlanFileError {
     Edited,
     #[error("line 1: FD-5514: write {at}: {what}; make the plan again")]
     Write { at: usize, what: &'static str },
-}
-
-impl PlanLanes {
-    pub fn of(fabric: &Fabric, routes: &Routes) -> Self {
-        let count = routes.lane_count();
-        match &routes.lanes {
-            Lanes::One => Self { count, by: "one".into(), ..Self::default() },
-            Lanes::ByDestination { lane, .. } => {
-                Self { count, by: "destination".into(), destination: Some(hex(lane)), ..Self::default() }
-            }
-            Lanes::ByPair { lane, .. } => {
-                let rows = lane.chunks(routes.stride().max(1)).zip(fabric.switches());
-                let pair = rows.map(|(row, (_, node))| (node.guid().to_string(), hex(row))).collect();
-                Self { count, by: "pair".into(), destination: None, pair }
-            }
-        }
-    }
+    #[error("line 1: FD-5515: the plan's lanes: {0}; make the plan again")]
+    Lanes(&'static str),
 }
 
 impl Plan {
@@ -86,6 +60,9 @@ impl Plan {
         if !plan.fingerprint.is_sound() {
             return Err(PlanFileError::Edited);
         }
+        if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
+            return Err(PlanFileError::Lanes(fault));
+        }
         for (at, write) in plan.writes.iter().enumerate() {
             let wrong = |what| PlanFileError::Write { at: at + 1, what };
             if !plan.fingerprint.tables.contains_key(&write.switch) {
@@ -94,7 +71,7 @@ impl Plan {
             if write.block > Lid::MAX / BLOCK_LIDS {
                 return Err(wrong("there is no such block"));
             }
-            if [&write.old, &write.new].iter().any(|text| bytes(text).is_none()) {
+            if [&write.old, &write.new].iter().any(|text| block(text).is_none()) {
                 return Err(wrong("a block has 64 ports, two hexadecimal digits each"));
             }
         }
@@ -113,6 +90,13 @@ impl Plan {
         Ok(format!("{head},\n  \"writes\": [\n{}\n  ]\n}}\n", lines.join(",\n")))
     }
 
+    /// The routes after the plan, on its lanes.
+    pub fn routes(&self, fabric: &Fabric, after: &Tables) -> Routes {
+        let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| after.lft(id)));
+        routes.lanes = self.lanes.lanes(fabric, routes.stride());
+        routes
+    }
+
     /// The tables after the plan, from those before it.
     pub fn outcome(&self, fabric: &Fabric, tables: &Tables) -> Tables {
         let mut after = tables.clone();
@@ -120,7 +104,7 @@ impl Plan {
             let guid = crate::fabric::Guid::from_hex(&write.switch).ok();
             let Some(id) = guid.and_then(|guid| fabric.node_by_guid(guid)) else { continue };
             let lft = after.entry(id).lft.get_or_insert_with(Lft::new);
-            for (offset, port) in bytes(&write.new).into_iter().flatten().enumerate() {
+            for (offset, port) in block(&write.new).into_iter().flatten().enumerate() {
                 let lid = u32::from(write.block) * u32::from(BLOCK_LIDS) + offset as u32;
                 let Some(lid) = Lid::new(lid) else { continue };
                 lft.set(lid, (port != NO_PATH).then_some(PortNum(port)));
@@ -130,19 +114,9 @@ impl Plan {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// The ports of a block.
-fn bytes(text: &str) -> Option<Vec<u8>> {
-    let digits = text.len() == 2 * usize::from(BLOCK_LIDS) && text.bytes().all(|b| b.is_ascii_hexdigit());
-    digits.then(|| {
-        (0..text.len())
-            .step_by(2)
-            .filter_map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok())
-            .collect()
-    })
+fn block(text: &str) -> Option<Vec<u8>> {
+    lanes::bytes(text).filter(|ports| ports.len() == usize::from(BLOCK_LIDS))
 }
 
 #[cfg(test)]
@@ -167,6 +141,7 @@ mod tests {
             schema: SCHEMA.into(),
             source: "x".into(),
             engine: "minhop".into(),
+            assumed: None,
             failed: Vec::new(),
             created: None,
             author: None,
@@ -202,6 +177,7 @@ mod tests {
         let guid = plan.fingerprint.tables.keys().next().unwrap();
         assert!(error(&text.replacen(guid.as_str(), "0x00000000000000aa", 1)).contains("FD-55"));
         assert!(error(&text.replace("\"block\":0", "\"block\":60000")).contains("FD-5514"));
+        assert!(error(&text.replace("\"by\": \"one\"", "\"by\": \"two\"")).contains("FD-5515"));
         assert!(error(&text.replacen("\"new\":\"", "\"new\":\"zz", 1)).contains("FD-5514"));
         for cut in (0..text.len()).step_by(7) {
             assert!(Plan::read(&text[..cut]).is_err(), "{cut}");

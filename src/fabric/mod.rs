@@ -1,6 +1,7 @@
 //! The fabric as a value: an immutable snapshot of nodes, ports, links and LIDs, the tables its switches hold,
 //! and what an operator lays over it. No I/O, no clock.
 
+mod addressed;
 mod build;
 mod diff;
 mod element;

@@ -130,6 +130,11 @@ impl Tables {
         self.nodes.get(&node)?.lft.as_ref()
     }
 
+    /// Whether any switch has a forwarding table.
+    pub fn has_forwarding(&self) -> bool {
+        self.nodes.values().any(|held| held.lft.is_some())
+    }
+
     pub fn entry(&mut self, node: NodeId) -> &mut NodeTables {
         self.nodes.entry(node).or_default()
     }

@@ -49,6 +49,12 @@ pub struct Globals {
     /// Colour in text
     #[arg(long, global = true, value_name = "WHEN", value_enum)]
     pub color: Option<Color>,
+    /// How many threads compute (usually as many as there are cores); the answer is the same with any
+    #[arg(long, global = true, value_name = "N", value_parser = threads, allow_hyphen_values = true)]
+    pub threads: Option<usize>,
+    /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
+    #[arg(long, global = true, value_name = "ENGINE")]
+    pub assume: Option<String>,
     /// Leave times out of JSON, so that equal fabrics give equal bytes
     #[arg(long, global = true)]
     pub no_times: bool,
@@ -65,6 +71,14 @@ fn retries(text: &str) -> Result<u32, String> {
         .ok()
         .filter(|count| *count <= 100)
         .ok_or_else(|| "write a whole number from 0 to 100".to_owned())
+}
+
+/// More than any machine has cores for are a slip of the finger.
+fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|count| (1..=1024).contains(count))
+        .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
 }
 
 /// A time with its unit; a number alone counts seconds.
@@ -355,6 +369,14 @@ mod tests {
         }
         for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn threads_are_counted_in_reason() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        for wrong in ["", "0", "-1", "1025", "two", "99999999999999999999"] {
+            assert!(threads(wrong).is_err(), "{wrong}");
         }
     }
 

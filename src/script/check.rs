@@ -4,7 +4,7 @@ use crate::access::Wanted;
 use crate::fabric::Faults;
 use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{Look, Report, check};
+use crate::session::{Look, Report, check, judged};
 
 use super::args::{CheckArgs, LaneChoice};
 use super::context::Context;
@@ -19,11 +19,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         look.observation.notes.extend(notes);
         look.observation.tables = tables;
     }
+    context.assume(&mut look)?;
     let tables = &look.observation.tables;
-    if tables.nodes.values().all(|node| node.lft.is_none()) {
+    if !tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \
-             opensm.fdbs, what dump_lfts prints)",
+             opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         ));
     }
     let lanes = match args.lanes {
@@ -31,7 +32,13 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         LaneChoice::Unknown => LaneKnowledge::Unknown,
     };
     let scope = Scope { switches: args.switches, lanes };
-    let report = check(&look, tables, &Faults::default(), &scope, &NoPulse)?;
+    let report = match &look.routes {
+        Some(routes) => {
+            let scope = Scope { lanes: LaneKnowledge::Known, ..scope };
+            judged(&look, routes, &Faults::default(), &scope)?
+        }
+        None => check(&look, tables, &Faults::default(), &scope, &NoPulse)?,
+    };
     write(context, &look, &report)?;
     let concluded = context.conclude(&look);
     Ok(if report.findings() { Exit::Findings } else { concluded })
@@ -43,9 +50,15 @@ fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<
         object.fields(report)?;
         return Ok(object.end()?);
     }
-    let pairs = pairs(report);
+    let pairs: Vec<_> = assumed(look).into_iter().chain(pairs(report)).collect();
     write_pairs(context.output.out, context.output.paint, &pairs)?;
     Ok(())
+}
+
+/// The line that says whose tables are assumed, where the source has none.
+pub fn assumed(look: &Look) -> Option<(&'static str, String)> {
+    let engine = look.assumed?;
+    Some(("assumed", format!("the tables are those of {engine}; the source has none")))
 }
 
 /// The lines of the text.

@@ -3,7 +3,7 @@
 use crate::access::{Source, Wanted};
 use crate::fabric::{Lid, NameMap};
 use crate::observe::{Notes, Observation};
-use crate::session::Look;
+use crate::session::{Look, assume};
 
 use super::args::Globals;
 use super::config::Config;
@@ -12,6 +12,7 @@ use super::open::{Outside, Reach};
 use super::output::Output;
 use super::progress::Meter;
 use super::reading::lines;
+use super::whatif::engine_named;
 use super::{Exit, Failure};
 
 pub struct Context<'a, 'o> {
@@ -43,6 +44,21 @@ impl Context<'_, '_> {
     pub fn look(&mut self, wanted: Wanted) -> Result<Look, Failure> {
         let source = self.open(self.named_source()?)?;
         self.look_at(source, wanted)
+    }
+
+    /// One look for a command that follows forwarding tables; where the source has none, those of `--assume`.
+    pub fn look_with_tables(&mut self) -> Result<Look, Failure> {
+        let mut look = self.look(Wanted { tables: true, ..Wanted::default() })?;
+        self.assume(&mut look)?;
+        Ok(look)
+    }
+
+    /// What `--assume` says, for a look that may lack tables.
+    pub fn assume(&self, look: &mut Look) -> Result<(), Failure> {
+        match &self.globals.assume {
+            Some(id) => Ok(assume(look, engine_named(id)?)?),
+            None => Ok(()),
+        }
     }
 
     /// How live fabrics are reached: the flags, else the configuration.
@@ -124,6 +140,7 @@ impl Context<'_, '_> {
             schema,
             source: Some(&look.source),
             time,
+            assumed: look.assumed,
             partial: look.observation.partial(),
             notes: &look.observation.notes,
         };
@@ -132,7 +149,8 @@ impl Context<'_, '_> {
 
     /// Begins the object of a command that looked at nothing.
     pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
-        let head = Head { schema, source: None, time: None, partial: false, notes: &Notes::new() };
+        let head =
+            Head { schema, source: None, time: None, assumed: None, partial: false, notes: &Notes::new() };
         Ok(Object::begin(self.output.out, &head)?)
     }
 

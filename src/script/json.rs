@@ -15,6 +15,8 @@ pub struct Head<'a> {
     pub schema: &'a str,
     pub source: Option<&'a str>,
     pub time: Option<&'a str>,
+    /// The engine whose tables are assumed.
+    pub assumed: Option<&'a str>,
     pub partial: bool,
     pub notes: &'a Notes,
 }
@@ -39,6 +41,9 @@ impl<'w> Object<'w> {
         object.field("source", &head.source)?;
         if let Some(time) = head.time {
             object.field("time", &time)?;
+        }
+        if let Some(engine) = head.assumed {
+            object.field("assumed", &engine)?;
         }
         object.field("partial", &head.partial)?;
         object.list("notes", head.notes.iter().map(NoteObject::from))?;

@@ -5,9 +5,8 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Fingerprint, Plan};
 use crate::fabric::Faults;
-use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{Look, check, marks};
+use crate::session::{Look, assume, judged, marks};
 
 use super::args::PlanAction;
 use super::context::Context;
@@ -24,7 +23,7 @@ pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, F
     }
 }
 
-fn read(file: &Path) -> Result<Plan, Failure> {
+pub fn read(file: &Path) -> Result<Plan, Failure> {
     let name = file.display();
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {error}")))?;
@@ -49,18 +48,25 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     let number = |value: &serde_json::Value| {
         value.as_u64().map_or_else(|| "?".to_owned(), |number| number.to_string())
     };
-    vec![
+    let assumed = plan.assumed.as_ref().map(|engine| {
+        (
+            "assumed",
+            format!("the tables before it are those of {engine}; it can be applied to a simulator only"),
+        )
+    });
+    let told = vec![
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
         ("failed", if plan.failed.is_empty() { "nothing".to_owned() } else { plan.failed.join(", ") }),
         ("created", or_none(&plan.created)),
         ("author", or_none(&plan.author)),
-        ("lanes", format!("{} by {}", plan.lanes.count, plan.lanes.by)),
+        ("lanes", plan.lanes.summary()),
         ("unreachable", number(&plan.certificate["unreachable"])),
         ("deadlock free", plan.certificate["deadlock_free"].to_string()),
         ("moved pairs", number(&plan.impact["moved_pairs"])),
         ("changes", changes(plan)),
-    ]
+    ];
+    assumed.into_iter().chain(told).collect()
 }
 
 /// A plan is for one fabric in one state; the first thing that is different now makes it stale.
@@ -70,20 +76,34 @@ fn stale(look: &Look, plan: &Plan) -> Option<String> {
     plan.fingerprint.first_difference(&now)
 }
 
+/// A plan for another fabric, or another state of it, says nothing about this one.
+pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<(), Failure> {
+    let Some(difference) = stale(look, plan) else { return Ok(()) };
+    context.conclude(look);
+    let what = format!("FD-7932: the plan is stale: {difference}; make it again for the fabric as it is");
+    Err(Failure::new(Exit::Stale, what))
+}
+
+/// A plan that was made on assumed tables is judged on the same.
+pub fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+    match &plan.assumed {
+        Some(id) if !look.observation.tables.has_forwarding() => {
+            Ok(assume(look, super::whatif::engine_named(id)?)?)
+        }
+        _ => Ok(()),
+    }
+}
+
 fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
-    if let Some(difference) = stale(&look, &plan) {
-        context.conclude(&look);
-        return Err(Failure::new(
-            Exit::Stale,
-            format!("FD-7932: the plan is stale: {difference}; make it again for the fabric as it is"),
-        ));
-    }
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    assume_as(&mut look, &plan)?;
+    refuse_stale(context, &look, &plan)?;
     let faults = marks(&look, &plan.failed).unwrap_or_else(|_| Faults::new());
     let after = plan.outcome(look.fabric(), &look.observation.tables);
-    let lanes = if plan.lanes.count <= 1 { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
-    let report = check(&look, &after, &faults, &Scope { switches: false, lanes }, &NoPulse)?;
+    let routes = plan.routes(look.fabric(), &after);
+    let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+    let report = judged(&look, &routes, &faults, &scope)?;
     if context.output.json {
         let mut object = context.object("plan-check", &look)?;
         object.field("stale", &false)?;
@@ -91,6 +111,8 @@ fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         object.end()?;
     } else {
         let mut pairs = vec![("stale", "no: the fabric is as it was".to_owned())];
+        pairs.extend(super::check::assumed(&look));
+        pairs.push(("lanes", plan.lanes.summary()));
         pairs.extend(super::check::pairs(&report));
         write_pairs(context.output.out, context.output.paint, &pairs)?;
     }
@@ -100,7 +122,8 @@ fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
 
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    assume_as(&mut look, &plan)?;
     let after = plan.outcome(look.fabric(), &look.observation.tables);
     let differs = |id| look.observation.tables.lft(id) != after.lft(id);
     let switches: Vec<&str> =

@@ -1,6 +1,5 @@
 //! `route`: routes of one engine, certified, and a plan to get there.
 
-use crate::access::Wanted;
 use crate::change::{Fingerprint, Plan, PlanLanes, SCHEMA, writes};
 use crate::session::{EngineRow, Look, Proposal, propose};
 
@@ -13,7 +12,13 @@ use super::{Exit, Failure, target, whatif};
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
     let engine = whatif::engine_named(&args.engine)?;
-    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let look = context.look_with_tables()?;
+    if !look.observation.tables.has_forwarding() {
+        return Err(Failure::usage(
+            "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a dump of \
+             them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
+        ));
+    }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
@@ -51,6 +56,7 @@ fn plan(
     Ok(Plan {
         schema: SCHEMA.to_owned(),
         source: look.source.clone(),
+        assumed: look.assumed.map(str::to_owned),
         engine: engine.to_owned(),
         failed,
         created: times.then(|| jiff::Timestamp::now().to_string()),
@@ -85,7 +91,8 @@ fn write(
         object.field("plan", &file)?;
         return Ok(object.end()?);
     }
-    let mut lines = vec![("engine", plan.engine.clone())];
+    let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
+    lines.push(("engine", plan.engine.clone()));
     lines.extend(check::pairs(&proposal.report));
     lines.push(("changes", changes(plan)));
     lines.push(("plan", file));

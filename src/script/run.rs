@@ -1,5 +1,6 @@
 //! From arguments to an exit code.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
 
@@ -69,6 +70,7 @@ pub fn run(
 }
 
 fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal) -> Result<(), Failure> {
+    globals.threads.map_or(Ok(()), compute_with)?;
     let usual = context.outside.config_file();
     context.config = Config::load(globals.config.as_deref(), usual.as_deref())?;
     let color: Option<Color> = globals.color.or(context.config.color);
@@ -76,7 +78,18 @@ fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal
     Ok(())
 }
 
+/// Sizes the pool that everything is computed in. A pool that stands already stays: answers do not depend on it.
+fn compute_with(threads: usize) -> Result<(), Failure> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    let refused = built.err().filter(|error| error.source().is_some());
+    refused.map_or(Ok(()), |error| {
+        let what = format!("FD-7204: {threads} threads cannot be started: {error}; ask for fewer");
+        Err(Failure::new(Exit::Failed, what))
+    })
+}
+
 fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
+    refuse_assumption(context.globals, action)?;
     match action {
         None => overview::run(context),
         Some(Action::Sources { identity: false }) => sources::run(context),
@@ -92,6 +105,23 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Simulate(args)) => simulate::run(context, args),
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
+    }
+}
+
+/// Where no forwarding tables are followed, `--assume` would be silently without effect.
+fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
+    use super::args::Show;
+    let Some(id) = &globals.assume else { return Ok(()) };
+    whatif::engine_named(id)?;
+    match action {
+        Some(Action::Show(Show::Tables { .. })) => Ok(()),
+        Some(Action::Trace(_) | Action::Check(_) | Action::Whatif(_) | Action::Route(_)) => Ok(()),
+        Some(Action::Plan(_)) => Err(Failure::usage(
+            "FD-7205: a plan says by itself which tables were assumed when it was made; leave out --assume",
+        )),
+        _ => Err(Failure::usage(
+            "FD-7203: --assume is for check, trace, whatif, route and show tables: nothing else follows forwarding tables",
+        )),
     }
 }
 

@@ -70,6 +70,7 @@ fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -
     let required: Vec<String> = known.keys().cloned().collect();
     if looked {
         known.insert("time".into(), text());
+        known.insert("assumed".into(), text());
     }
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -27,6 +27,9 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     }
     let mut look = context.look(wanted(view, rows, &context.globals.filter))?;
+    if matches!(view, Browse::Tables | Browse::Entries) {
+        context.assume(&mut look)?;
+    }
     if view == Browse::Counters {
         let notes = unplaced_counters(&look);
         look.observation.notes.extend(notes);

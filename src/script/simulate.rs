@@ -32,7 +32,14 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
     let Served { clients, dropped, traffic, notes } = served;
     let datagrams = by_method(traffic);
     if context.output.json {
-        let head = Head { schema: "simulate", source: Some(source), time: None, partial: false, notes };
+        let head = Head {
+            schema: "simulate",
+            source: Some(source),
+            time: None,
+            assumed: None,
+            partial: false,
+            notes,
+        };
         let mut object = Object::begin(context.output.out, &head)?;
         object.field("clients", clients)?;
         object.field("datagrams", &datagrams)?;

@@ -4,7 +4,7 @@ use crate::session::{Browse, LidChoice, Look, Trace, Traced, endpoint};
 
 use super::args::TraceArgs;
 use super::context::Context;
-use super::{Exit, Failure};
+use super::{Exit, Failure, check};
 use crate::access::Wanted;
 
 #[derive(serde::Serialize)]
@@ -28,24 +28,27 @@ impl End {
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
     let mut source = context.open(context.named_source()?)?;
-    let mut look = context.look_through(source.as_mut(), Wanted::default())?;
+    // Whether there is something to assume shows when all tables were asked for.
+    let whole = context.globals.assume.is_some() && args.tables.is_none();
+    let mut look = context.look_through(source.as_mut(), Wanted { tables: whole, ..Wanted::default() })?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
         look.observation.tables = tables;
     }
+    context.assume(&mut look)?;
     let from = context.among_answers(&look, endpoint(&look, &args.from))?;
     let to = context.among_answers(&look, endpoint(&look, &args.to))?;
     let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
     let lid = context.among_answers(&look, to.lid(&look, choice))?;
-    if args.tables.is_none() {
+    if args.tables.is_none() && !whole {
         context.read_toward(source.as_mut(), &mut look, &[lid])?;
     }
     let tables = &look.observation.tables;
-    if tables.nodes.values().all(|node| node.lft.is_none()) {
+    if !tables.has_forwarding() {
         let failure = Failure::usage(
             "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
-             (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints)",
+             (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         );
         return context.among_answers(&look, Err(failure));
     }
@@ -79,6 +82,9 @@ fn write(context: &mut Context<'_, '_>, look: &Look, trace: &Trace) -> Result<()
         object.field("links", &trace.links())
     })?;
     if !context.output.json {
+        if let Some((word, what)) = check::assumed(look) {
+            writeln!(context.output.out, "{word}: {what}")?;
+        }
         writeln!(context.output.out, "{verdict}")?;
     }
     Ok(())

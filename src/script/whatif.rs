@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use crate::access::Wanted;
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
 use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
@@ -11,19 +10,19 @@ use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, ma
 use super::args::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::{write_pairs, write_table};
-use super::{Exit, Failure};
+use super::{Exit, Failure, check};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
     let engines = engines(&args.engine)?;
-    let look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let look = context.look_with_tables()?;
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &look, &args.route)?;
     let tables = look.observation.tables.clone();
-    if tables.nodes.values().all(|node| node.lft.is_none()) {
+    if !tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7911: the source has no forwarding tables, so what is lost until rerouted cannot be said; put a dump of \
-             them beside the topology (dump_lfts, opensm-lfts.dump)",
+             them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
         ));
     }
     let cost = cost(&look, &tables, &faults)?;
@@ -111,7 +110,8 @@ fn write(
         object.list("engines", comparison.rows().iter())?;
         return Ok(object.end()?);
     }
-    let mut lines = vec![("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) })];
+    let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
+    lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
     lines.push((
         "lost",
         format!(

@@ -1,6 +1,8 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
-use crate::fabric::{Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId};
+use crate::fabric::{
+    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId, Routes,
+};
 use crate::observe::Observation;
 
 /// An observation, how its source is called, and the names of its nodes.
@@ -10,6 +12,10 @@ pub struct Look {
     pub source: String,
     pub observation: Observation,
     pub names: Names,
+    /// The engine whose tables are assumed, where the source has none.
+    pub assumed: Option<&'static str>,
+    /// Routes with their lanes, where the tables of the observation were computed here: assumed, or those of a plan.
+    pub routes: Option<Routes>,
 }
 
 impl Look {
@@ -18,7 +24,7 @@ impl Look {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
         let names = Names::new(&observation.fabric, &map);
-        Self { source: source.into(), observation, names }
+        Self { source: source.into(), observation, names, assumed: None, routes: None }
     }
 
     pub fn fabric(&self) -> &Fabric {

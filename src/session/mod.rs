@@ -1,6 +1,7 @@
 //! What a session knows of a fabric and answers about it: the field table, filters and rows, traces, the command
 //! table. Both faces, console and script, read the same answers here; nothing here draws or prints.
 
+mod assume;
 mod browse;
 mod check;
 mod commands;
@@ -14,6 +15,7 @@ mod value;
 mod views;
 mod whatif;
 
+pub use assume::assume;
 pub use browse::Browse;
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
@@ -25,4 +27,4 @@ pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
 pub use views::{entries, unplaced_counters};
-pub use whatif::{Comparison, Cost, EngineRow, Proposal, cost, mark_random, marks, propose};
+pub use whatif::{Comparison, Cost, EngineRow, Proposal, cost, judged, mark_random, marks, propose};

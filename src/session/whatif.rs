@@ -68,6 +68,12 @@ fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
     Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
 }
 
+/// The certificate of routes whose lanes are known.
+pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
+    let problem = Problem::new(look.fabric(), faults);
+    Ok(report(look, &problem, &certify(&problem, routes, scope, &NoPulse)?))
+}
+
 /// What an engine makes of a fabric with its faults.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {

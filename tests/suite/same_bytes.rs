@@ -100,6 +100,12 @@ fn certificates_and_engines_are_the_same_bytes() {
             "--json",
             "--no-times",
         ]);
-        always_the_same(&["--source", &source, "route", "--engine", "nue", "-o", "-", "--no-times"]);
+        let route = ["--source", &source, "route", "--engine", "nue", "-o", "-", "--no-times"];
+        always_the_same(&route);
+        let plain = said(&route, "1");
+        for threads in ["1", "3"] {
+            let flagged = said(&[&route[..], &["--threads", threads]].concat(), "2");
+            assert!(flagged == plain, "--threads {threads}: other bytes");
+        }
     }
 }

@@ -47,3 +47,32 @@ fn a_plan_is_written_shown_judged_and_goes_stale() {
     assert!(broken.err.contains("reroute.plan: line 2: FD-5511"), "{}", broken.err);
     assert_eq!(fabdeck(&["plan", "show", "/nonexistent"]).exit, Exit::BadInput);
 }
+
+#[test]
+fn lanes_of_a_plan_are_judged_as_lanes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("lanes.plan");
+    let plan = file.to_str().unwrap();
+    for (engine, lanes) in [("nue", "by destination"), ("dfsssp", "by pair")] {
+        let route = ["--source", "ring", "route", "--engine", engine, "--no-times", "-o", plan];
+        let ended = fabdeck(&route);
+        assert_eq!(ended.exit, Exit::Done, "{engine}: {}", ended.err);
+        let shown = fabdeck(&["plan", "show", plan]);
+        assert!(shown.out.contains(lanes), "{engine}: {}", shown.out);
+        let judged = fabdeck(&["--source", "ring", "plan", "check", plan]);
+        assert_eq!(judged.exit, Exit::Done, "{engine}: {} {}", judged.out, judged.err);
+        assert!(judged.out.contains("no cycle of dependencies on any of its"), "{engine}: {}", judged.out);
+        // The same tables with all of it on one lane would deadlock.
+        let text = std::fs::read_to_string(&file).unwrap();
+        let flat: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let mut flat = flat;
+        flat["lanes"] = serde_json::json!({ "count": 1, "by": "one" });
+        std::fs::write(&file, flat.to_string()).unwrap();
+        let judged = fabdeck(&["--source", "ring", "plan", "check", plan]);
+        assert_eq!(judged.exit, Exit::Findings, "{engine}: {} {}", judged.out, judged.err);
+        flat["lanes"] = serde_json::json!({ "count": 2, "by": "destination", "destination": "0007" });
+        std::fs::write(&file, flat.to_string()).unwrap();
+        let refused = fabdeck(&["plan", "show", plan]);
+        assert!(refused.exit == Exit::BadInput && refused.err.contains("FD-5515"), "{}", refused.err);
+    }
+}

@@ -51,6 +51,11 @@ impl Outside for World {
             "small" => Ok(Box::new(Taken("small", small()))),
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
             "routed" => Ok(Box::new(Taken("routed", routed("kary,k=3,n=2")))),
+            "ring" => Ok(Box::new(Taken("ring", routed("torus,dims=6")))),
+            "untold" => Ok(Box::new(Taken(
+                "untold",
+                Observation { tables: Tables::default(), ..routed("kary,k=3,n=2") },
+            ))),
             "broken" => Ok(Box::new(Taken("broken", routed("kary,k=3,n=2,faults=1")))),
             "bare" => Ok(Box::new(Taken("bare", Observation { time: None, ..plain() }))),
             "uneven" => Ok(Box::new(Taken("uneven", uneven()))),

@@ -1,0 +1,163 @@
+//! The lanes of a plan's paths: as text in the file, and as routes have them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::fingerprint::Fingerprint;
+use crate::fabric::{Fabric, Lanes, Lid, Routes};
+
+const ONE: &str = "one";
+const DESTINATION: &str = "destination";
+const PAIR: &str = "pair";
+
+/// Data lanes that a port can have.
+const MOST: u8 = 15;
+
+/// The lanes of the paths, as far as there is more than one.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PlanLanes {
+    pub count: u8,
+    /// `one`, `destination` or `pair`.
+    pub by: String,
+    /// By destination: two hexadecimal digits for each LID from 0 on. By pair: such a row for each switch, by GUID.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub pair: BTreeMap<String, String>,
+}
+
+impl PlanLanes {
+    pub fn of(fabric: &Fabric, routes: &Routes) -> Self {
+        let count = routes.lane_count();
+        match &routes.lanes {
+            Lanes::One => Self { count, by: ONE.into(), ..Self::default() },
+            Lanes::ByDestination { lane, .. } => {
+                Self { count, by: DESTINATION.into(), destination: Some(hex(lane)), ..Self::default() }
+            }
+            Lanes::ByPair { lane, .. } => {
+                let rows = lane.chunks(routes.stride().max(1)).zip(fabric.switches());
+                let pair = rows.map(|(row, (_, node))| (node.guid().to_string(), hex(row))).collect();
+                Self { count, by: PAIR.into(), destination: None, pair }
+            }
+        }
+    }
+
+    /// What is wrong with them, for a plan of this fabric.
+    pub(super) fn fault(&self, print: &Fingerprint) -> Option<&'static str> {
+        if !(1..=MOST).contains(&self.count) {
+            return Some("their number is not 1 to 15");
+        }
+        let fits = match self.by.as_str() {
+            ONE => self.count == 1 && self.destination.is_none() && self.pair.is_empty(),
+            DESTINATION => self.destination.is_some() && self.pair.is_empty(),
+            PAIR => self.destination.is_none() && !self.pair.is_empty(),
+            _ => return Some("they are by something else than 'one', 'destination' or 'pair'"),
+        };
+        if !fits {
+            return Some("there are other rows than what they are by needs");
+        }
+        let mut known = self.pair.keys().map(|guid| print.nodes.contains_key(&format!("switch {guid}")));
+        if known.any(|known| !known) {
+            return Some("a row is of a switch that the plan's fabric does not have");
+        }
+        let mut rows = self.destination.iter().chain(self.pair.values());
+        let length = rows.clone().next().map(String::len);
+        if rows.clone().any(|row| Some(row.len()) != length) {
+            return Some("rows differ in length");
+        }
+        let most = 2 * (usize::from(Lid::MAX) + 1);
+        let wrong = |row: &String| {
+            row.len() > most || bytes(row).is_none_or(|lanes| lanes.iter().any(|lane| *lane >= self.count))
+        };
+        rows.any(wrong)
+            .then_some("a row has two hexadecimal digits for each LID, all below the number of lanes")
+    }
+
+    /// The same for routes whose rows have so many LIDs.
+    pub(super) fn lanes(&self, fabric: &Fabric, stride: usize) -> Lanes {
+        let row = |text: Option<&String>| {
+            let mut lane = text.and_then(|text| bytes(text)).unwrap_or_default();
+            lane.resize(stride, 0);
+            lane
+        };
+        match self.by.as_str() {
+            DESTINATION => Lanes::ByDestination { lanes: self.count, lane: row(self.destination.as_ref()) },
+            PAIR => {
+                let of = |guid: crate::fabric::Guid| row(self.pair.get(&guid.to_string()));
+                let lane = fabric.switches().flat_map(|(_, node)| of(node.guid())).collect();
+                Lanes::ByPair { lanes: self.count, lane }
+            }
+            _ => Lanes::One,
+        }
+    }
+
+    /// `4 by destination`.
+    pub fn summary(&self) -> String {
+        match self.by.as_str() {
+            ONE => "1 for all paths".to_owned(),
+            by => format!("{}, by {by}", self.count),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string never fails.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Two hexadecimal digits to a byte.
+pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digit = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
+    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+    rest.is_empty().then_some(())?;
+    pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, Tables};
+    use crate::generate::{Spec, generate};
+    use crate::routing::{NoPulse, Problem, Request, engine};
+
+    #[test]
+    fn lanes_read_back_and_wrong_ones_are_found() {
+        let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let print = Fingerprint::of(&fabric, &Tables::default(), None);
+        for (id, by) in [("minhop", ONE), ("nue", DESTINATION), ("dfsssp", PAIR)] {
+            let request = Request { lanes: 4, ..Request::default() };
+            let routes = (engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes;
+            let lanes = PlanLanes::of(&fabric, &routes);
+            assert_eq!((lanes.by.as_str(), lanes.fault(&print)), (by, None), "{id}");
+            assert_eq!(lanes.lanes(&fabric, routes.stride()), routes.lanes, "{id}");
+            let wrong = [
+                PlanLanes { count: 0, ..lanes.clone() },
+                PlanLanes { count: 16, ..lanes.clone() },
+                PlanLanes { by: "moon".into(), ..lanes.clone() },
+                PlanLanes { destination: Some("0".into()), ..lanes.clone() },
+                PlanLanes { pair: [("0x00000000000000aa".into(), "00".into())].into(), ..lanes.clone() },
+            ];
+            assert!(wrong.iter().all(|lanes| lanes.fault(&print).is_some()), "{id}");
+            if by != ONE {
+                assert!(
+                    PlanLanes { count: 1, ..lanes.clone() }.fault(&print).is_some(),
+                    "{id}: lanes above their number"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_are_pairs_of_digits() {
+        assert_eq!(bytes("00fF10"), Some(vec![0, 255, 16]));
+        assert_eq!((bytes(""), bytes("0"), bytes("0g"), bytes("+1")), (Some(Vec::new()), None, None, None));
+    }
+}
