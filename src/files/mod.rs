@@ -37,6 +37,8 @@ pub mod perfquery;
 
 // Written for others.
 pub mod prometheus;
+pub mod psl;
+pub mod qos_policy;
 pub mod slurm;
 
 mod error;

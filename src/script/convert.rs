@@ -1,17 +1,17 @@
 //! `convert`.
 
 use crate::access::Wanted;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use super::args::ConvertArgs;
 use super::context::Context;
 use super::open::{Outside, Writer};
-use super::{Exit, Failure, target};
+use super::{Exit, Failure, plan, target};
 use crate::access::Source;
-use crate::session::Summary;
-
-/// Formats that the command line has a word for and that cannot be written yet.
-const LATER: &[&str] = &["psl", "qos-policy"];
+use crate::change::Plan;
+use crate::fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
+use crate::session::{Look, Summary};
 
 /// The format with this word, among those that will do.
 pub fn writer<'o>(
@@ -19,9 +19,6 @@ pub fn writer<'o>(
     id: &str,
     will_do: impl Fn(&Writer) -> bool,
 ) -> Result<&'o Writer, Failure> {
-    if LATER.contains(&id) {
-        return Err(Failure::usage(format!("FD-7604: the format '{id}' is not in this version yet")));
-    }
     let known = || outside.writers().iter().filter(|writer| will_do(writer));
     known().find(|writer| writer.id == id).ok_or_else(|| {
         let words: Vec<&str> = known().map(|writer| writer.id).collect();
@@ -36,7 +33,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
     refuse_same_file(args)?;
-    let mut look = context.look_at(open(context, &args.inputs)?, Wanted::default())?;
+    let (plan, inputs) = plan_among(&args.inputs)?;
+    let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
     let written = (writer.write)(&look)?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
@@ -56,6 +54,81 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
         context.output.say(&format!("{file} is written ({}) from {}", writer.id, summary.sentence()));
     }
     Ok(context.conclude(&look))
+}
+
+/// The plan among the inputs, told by content, and the others.
+fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
+    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| is_plan(path));
+    let plan = match plans.as_slice() {
+        [] => None,
+        [one] => Some(plan::read(one)?),
+        [_, second, ..] => {
+            let second = second.display();
+            return Err(Failure::usage(format!("FD-7506: '{second}' is a second plan; give one at a time")));
+        }
+    };
+    Ok((plan, others.into_iter().cloned().collect()))
+}
+
+fn is_plan(path: &Path) -> bool {
+    let mut first = [0];
+    let begun = path.is_file().then(|| std::fs::File::open(path).and_then(|mut file| file.read(&mut first)));
+    if !matches!(begun, Some(Ok(1))) || first != *b"{" {
+        return false;
+    }
+    std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"fabdeck.plan/"))
+}
+
+/// The fabric of the inputs; with a plan, as the plan leads it to be.
+fn look(
+    context: &mut Context<'_, '_>,
+    format: &str,
+    plan: Option<&Plan>,
+    inputs: &[PathBuf],
+) -> Result<Look, Failure> {
+    let lanes = ["sl2vl", "slvl"].contains(&format);
+    let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
+    let wanted = Wanted { tables, lanes, counters: format == "prometheus", ..Wanted::default() };
+    let Some(plan) = plan else { return context.look_at(open(context, inputs)?, wanted) };
+    let mut look = match inputs {
+        [] if context.source().is_none() => {
+            return Err(Failure::usage(
+                "FD-7505: a plan is for a fabric; give the fabric's files as inputs as well, or --source",
+            ));
+        }
+        [] => context.look(wanted)?,
+        inputs => context.look_at(open(context, inputs)?, wanted)?,
+    };
+    plan::assume_as(&mut look, plan)?;
+    plan::refuse_stale(context, &look, plan)?;
+    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    let routes = plan.routes(look.fabric(), &after);
+    look.observation.tables = after;
+    if lanes {
+        level_is_lane(&mut look, plan.lanes.count);
+    }
+    look.routes = Some(routes);
+    Ok(look)
+}
+
+/// What a plan's lanes ask of the switches: each of its levels on the lane of that number, the rest on lane 0.
+fn level_is_lane(look: &mut Look, lanes: u8) {
+    let mut row = Sl2Vl::default();
+    for number in 0..u32::from(lanes) {
+        if let (Some(level), Some(lane)) = (ServiceLevel::new(number), Lane::new(number)) {
+            row.set(level, lane);
+        }
+    }
+    let observation = &mut look.observation;
+    for (id, _) in observation.fabric.switches() {
+        let cabled = observation.fabric.ports_of(id).filter(|(_, port)| port.peer.is_some());
+        let ports: Vec<PortNum> = cabled.map(|(_, port)| port.number).collect();
+        let held = observation.tables.entry(id);
+        held.sl2vl.clear();
+        for from in std::iter::once(PortNum::MANAGEMENT).chain(ports.iter().copied()) {
+            held.sl2vl.extend(ports.iter().map(|to| ((from, *to), row)));
+        }
+    }
 }
 
 /// What is no file is opened as `--source` would open it. It cannot be one fabric together with others.

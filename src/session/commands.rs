@@ -179,7 +179,7 @@ pub const COMMANDS: &[Command] = &[
         "Route with one engine and write a plan",
         "The engine routes what is left of the fabric, a certificate that does not trust it is computed, and a plan is \
          written: which fabric it is for, every block that would change with its old and new bytes, what was certified, \
-         and what it takes. Nothing is sent to any switch. A certificate with findings ends with exit code 2.",
+         and what it takes. On tables that are assumed it is a plan for simulators. Nothing is sent to any switch. A certificate with findings ends with exit code 2.",
     )
     .looks()
     .writes()
@@ -210,10 +210,13 @@ pub const COMMANDS: &[Command] = &[
         "convert",
         "Read files and write another format",
         "Several files are one fabric: the topology may come from one, tables and names from others. The formats of \
-         the input are told by content.",
+         the input are told by content. A plan of `route` may be one of them: what is written is the fabric as the plan \
+         leads it to be, and its lanes go to psl (ibdmchk -c), slvl and qos-policy. A plan that is stale for these files \
+         is refused (exit code 3).",
     )
     .writes()
     .examples(&[
+        "fabdeck convert site.topo opensm-lfts.dump reroute.plan -o active.lft --to lfts",
         "fabdeck convert site.topo -o site.net --to ibsim",
         "fabdeck convert site.topo opensm-lfts.dump -o opensm.fdbs --to fdbs",
     ]),

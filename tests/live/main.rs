@@ -14,6 +14,7 @@ mod certified;
 mod discovered;
 mod lossy;
 mod machines;
+mod planned;
 mod played;
 mod routed;
 mod stage;

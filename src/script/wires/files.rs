@@ -2,8 +2,10 @@
 
 use std::io;
 
+use crate::fabric::Routes;
 use crate::files::{
-    FileError, fdbs, guids, ibnetdiscover, ibsim, lfts, prometheus, sl2vl, slurm, slvl, subnet_lst, written,
+    FileError, fdbs, guids, ibnetdiscover, ibsim, lfts, prometheus, psl, qos_policy, sl2vl, slurm, slvl,
+    subnet_lst, written,
 };
 use crate::observe::Notes;
 use crate::script::{WriteError, Writer, Written, csv};
@@ -36,6 +38,23 @@ pub static WRITERS: &[Writer] = &[
     writer(slvl::ID, "lanes as ibdiagnet and ibdmchk have them", false, |look| {
         needs_tables(look, "lane tables", |tables| !tables.sl2vl.is_empty())?;
         stream(|out| slvl::write(look.fabric(), &look.observation.tables, out).map(|()| Notes::new()))
+    }),
+    writer(psl::ID, "lane of each path of a plan, as ibdmchk takes it", false, |look| {
+        let routes = needs_lanes(look)?;
+        let lines = psl::lines(look.fabric());
+        if lines > psl::MOST_LINES {
+            return Err(WriteError {
+                code: "FD-7606",
+                what: format!("the file would have a line for each path: {lines} lines"),
+                hint: format!("ibdmchk is for smaller fabrics; at most {} are written", psl::MOST_LINES),
+            });
+        }
+        stream(|out| psl::write(look.fabric(), routes, out))
+    }),
+    writer(qos_policy::ID, "lanes by destination of a plan, as OpenSM's QoS policy", false, |look| {
+        let refused = |e: Box<FileError>| WriteError { code: e.code, what: e.what, hint: e.hint };
+        let text = qos_policy::write(look.fabric(), needs_lanes(look)?).map_err(refused)?;
+        Ok(Written { bytes: text.into_bytes(), ..Written::default() })
     }),
     writer(guids::ID, "GUIDs of the switches, one a line", false, |look| {
         let switches: Vec<_> = look.fabric().switches().map(|(_, node)| node.guid()).collect();
@@ -75,6 +94,15 @@ fn stream(write: impl FnOnce(&mut dyn io::Write) -> io::Result<Notes>) -> Answer
     };
     let notes = write(&mut bytes).map_err(failed)?;
     Ok(Written { bytes, notes })
+}
+
+/// Tables say nothing of the lanes that packets are sent on; plans do.
+fn needs_lanes(look: &Look) -> Result<&Routes, WriteError> {
+    look.routes.as_ref().ok_or_else(|| WriteError {
+        code: "FD-7605",
+        what: "the lanes of the paths are not known".into(),
+        hint: "give a plan of 'fabdeck route' beside the files of the fabric".into(),
+    })
 }
 
 fn needs_tables(

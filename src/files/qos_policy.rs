@@ -1,0 +1,275 @@
+//! OpenSM's `qos-policy.conf`, as far as it says which service level packets to a port take: a group of ports, a level
+//! and a rule for each lane but the first. OpenSM takes a file that it cannot read for none, without a sound in the
+//! tables, so what is written is read again before it is handed out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::fabric::{Fabric, Guid, Lanes, Lid, PortNum, Routes};
+use crate::observe::Place;
+
+use super::FileError;
+use super::opensm::{marked_hex, port_guid, shown};
+use super::text::Input;
+
+pub const ID: &str = "qos-policy";
+
+/// Lanes that follow the source as well.
+const BY_PAIR: &str = "FD-2601";
+/// Lanes that follow the LID, not the port.
+const BY_LID: &str = "FD-2602";
+/// A port whose GUID is not told.
+const NO_GUID: &str = "FD-2603";
+/// A line that is not understood.
+const BAD_LINE: &str = "FD-2604";
+
+/// GUIDs on a line; OpenSM bears ten thousand characters.
+const ABREAST: usize = 8;
+
+/// The level of packets by the GUID of the destination's port; other ports have level 0.
+pub type Levels = BTreeMap<Guid, u8>;
+
+/// The policy for lanes that follow the destination; lane and level are the same number.
+pub fn write(fabric: &Fabric, routes: &Routes) -> Result<String, Box<FileError>> {
+    let levels = levels_of(fabric, routes)?;
+    let used: BTreeSet<u8> = levels.values().copied().collect();
+    let text = print(&levels, &used);
+    match read(Input::new(ID, text.as_bytes())) {
+        Ok(again) if again == levels => Ok(text),
+        Ok(_) => {
+            let what = "the policy reads back as another one";
+            Err(FileError::new(BAD_LINE, Place::file(ID), what, "report this, it is a bug"))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn levels_of(fabric: &Fabric, routes: &Routes) -> Result<Levels, Box<FileError>> {
+    let mut levels = Levels::new();
+    let refused = |code, what: String, hint: &str| FileError::new(code, Place::file(ID), what, hint);
+    if matches!(routes.lanes, Lanes::ByPair { .. }) {
+        let what = "the lane of a path follows its source too, and a policy of OpenSM would need a rule for each pair";
+        return Err(refused(
+            BY_PAIR,
+            what.into(),
+            "route with an engine whose lanes follow the destination, as nue",
+        ));
+    }
+    for (_, port) in fabric.ports() {
+        let end = port.number == PortNum::MANAGEMENT || !fabric.node(port.node).is_switch();
+        let Some(base) = port.facts.lid.filter(|_| end) else { continue };
+        let lids = (0..u32::from(port.facts.lmc.lids())).map(|more| u32::from(base.value()) + more);
+        let lanes: BTreeSet<u8> = lids.filter_map(Lid::new).map(|lid| routes.lane(0, lid).value()).collect();
+        let (Some(lane), 1) = (lanes.first(), lanes.len()) else {
+            let what = format!(
+                "the LIDs of one port, from {base} on, have different lanes, and a policy knows ports only"
+            );
+            return Err(refused(BY_LID, what, "route with one LID a port (LMC 0)"));
+        };
+        if *lane == 0 {
+            continue;
+        }
+        let Some(guid) = port_guid(fabric, port.node, port.number) else {
+            let what = format!("the GUID of the port with LID {base} is not told");
+            return Err(refused(NO_GUID, what, "take the topology with a tool that tells GUIDs of ports"));
+        };
+        levels.insert(guid, *lane);
+    }
+    Ok(levels)
+}
+
+fn print(levels: &Levels, used: &BTreeSet<u8>) -> String {
+    let mut text = String::from("# Service level by destination; the rest takes level 0.\nport-groups\n");
+    // Writing to a string never fails.
+    for level in used {
+        let _ = writeln!(text, "    port-group\n        name: lane{level}");
+        let guids: Vec<String> =
+            levels.iter().filter(|(_, held)| *held == level).map(|(guid, _)| guid.to_string()).collect();
+        for line in guids.chunks(ABREAST) {
+            let _ = writeln!(text, "        port-guid: {}", line.join(", "));
+        }
+        text += "    end-port-group\n";
+    }
+    text += "end-port-groups\nqos-levels\n    qos-level\n        name: DEFAULT\n        sl: 0\n    end-qos-level\n";
+    for level in used {
+        let _ = writeln!(
+            text,
+            "    qos-level\n        name: lane{level}\n        sl: {level}\n    end-qos-level"
+        );
+    }
+    text += "end-qos-levels\nqos-match-rules\n";
+    for level in used {
+        let _ = writeln!(
+            text,
+            "    qos-match-rule\n        destination: lane{level}\n        qos-level-name: lane{level}\n    end-qos-match-rule"
+        );
+    }
+    text + "end-qos-match-rules\n"
+}
+
+/// What is being read.
+#[derive(Default)]
+struct Draft {
+    /// The words that begin sections, the innermost last.
+    open: Vec<String>,
+    groups: BTreeMap<String, BTreeSet<Guid>>,
+    levels: BTreeMap<String, u8>,
+    /// Destination and level, the first that fits counts.
+    rules: Vec<(String, String)>,
+    name: String,
+    guids: BTreeSet<Guid>,
+    level: Option<u8>,
+    destination: String,
+    level_name: String,
+}
+
+const SECTIONS: [(&str, &str); 3] =
+    [("port-groups", "port-group"), ("qos-levels", "qos-level"), ("qos-match-rules", "qos-match-rule")];
+
+/// Reads a policy that goes by destination alone.
+pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
+    let mut draft = Draft::default();
+    let mut last = 0;
+    for line in input.lines() {
+        let line = line?;
+        last = line.number;
+        let text = line.text.split('#').next().unwrap_or_default().trim();
+        if text.is_empty() {
+            continue;
+        }
+        draft.line(text).ok_or_else(|| {
+            let what = format!("'{}' does not belong here in a policy by destination", shown(text));
+            FileError::new(BAD_LINE, input.place(line.number), what, "write groups, levels and rules only")
+        })?;
+    }
+    let wrong = |what: &str| {
+        FileError::new(BAD_LINE, input.place(last.max(1)), what, "compare it with one that 'convert' wrote")
+    };
+    if !draft.open.is_empty() {
+        return Err(wrong("the file ends within a section"));
+    }
+    draft.finish().ok_or_else(|| wrong("a rule names what is not there, or no level is called DEFAULT"))
+}
+
+impl Draft {
+    fn line(&mut self, text: &str) -> Option<()> {
+        if let Some(section) = text.strip_prefix("end-") {
+            return (self.open.pop()? == section).then(|| self.close(section))?;
+        }
+        if let Some((key, value)) = text.split_once(':') {
+            return self.value(key.trim(), value.trim());
+        }
+        let fits = SECTIONS.iter().any(|(outer, inner)| match self.open.as_slice() {
+            [] => text == *outer,
+            [open] => open == outer && text == *inner,
+            _ => false,
+        });
+        fits.then(|| self.open.push(text.to_owned()))
+    }
+
+    fn value(&mut self, key: &str, value: &str) -> Option<()> {
+        match (self.open.last()?.as_str(), key) {
+            ("port-group" | "qos-level", "name") => self.name = value.to_owned(),
+            ("port-group", "port-guid") => {
+                for word in value.split(',') {
+                    self.guids.insert(Guid(marked_hex(word.trim())?));
+                }
+            }
+            ("qos-level", "sl") => self.level = Some(value.parse().ok().filter(|level| *level < 16)?),
+            ("qos-match-rule", "destination") => self.destination = value.to_owned(),
+            ("qos-match-rule", "qos-level-name") => self.level_name = value.to_owned(),
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn close(&mut self, section: &str) -> Option<()> {
+        let name = std::mem::take(&mut self.name);
+        match section {
+            "port-group" => drop(self.groups.insert(name, std::mem::take(&mut self.guids))),
+            "qos-level" => drop(self.levels.insert(name, self.level.take()?)),
+            "qos-match-rule" => {
+                let rule = (std::mem::take(&mut self.destination), std::mem::take(&mut self.level_name));
+                self.rules.push(rule);
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    fn finish(self) -> Option<Levels> {
+        self.levels.get("DEFAULT").filter(|level| **level == 0)?;
+        let mut levels = Levels::new();
+        for (destination, level) in &self.rules {
+            let (group, level) = (self.groups.get(destination)?, self.levels.get(level)?);
+            for guid in group {
+                levels.entry(*guid).or_insert(*level);
+            }
+        }
+        levels.retain(|_, level| *level > 0);
+        Some(levels)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Spec, generate};
+    use proptest::prelude::*;
+
+    fn fabric(name: &str) -> Fabric {
+        generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
+    }
+
+    fn routes(fabric: &Fabric, lane: impl Fn(usize) -> u8) -> Routes {
+        let top = fabric.top_lid().unwrap();
+        let mut routes = Routes::empty(fabric.switch_count(), Some(top));
+        routes.lanes = Lanes::ByDestination { lanes: 8, lane: (0..=top.index()).map(lane).collect() };
+        routes
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_reads_back(seed in 0u64..1000) {
+            let fabric = fabric("kary,k=3,n=2");
+            let routes = routes(&fabric, |lid| ((lid as u64 * 7 + seed) % 8) as u8);
+            let levels = read(Input::new("x", write(&fabric, &routes).unwrap().as_bytes())).unwrap();
+            for (_, port) in fabric.ports() {
+                if let (Some(lid), Some(guid)) = (port.facts.lid, port.facts.guid) {
+                    let lane = routes.lane(0, lid).value();
+                    prop_assert_eq!(levels.get(&guid).copied().unwrap_or(0), lane);
+                }
+            }
+        }
+
+        #[test]
+        fn nothing_makes_it_panic(text in "[ -~\n]{0,300}") {
+            let _ = read(Input::new("x", text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn what_it_cannot_say_is_refused() {
+        let tree = fabric("kary,k=2,n=2");
+        let mut by_pair = routes(&tree, |_| 0);
+        let size = by_pair.stride() * tree.switch_count();
+        by_pair.lanes = Lanes::ByPair { lanes: 2, lane: vec![1; size] };
+        assert_eq!(write(&tree, &by_pair).unwrap_err().code, BY_PAIR);
+        let several = fabric("mport,m=4,n=2");
+        if several.ports().any(|(_, port)| port.facts.lmc.lids() > 1) {
+            assert_eq!(write(&several, &routes(&several, |lid| (lid % 2) as u8)).unwrap_err().code, BY_LID);
+        }
+        assert!(
+            write(&tree, &Routes::empty(tree.switch_count(), tree.top_lid())).unwrap().contains("DEFAULT")
+        );
+    }
+
+    #[test]
+    fn wrong_lines_are_named() {
+        let error = |text: &str| read(Input::new("p.conf", text.as_bytes())).unwrap_err().to_string();
+        assert!(error("port-groups\n  port-group\n    port-guid: x\n").contains("3"));
+        assert!(error("port-groups\n").contains("ends within a section"));
+        assert!(error("port-groups\nend-qos-levels\n").contains("end-qos-levels"));
+        assert!(error("qos-levels\nend-qos-levels\n").contains("DEFAULT"));
+    }
+}
