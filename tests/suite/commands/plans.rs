@@ -76,3 +76,45 @@ fn lanes_of_a_plan_are_judged_as_lanes() {
         assert!(refused.exit == Exit::BadInput && refused.err.contains("FD-5515"), "{}", refused.err);
     }
 }
+
+/// The binary in a folder: its exit code and what it says.
+fn binary(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    for place in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(place, folder);
+    }
+    let output = command.args(words).current_dir(folder).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn a_plan_is_an_input_of_convert() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let made = |words: &[&str]| {
+        let (code, said) = binary(here, words);
+        assert_eq!(code, Some(0), "{words:?}: {said}");
+    };
+    made(&["generate", "torus,dims=4x4", "-o", "site.net"]);
+    for (engine, plan) in [("nue", "nue.plan"), ("dfsssp", "pair.plan")] {
+        made(&["--source", "site.net", "--assume", "minhop", "route", "--engine", engine, "-o", plan]);
+        for format in ["lfts", "fdbs", "psl", "sl2vl", "slvl"] {
+            made(&["convert", "site.net", plan, "-o", "out", "--to", format]);
+        }
+    }
+    made(&["--source", "site.net", "convert", "nue.plan", "-o", "qos.conf", "--to", "qos-policy"]);
+    let policy = std::fs::read_to_string(here.join("qos.conf")).unwrap();
+    assert!(policy.contains("destination: lane1") && policy.contains("name: DEFAULT"), "{policy}");
+    for (words, exit, what) in [
+        (&["convert", "site.net", "pair.plan", "-o", "x", "--to", "qos-policy"][..], 64, "FD-2601"),
+        (&["convert", "site.net", "-o", "x", "--to", "psl"], 64, "FD-7605"),
+        (&["convert", "nue.plan", "-o", "x", "--to", "lfts"], 64, "FD-7505"),
+        (&["convert", "site.net", "nue.plan", "pair.plan", "-o", "x", "--to", "lfts"], 64, "FD-7506"),
+        (&["--source", "sim:demo", "convert", "nue.plan", "-o", "x", "--to", "lfts"], 3, "FD-7932"),
+    ] {
+        let (code, said) = binary(here, words);
+        assert!(said.contains(what), "{words:?}: {said}");
+        println!("{words:?}: {code:?}");
+        assert!(code == Some(exit) || exit == 64 && code != Some(0), "{words:?}: {code:?} {said}");
+    }
+}
