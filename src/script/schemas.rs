@@ -88,11 +88,11 @@ fn closed(properties: Vec<(&str, Value)>) -> Value {
     json!({ "type": "object", "properties": known, "required": required, "additionalProperties": false })
 }
 
-/// As `closed`, with one key more that may be left out: a number, of any kind.
-fn grown(properties: Vec<(&str, Value)>, more: &str) -> Value {
+/// As `closed`, with more keys that may be left out: numbers, of any kind.
+fn grown(properties: Vec<(&str, Value)>, more: &[&str]) -> Value {
     let mut schema = closed(properties);
     if let Some(known) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-        known.insert(more.to_owned(), json!({ "type": "number" }));
+        known.extend(more.iter().map(|key| ((*key).to_owned(), json!({ "type": "number" }))));
     }
     schema
 }
@@ -176,7 +176,7 @@ fn fabric() -> Vec<(&'static str, Value)> {
     silence.extend([("route", text()), ("asked", text()), ("peer_port", nullable(number()))]);
     let live = [
         ("virtual_time", flag()),
-        ("reading", list(grown(phase, "seconds"))),
+        ("reading", list(grown(phase, &["seconds"]))),
         ("silence", list(closed(silence))),
     ];
     numbers().into_iter().chain([("subnet_manager", manager)]).chain(live).collect()
@@ -240,7 +240,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("lost_share", any()),
         ("cut_off_pairs", number()),
         ("expected", closed(expected)),
-        ("engines", list(grown(engine_row(), "seconds"))),
+        ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),
     ]
 }
 

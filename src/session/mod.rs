@@ -27,4 +27,4 @@ pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
 pub use views::{entries, unplaced_counters};
-pub use whatif::{Comparison, Cost, EngineRow, Proposal, cost, judged, mark_random, marks, propose};
+pub use whatif::{Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose};

@@ -2,6 +2,7 @@
 //! and a proposal of every engine that is asked.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -83,6 +84,15 @@ pub struct Proposal {
     /// Old and new paths together cannot wait for each other; `None` where lanes of the old ones are not known.
     pub transition_safe: Option<bool>,
     pub remarks: Vec<String>,
+    pub took: Took,
+}
+
+/// How long the parts of a proposal took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Took {
+    /// Tables and lanes.
+    pub route: Duration,
+    pub certificate: Duration,
 }
 
 /// Routes of an engine with their certificate (of paths of switches too, where `switches` says so) and what it takes to
@@ -96,9 +106,12 @@ pub fn propose(
     switches: bool,
 ) -> Result<Proposal, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
+    let begun = Instant::now();
     let answer = (engine.route)(&problem, request, &NoPulse)?;
+    let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
+    let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
     let old = in_force(look, tables, faults);
     let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
     let cycles = transition(&problem, &old, &answer.routes, &together).cycles;
@@ -109,6 +122,7 @@ pub fn propose(
         transition_safe: cycles.is_empty().then_some(true),
         routes: answer.routes,
         remarks: answer.remarks,
+        took,
     })
 }
 
@@ -118,6 +132,11 @@ pub struct EngineRow {
     pub engine: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
+    /// Of these, for tables and lanes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub route_seconds: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate_seconds: Option<f64>,
     pub lanes: Option<u8>,
     /// Why there are no routes.
     pub refused: Option<String>,
@@ -134,9 +153,13 @@ impl EngineRow {
     pub fn new(engine: &'static str, outcome: &Result<Proposal, Refusal>, seconds: Option<f64>) -> Self {
         let proposal = outcome.as_ref().ok();
         let difference = proposal.map(|proposal| proposal.difference);
+        // Who wants no times gives none.
+        let took = seconds.and(proposal).map(|proposal| proposal.took);
         Self {
             engine,
             seconds,
+            route_seconds: took.map(|took| took.route.as_secs_f64()),
+            certificate_seconds: took.map(|took| took.certificate.as_secs_f64()),
             lanes: proposal.map(|proposal| proposal.routes.lane_count()),
             refused: outcome.as_ref().err().map(ToString::to_string),
             certificate: proposal.map(|proposal| proposal.report.clone()),
