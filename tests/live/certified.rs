@@ -1,8 +1,9 @@
 //! The certificate beside ibdmchk, which reads links and tables and looks for credit loops in its own way.
 
+use std::fmt::Write as _;
 use std::fs;
 
-use fabdeck::fabric::{Fabric, Faults, NodeId, PortNum, Routes, Tables};
+use fabdeck::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes, Tables};
 use fabdeck::files::{fdbs, subnet_lst};
 use fabdeck::routing::certificate::{Certificate, LaneKnowledge, Scope, certify};
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
@@ -24,7 +25,8 @@ fn tables_of(fabric: &Fabric, routes: &Routes) -> Tables {
     tables
 }
 
-fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool) -> Report {
+/// `levels`: the service level of each path, line by line; without them all paths share a lane.
+fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool, levels: Option<&str>) -> Report {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let (mut list, mut lines) = (Vec::new(), Vec::new());
     subnet_lst::write(fabric, None, &mut list).unwrap();
@@ -34,6 +36,10 @@ fn ibdmchk(fabric: &Fabric, routes: &Routes, switches: bool) -> Report {
     fs::write(folder.path().join("none"), "").unwrap();
     let mut args = vec!["-s", "fabric.lst", "-f", "fabric.fdbs", "-m", "none", "-l", "0"];
     args.extend(switches.then_some("-a"));
+    if let Some(levels) = levels {
+        fs::write(folder.path().join("levels"), levels).unwrap();
+        args.extend(["-c", "levels"]);
+    }
     let text = stage::ibdmchk(folder.path(), &args);
     let loops = text.contains("Found credit loop");
     let lines = text.lines().filter(|line| line.contains("-E-"));
@@ -47,10 +53,25 @@ fn certificate(fabric: &Fabric, routes: &Routes, switches: bool) -> Certificate 
     certify(&problem, routes, &Scope { switches, lanes: LaneKnowledge::Known }, &NoPulse).unwrap()
 }
 
-fn minhop(fabric: &Fabric) -> Routes {
+fn routed(id: &str, fabric: &Fabric, lanes: u8) -> Routes {
     let faults = Faults::default();
     let problem = Problem::new(fabric, &faults);
-    (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes
+    let request = Request { lanes, ..Request::default() };
+    (engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes
+}
+
+/// For each adapter and each LID of another one the lane of the path as a service level, in ibdmchk's lines.
+fn levels(fabric: &Fabric, lane: impl Fn(u32, Lid) -> u8) -> String {
+    let faults = Faults::default();
+    let problem = Problem::new(fabric, &faults);
+    let ends: Vec<_> = problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()).collect();
+    let mut lines = String::new();
+    for (from, to) in ends.iter().flat_map(|from| ends.iter().map(move |to| (from, to))) {
+        let guid = fabric.node(fabric.port(from.port).node).guid();
+        let lid = to.lid.unwrap();
+        writeln!(lines, "{guid} {lid} {}", lane(from.switch, lid)).unwrap();
+    }
+    lines
 }
 
 /// (Fabric, whether switches talk too, whether that can deadlock).
@@ -67,14 +88,27 @@ const FABRICS: &[(&str, bool, bool)] = &[
     // Its aggregation nodes on spines close a circle.
     ("demo", false, true),
     ("kary,k=4,n=2", true, true),
+    ("torus,dims=6", true, true),
+    ("gft2,n=2,m=4,r=6,redundancy=2", false, false),
+    ("gft2,n=2,m=4,r=6,redundancy=2", true, false),
+    ("xgft,m=4x3x2,w=1x2x3", false, false),
+    ("xgft,m=4x3x2,w=1x2x3", true, true),
+    ("kary,k=3,n=3,faults=3", false, false),
+    ("kary,k=3,n=3,faults=3", true, true),
+    ("dragonfly,a=3,p=1,h=1,g=4", false, true),
+    ("random,switches=12,links=24,terminals=1", false, true),
+    ("torus,dims=3x3x3,terminals=1", false, true),
+    ("mesh,dims=4x4,terminals=1", false, true),
+    ("racks648,hosts=54", false, true),
 ];
 
 #[test]
 fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
     for (name, switches, deadlocks) in FABRICS {
         let fabric = stage::fabric(name);
-        let routes = minhop(&fabric);
-        let (seen, report) = (certificate(&fabric, &routes, *switches), ibdmchk(&fabric, &routes, *switches));
+        let routes = routed("minhop", &fabric, 1);
+        let seen = certificate(&fabric, &routes, *switches);
+        let report = ibdmchk(&fabric, &routes, *switches, None);
         println!(
             "{name}, switches {switches}: free {:?}, ibdmchk loops {}",
             seen.deadlock_free, report.loops
@@ -85,19 +119,50 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
     }
 }
 
+/// The same tables twice: on the lanes of their engine, and with all paths on one.
+#[test]
+fn ibdmchk_finds_that_lanes_break_the_credit_loops() {
+    let all = [
+        ("dfsssp", "torus,dims=5", 8),
+        ("dfsssp", "torus,dims=4x4", 8),
+        ("dfsssp", "kautz,d=2,k=3", 8),
+        ("dfsssp", "dragonfly,a=3,p=1,h=1,g=4", 8),
+        ("nue", "torus,dims=4x4", 4),
+        ("nue", "random,switches=12,links=24,terminals=1", 2),
+    ];
+    let mut broken_up = 0;
+    for (id, name, lanes) in all {
+        let fabric = stage::fabric(name);
+        let routes = routed(id, &fabric, lanes);
+        let on_lanes = levels(&fabric, |from, lid| routes.lane(from, lid).value());
+        let report = ibdmchk(&fabric, &routes, false, Some(&on_lanes));
+        let seen = certificate(&fabric, &routes, false);
+        println!("{id}, {name}: {} lanes, ibdmchk loops {}", seen.lanes.len(), report.loops);
+        assert!(seen.deadlock_free == Some(true) && !report.loops, "{id}, {name}: {}", report.text);
+        assert!(seen.lost.total() == 0 && !report.broken, "{id}, {name}: {}", report.text);
+        let one = ibdmchk(&fabric, &routes, false, Some(&levels(&fabric, |_, _| 0)));
+        let scope = Scope { switches: false, lanes: LaneKnowledge::Unknown };
+        let faults = Faults::default();
+        let seen = certify(&Problem::new(&fabric, &faults), &routes, &scope, &NoPulse).unwrap();
+        assert_eq!(one.loops, !seen.cycles.is_empty(), "{id}, {name}, one lane: {}", one.text);
+        broken_up += i32::from(one.loops);
+    }
+    assert!(broken_up >= 3, "{broken_up} fabrics have loops without their lanes");
+}
+
 /// One entry taken out: both miss paths.
 #[test]
 fn ibdmchk_misses_the_paths_that_the_certificate_misses() {
     for name in ["kary,k=4,n=2", "torus,dims=4x4", "demo"] {
         let fabric = stage::fabric(name);
-        let mut routes = minhop(&fabric);
+        let mut routes = routed("minhop", &fabric, 1);
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
         let leaf = problem.switches().find(|switch| !problem.graph.terminals_of(*switch).is_empty()).unwrap();
         let far = problem.graph.terminals().iter().rfind(|terminal| terminal.switch != leaf).unwrap();
         assert_ne!(fabric.port_of(NodeId(leaf), PortNum::MANAGEMENT), None);
         routes.set(leaf, far.lid.unwrap(), None);
-        let (seen, report) = (certificate(&fabric, &routes, false), ibdmchk(&fabric, &routes, false));
+        let (seen, report) = (certificate(&fabric, &routes, false), ibdmchk(&fabric, &routes, false, None));
         assert!(seen.lost.total() > 0 && report.broken, "{name}: {:?}\n{}", seen.lost, report.text);
     }
 }

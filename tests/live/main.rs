@@ -12,6 +12,7 @@
 mod adapters;
 mod certified;
 mod discovered;
+mod engines;
 mod lossy;
 mod machines;
 mod planned;

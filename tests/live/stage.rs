@@ -31,7 +31,7 @@ pub fn fabric(name: &str) -> Fabric {
 }
 
 /// A program of a Debian package; without it the test fails.
-fn program(name: &str, package: &str) -> PathBuf {
+pub fn program(name: &str, package: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     // Debian puts these beside what a user's PATH has.
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/usr/bin"].map(PathBuf::from));

@@ -6,6 +6,7 @@ mod dfsssp;
 mod ftree;
 mod load;
 mod minhop;
+mod ndr;
 mod nue;
 mod oracle;
 mod sftree;

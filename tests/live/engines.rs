@@ -1,0 +1,108 @@
+//! What OpenSM's engines compute, judged by `fabdeck check` and by `tests/peers/efi.py`, which shares nothing with it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::stage::{self, Stage};
+
+/// Every engine of OpenSM somewhere, on fabrics with and without cycles, with failed links, with pairs left out.
+const FABRICS: &[(&str, &[&str])] = &[
+    ("kary,k=3,n=3", &["minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue"]),
+    // OpenSM's ftree leaves out what hangs on switches of upper ranks.
+    ("kary,k=3,n=2,aggregation=yes", &["minhop", "ftree", "nue"]),
+    ("racks648,hosts=54", &["minhop", "updn", "ftree", "sssp", "dfsssp"]),
+    ("kary,k=4,n=2,faults=3", &["minhop", "updn", "dfsssp", "nue"]),
+    ("torus,dims=4x4x4,terminals=1", &["minhop", "dor", "torus-2QoS", "lash", "nue"]),
+    ("torus,dims=4x4,faults=2", &["updn", "sssp", "dfsssp"]),
+    ("kautz,d=2,k=3", &["minhop", "updn", "sssp", "dfsssp", "nue"]),
+    ("dragonfly,a=4,p=1,h=2,g=9", &["minhop", "updn", "lash"]),
+];
+
+#[test]
+fn tables_of_opensm_are_judged_as_the_script_judges_them() {
+    let (mut lost, mut cyclic, mut judged) = (0, 0, 0);
+    for (name, engines) in FABRICS {
+        let fabric = stage::fabric(name);
+        let stage = Stage::play(&fabric);
+        fs::write(stage.folder.path().join("torus-2QoS.conf"), AXES).unwrap();
+        for engine in *engines {
+            routed(&stage, name, engine);
+            for switches in [false, true] {
+                let (ours, theirs) =
+                    (fabdeck(stage.folder.path(), switches), script(stage.folder.path(), switches));
+                assert_eq!(ours, theirs, "{name}, {engine}, switches {switches}: fabdeck and efi.py");
+                println!("{name}, {engine}, switches {switches}: {ours}");
+                lost += i32::from(ours["unreachable"] != 0);
+                cyclic += i32::from(ours["cyclic"] == true);
+                judged += 1;
+            }
+        }
+    }
+    // Both verdicts come up either way.
+    assert!(
+        lost > 0 && cyclic > 0 && cyclic < judged,
+        "{lost} with lost pairs and {cyclic} with cycles of {judged}"
+    );
+}
+
+/// Where the three dimensions of the 4x4x4 torus lie, told by the switches around its first.
+const AXES: &str = "\
+torus 4 4 4
+xp_link 0x2c90100000000 0x2c90100000010
+xm_link 0x2c90100000000 0x2c90100000030
+yp_link 0x2c90100000000 0x2c90100000004
+ym_link 0x2c90100000000 0x2c9010000000c
+zp_link 0x2c90100000000 0x2c90100000001
+zm_link 0x2c90100000000 0x2c90100000003
+";
+
+/// OpenSM routes with one engine, without another one in its place, and says so.
+fn routed(stage: &Stage, name: &str, engine: &str) {
+    let log = stage.folder.path().join("opensm.log");
+    let _ = fs::remove_file(&log);
+    let axes = stage.folder.path().join("torus-2QoS.conf").display().to_string();
+    let mut words = vec!["-R", engine, "-Q"];
+    if engine == "torus-2QoS" {
+        words.extend(["--torus_config", &axes]);
+    }
+    stage.opensm(&words);
+    let said = fs::read_to_string(&log).unwrap();
+    let done = said.lines().filter(|line| line.contains("tables configured on all switches"));
+    let by = |line: &str| line.contains(&format!("process: {engine} tables"));
+    assert!(
+        done.clone().count() > 0 && done.clone().all(by),
+        "{name}: {engine}: {:?}",
+        done.collect::<Vec<_>>()
+    );
+}
+
+fn fabdeck(folder: &Path, switches: bool) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.current_dir(folder).args(["--source", "opensm-subnet.lst", "--json", "check"]);
+    command.args(["--tables", "opensm-lfts.dump", "--lanes", "one"]).args(switches.then_some("--switches"));
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, folder.join("home"));
+    }
+    let output = stage::finish(command);
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
+    json!({
+        "pairs": said["pairs"],
+        "unreachable": said["unreachable"],
+        "efi_max": said["edge_forwarding_index"]["max"],
+        "longest": said["longest_path"],
+        "cyclic": said["deadlock_free"] == false,
+    })
+}
+
+fn script(folder: &Path, switches: bool) -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/efi.py");
+    let mut command = Command::new(stage::program("python3", "python3"));
+    command.current_dir(folder).args([script, "opensm-subnet.lst", "opensm-lfts.dump"]);
+    command.args(switches.then_some("--switches")).stdin(Stdio::null());
+    let output = stage::finish(command);
+    let talk = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {talk}"))
+}
