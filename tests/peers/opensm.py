@@ -64,7 +64,7 @@ class Net:
             elif node in self.links and (end := re.match(r'\[\d+\]\S*\s*"([SH])-([0-9a-f]+)"', line)):
                 if end.group(1) == "S":
                     self.links[node].append(end.group(2))
-                else:
+                elif "Aggregation Node" not in line:
                     self.hosts[node] += 1
 
     def limits(self):
