@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use fabdeck::fabric::{Fabric, Node};
 use serde_json::{Value, json};
 
 use crate::stage::{self, Stage};
@@ -28,6 +29,7 @@ fn tables_of_opensm_are_judged_as_the_script_judges_them() {
         let fabric = stage::fabric(name);
         let stage = Stage::play(&fabric);
         fs::write(stage.folder.path().join("torus-2QoS.conf"), AXES).unwrap();
+        fs::write(stage.folder.path().join("roots"), roots(&fabric)).unwrap();
         for engine in *engines {
             routed(&stage, name, engine);
             for switches in [false, true] {
@@ -59,14 +61,25 @@ zp_link 0x2c90100000000 0x2c90100000001
 zm_link 0x2c90100000000 0x2c90100000003
 ";
 
+/// What OpenSM's updn takes for the top, for it finds none by itself where every switch has adapters.
+fn roots(fabric: &Fabric) -> String {
+    let spine = |node: &Node| node.facts.description.starts_with("spine");
+    let spines: Vec<_> = fabric.switches().filter(|(_, node)| spine(node)).collect();
+    let tops = if spines.is_empty() { fabric.switches().take(1).collect() } else { spines };
+    tops.iter().map(|(_, node)| format!("{}\n", node.guid())).collect()
+}
+
 /// OpenSM routes with one engine, without another one in its place, and says so.
 fn routed(stage: &Stage, name: &str, engine: &str) {
     let log = stage.folder.path().join("opensm.log");
     let _ = fs::remove_file(&log);
-    let axes = stage.folder.path().join("torus-2QoS.conf").display().to_string();
+    let path = |file: &str| stage.folder.path().join(file).display().to_string();
+    let (axes, roots) = (path("torus-2QoS.conf"), path("roots"));
     let mut words = vec!["-R", engine, "-Q"];
-    if engine == "torus-2QoS" {
-        words.extend(["--torus_config", &axes]);
+    match engine {
+        "torus-2QoS" => words.extend(["--torus_config", &axes]),
+        "updn" => words.extend(["-a", &roots]),
+        _ => {}
     }
     stage.opensm(&words);
     let said = fs::read_to_string(&log).unwrap();
