@@ -2,8 +2,9 @@
 //!
 //! Several readings are tried, and judged on paths between a sample of host switches: first by how many pairs have no
 //! path up, across once at most, and down that is as short as the fabric has one (a step more is allowed, where racks
-//! are joined in pairs there may be a way over the other rack); then by how many channels lead across. The first of
-//! the best is taken.
+//! are joined in pairs there may be a way over the other rack); then by how many switches lie at the bottom without
+//! hosts (a spine that misses a leaf is nearer to the leaves than to the other spines, and still belongs above them);
+//! then by how many channels lead across. The first of the best is taken.
 
 use rayon::prelude::*;
 
@@ -149,6 +150,8 @@ pub(super) fn centres(problem: &Problem<'_>, hosts: &[u32]) -> Vec<(Vec<u32>, u3
 pub(super) struct Flaws {
     /// Ordered pairs of sampled host switches without a short path that goes up, across once, and down.
     pub missed: usize,
+    /// Switches with neither hosts nor a switch below them.
+    pub hollow: usize,
     pub across: usize,
     pub pairs: usize,
     /// The pairs missed by each sampled switch, the worst first.
@@ -161,6 +164,7 @@ pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Fla
     let level =
         |channel: &&crate::fabric::Channel| height[channel.from as usize] == height[channel.to as usize];
     flaws.across = graph.channels().iter().filter(level).count();
+    flaws.hollow = hollow(problem, hosts, height);
     for members in sample(problem, hosts) {
         let missed: Vec<usize> = members
             .par_iter()
@@ -176,6 +180,17 @@ pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Fla
     }
     flaws.worst.sort_unstable_by_key(|(missed, switch)| (std::cmp::Reverse(*missed), *switch));
     flaws
+}
+
+/// How many switches nothing lies below, no host either, although others lie above.
+fn hollow(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> usize {
+    let graph = &problem.graph;
+    let idle = |switch: &u32| {
+        let mut leaving = graph.channels()[graph.leaving(*switch)].iter().peekable();
+        let linked = leaving.peek().is_some();
+        linked && leaving.all(|channel| height[channel.to as usize] >= height[*switch as usize])
+    };
+    problem.switches().filter(|switch| hosts[*switch as usize] == 0).filter(idle).count()
 }
 
 /// How many channels lead from a switch to one of its height.
@@ -218,16 +233,16 @@ pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Reques
     let graph = &problem.graph;
     let mut best: Option<(Flaws, Ranks)> = None;
     for ranks in readings {
+        let cheap = || (hollow(problem, &hosts, &ranks.height), across(graph, &ranks.height));
         if best
             .as_ref()
-            .is_some_and(|(least, _)| least.missed == 0 && across(graph, &ranks.height) >= least.across)
+            .is_some_and(|(least, _)| least.missed == 0 && cheap() >= (least.hollow, least.across))
         {
             continue;
         }
         let flaws = flaws(problem, &hosts, &ranks.height);
-        let better = best
-            .as_ref()
-            .is_none_or(|(least, _)| (flaws.missed, flaws.across) < (least.missed, least.across));
+        let order = |flaws: &Flaws| (flaws.missed, flaws.hollow, flaws.across);
+        let better = best.as_ref().is_none_or(|(least, _)| order(&flaws) < order(least));
         if better {
             best = Some((flaws, ranks));
         }

@@ -121,6 +121,34 @@ fn the_credit_loop_of_minhop_is_shown_by_name() {
     }
 }
 
+/// A spine without a cable to some leaf is no leaf of a lower rank: its aggregation node stays out of what ftree
+/// serves, as that of any spine, and the hosts keep their balance.
+#[test]
+fn a_spine_that_misses_a_leaf_is_a_spine() {
+    let (fabric, mut faults) = (fabric(TWO_LEVELS), Faults::default());
+    let between = |a: &str, b: &str| {
+        let named = |port| fabric.node(fabric.port(port).node).facts.description.trim().to_owned();
+        let joins = move |link: &fabdeck::fabric::Link| {
+            [named(link.a), named(link.b)].iter().all(|name| name == a || name == b)
+        };
+        fabric.links().filter(|(_, link)| joins(link)).map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    let missing = [between("leaf0", "spine0"), between("leaf3", "spine2")].concat();
+    assert_eq!(missing.len(), 8);
+    for link in missing {
+        faults.mark(fabdeck::fabric::Resolved::Link(link));
+    }
+    let problem = Problem::new(&fabric, &faults);
+    let answer = route("ftree", &problem).unwrap();
+    let seen = certificate(&problem, &answer.routes, false);
+    // Tops among each other, and the hosts and the node of the leaf that each of two spines misses, both ways.
+    assert_eq!(seen.lost.total(), 8 * 7 + 2 * 2 * 25, "{:?}", answer.remarks);
+    assert_eq!(seen.lost.by_kind(Kind::Hosts), 0);
+    assert_eq!((seen.deadlock_free, seen.lengths.longest), (Some(true), 2), "{:?}", answer.remarks);
+    let sftree = route("sftree", &problem).unwrap().routes;
+    assert_eq!(certificate(&problem, &sftree, true).lost.total(), 0);
+}
+
 /// GUIDs are what the pairs are joined by; both readers see the same switches.
 #[test]
 fn joining_leaves_keeps_the_switches() {
