@@ -194,6 +194,8 @@ pub struct Reader<'p> {
     problem: &'p Problem<'p>,
     table: &'p Ways,
     columns: Vec<Way>,
+    /// What the rows say of the LIDs under way.
+    bytes: Vec<u8>,
     /// The switches in the part of the root, in an order that the last trees had.
     hint: Vec<u32>,
     /// Hops of all switches together on shortest paths.
@@ -211,6 +213,7 @@ impl<'p> Reader<'p> {
             problem,
             table,
             columns: Vec::new(),
+            bytes: Vec::new(),
             hint: Vec::with_capacity(switches),
             fewest: 0,
             hops: vec![UNKNOWN; switches],
@@ -295,24 +298,49 @@ impl<'p> Reader<'p> {
         Tree { root, ways: &self.columns[place], hops, order, whole, shortest, loops, near }
     }
 
-    /// The columns of some LIDs: switches outside, as rows lie in memory.
+    /// The columns of some LIDs: switches outside, as rows lie in memory. The bytes are fetched before anything is made
+    /// of them, so that the waits for memory, a new page for each row, overlap.
     fn gather(&mut self, routes: &Routes, root: u32, batch: &[Destination]) {
         let switches = self.problem.graph.switch_count();
-        self.columns.clear();
+        self.bytes.resize(batch.len() * switches, NO_PATH);
         self.columns.resize(batch.len() * switches, Way::ABSENT);
-        for switch in 0..switches {
-            let (row, ways) = (routes.row(switch as u32), self.table.of(switch));
-            for (at, end) in batch.iter().enumerate() {
-                let port = row.get(end.lid.index()).copied().unwrap_or(NO_PATH);
-                let way = match port {
-                    NO_PATH => Way::ABSENT,
-                    _ if switch == root as usize && port == end.port.value() => Way::ARRIVED,
-                    // At its own switch a packet that does not leave by the right port has gone astray.
-                    _ if switch == root as usize => Way::ASTRAY,
-                    _ => ways.get(usize::from(port)).copied().unwrap_or(Way::ASTRAY),
-                };
-                self.columns[at * switches + switch] = way;
+        let runs: Vec<Range<usize>> = batch
+            .chunk_by(|a, b| a.lid.index() + 1 == b.lid.index())
+            .map(|run| run[0].lid.index()..run[0].lid.index() + run.len())
+            .collect();
+        for (switch, mut bytes) in self.bytes.chunks_exact_mut(batch.len()).enumerate() {
+            let row = routes.row(switch as u32);
+            for run in &runs {
+                let (own, others) = bytes.split_at_mut(run.len());
+                match row.get(run.clone()) {
+                    Some(ports) => own.copy_from_slice(ports),
+                    None => own.iter_mut().zip(run.clone()).for_each(|(port, lid)| {
+                        *port = row.get(lid).copied().unwrap_or(NO_PATH);
+                    }),
+                }
+                bytes = others;
             }
+        }
+        for (switch, bytes) in self.bytes.chunks_exact(batch.len()).enumerate() {
+            let ways = self.table.of(switch);
+            let column = self.columns[switch..].iter_mut().step_by(switches);
+            for (way, port) in column.zip(bytes) {
+                *way = match ways.get(usize::from(*port)) {
+                    Some(way) => *way,
+                    None if *port == NO_PATH => Way::ABSENT,
+                    None => Way::ASTRAY,
+                };
+            }
+        }
+        let root = root as usize;
+        let own = self.columns[root..].iter_mut().step_by(switches);
+        for ((way, port), end) in own.zip(&self.bytes[root * batch.len()..]).zip(batch) {
+            *way = match *port {
+                NO_PATH => Way::ABSENT,
+                port if port == end.port.value() => Way::ARRIVED,
+                // At its own switch a packet that does not leave by the right port has gone astray.
+                _ => Way::ASTRAY,
+            };
         }
     }
 
