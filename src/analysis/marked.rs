@@ -1,7 +1,7 @@
 //! Marks that come and go one at a time over paths that stay: a mark costs a look at the ports whose paths cross it,
 //! and what was found for all others stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -51,18 +51,23 @@ impl Marked {
     /// Marks one element more; `None` when it was marked, else how many ports had to be looked at. `fabric` is the one
     /// that the paths are of.
     pub fn mark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
+        let touched = self.note(fabric, what)?;
+        self.renew(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Puts a mark down with what it takes alone; the ports to look at.
+    fn note(&mut self, fabric: &Fabric, what: Resolved) -> Option<Vec<usize>> {
         if !self.faults.mark(what) {
             return None;
         }
         let one = Struck::of(fabric, self.paths.graph(), what);
         let touched = self.touched(&one);
         let marks = Marks::new(self.paths.graph(), &one);
-        let alone =
-            touched.par_iter().map(|at| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).0);
-        let alone = alone.sum();
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).0;
+        let alone = touched.par_iter().with_min_len(256).map(of).sum();
         self.alone.insert(what, alone);
-        self.renew(fabric, &touched);
-        Some(touched.len())
+        Some(touched)
     }
 
     /// Takes a mark back; `None` when there was none.
@@ -76,16 +81,23 @@ impl Marked {
         Some(touched.len())
     }
 
-    /// Comes from the marks there are to others, by as many steps as differ.
+    /// Comes from the marks there are to others; each port is looked at once.
     pub fn become_marked(&mut self, fabric: &Fabric, faults: &Faults) {
-        let held: Vec<Resolved> = self.faults.iter().collect();
-        let wanted: std::collections::BTreeSet<Resolved> = faults.iter().collect();
-        for what in held.into_iter().filter(|what| !wanted.contains(what)) {
-            self.unmark(fabric, what);
+        let held: BTreeSet<Resolved> = self.faults.iter().collect();
+        let wanted: BTreeSet<Resolved> = faults.iter().collect();
+        let mut look = vec![false; self.ports.len()];
+        for what in held.difference(&wanted) {
+            self.faults.unmark(*what);
+            self.alone.remove(what);
+            let touched = self.touched(&Struck::of(fabric, self.paths.graph(), *what));
+            touched.into_iter().for_each(|at| look[at] = true);
         }
-        for what in wanted {
-            self.mark(fabric, what);
+        for what in wanted.difference(&held) {
+            let touched = self.note(fabric, *what).unwrap_or_default();
+            touched.into_iter().for_each(|at| look[at] = true);
         }
+        let touched: Vec<usize> = (0..look.len()).filter(|at| look[*at]).collect();
+        self.renew(fabric, &touched);
     }
 
     /// What all marks take together.
