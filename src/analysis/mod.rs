@@ -1,8 +1,10 @@
 //! What routes cost when parts fail: pairs lost until somebody reroutes, and what further failures would take.
 
 mod expected;
+mod marked;
 mod paths;
 mod struck;
 
 pub use expected::{Expected, expected_over};
+pub use marked::Marked;
 pub use paths::{ElementLoss, Lost, Paths};

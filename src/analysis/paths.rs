@@ -2,6 +2,7 @@
 //! marks. Of every tree it is known once how many sources each switch carries, so that a mark costs a look at the
 //! destinations that it carries and never a walk over the others.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -117,23 +118,26 @@ impl Paths {
 
     /// What marks take; exact, from the indices. `fabric` is the one that the paths are of.
     pub fn lost(&self, fabric: &Fabric, faults: &Faults) -> Lost {
-        let (pairs, lids) = self.taken(&Struck::by(fabric, &self.graph, faults));
+        let struck = Struck::by(fabric, &self.graph, faults);
+        let taken = self.taken(&struck);
         let alone = |what: Resolved| {
-            let mut one = Faults::new();
-            one.mark(what);
             let pairs = match faults.len() {
-                1 => pairs,
-                _ => self.taken(&Struck::by(fabric, &self.graph, &one)).0,
+                1 => taken.0,
+                _ => self.taken(&Struck::of(fabric, &self.graph, what)).0,
             };
             ElementLoss { what, pairs }
         };
-        let connected = |graph: &SwitchGraph| connected_pairs(graph);
         let critical = match faults.is_empty() {
             true => 0,
-            false => connected(&self.graph).saturating_sub(connected(&SwitchGraph::new(fabric, faults))),
+            false => connected_pairs(&self.graph)
+                .saturating_sub(connected_pairs(&SwitchGraph::new(fabric, faults))),
         };
+        self.told(taken, critical, faults.iter().map(alone).collect())
+    }
+
+    pub(super) fn told(&self, (pairs, lids): (u64, u64), critical: u64, elements: Vec<ElementLoss>) -> Lost {
         let share = if self.pairs() == 0 { 0.0 } else { pairs as f64 / self.pairs() as f64 };
-        Lost { pairs, share, lids, critical, elements: faults.iter().map(alone).collect() }
+        Lost { pairs, share, lids, critical, elements }
     }
 
     /// What `faults` more links would take, drawn at random. With LMC it counts a pair once for each LID.
@@ -149,24 +153,67 @@ impl Paths {
     /// Pairs and (source, LID) that are lost.
     fn taken(&self, struck: &Struck) -> (u64, u64) {
         let marks = Marks::new(&self.graph, struck);
-        let switches = self.graph.switch_count();
-        if switches == 0 {
-            return (0, 0);
-        }
+        let taken = self
+            .ports()
+            .into_par_iter()
+            .with_min_len(256)
+            .map(|port| self.taken_of_port(port, struck, &marks));
+        taken.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+    }
+
+    /// The places of the LIDs of each port.
+    pub(super) fn ports(&self) -> Vec<Range<u32>> {
         let one_port = |a: &End, b: &End| (a.root, a.destination.port) == (b.root, b.destination.port);
         let mut first = 0;
-        let parts = self.ends.chunk_by(one_port).map(|port| {
-            first += port.len();
-            (first - port.len(), port)
-        });
-        let parts: Vec<(usize, &[End])> = parts.collect();
-        let taken = parts.par_iter().with_min_len(256).map(|(first, port)| {
-            let rows = self.sources[first * switches..].chunks_exact(switches);
-            let lids = port.iter().zip(rows).map(|(end, row)| self.taken_of(end, row, struck, &marks)).sum();
-            let pairs = if port.len() == 1 || lids == 0 { lids } else { self.pairs_of(port, struck, &marks) };
-            (pairs, lids)
-        });
-        taken.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
+        let place = |port: &[End]| {
+            first += port.len() as u32;
+            first - port.len() as u32..first
+        };
+        self.ends.chunk_by(one_port).map(place).collect()
+    }
+
+    fn of_port(&self, port: Range<u32>) -> (&[End], impl Iterator<Item = &[u16]>) {
+        let switches = self.graph.switch_count();
+        let places = port.start as usize..port.end as usize;
+        let rows = &self.sources[places.start * switches..places.end * switches];
+        (&self.ends[places], rows.chunks_exact(switches.max(1)))
+    }
+
+    /// Pairs and (source, LID) that are lost on the way to one port.
+    pub(super) fn taken_of_port(&self, port: Range<u32>, struck: &Struck, marks: &Marks) -> (u64, u64) {
+        let (ends, rows) = self.of_port(port);
+        let lids = ends.iter().zip(rows).map(|(end, row)| self.taken_of(end, row, struck, marks)).sum();
+        let pairs = if ends.len() == 1 || lids == 0 { lids } else { self.pairs_of(ends, struck, marks) };
+        (pairs, lids)
+    }
+
+    /// Whether a path to a port crosses anything of what is struck: if not, it costs the port nothing, whatever else
+    /// is marked.
+    pub(super) fn crosses(&self, port: Range<u32>, struck: &Struck) -> bool {
+        // What a terminal sends goes to every port.
+        if !struck.terminals.is_empty() {
+            return true;
+        }
+        let (ends, mut rows) = self.of_port(port);
+        ends.iter().any(|end| {
+            let Some(row) = rows.next() else { return false };
+            let over = |switch: u32| row[switch as usize] > 0;
+            let taken = |id: &u32| {
+                let channel = &self.graph.channels()[*id as usize];
+                let leads = self.routes.row(channel.from).get(end.destination.lid.index());
+                leads == Some(&channel.from_port.value()) && over(channel.from)
+            };
+            struck.switches.iter().any(|switch| over(*switch)) || struck.channels.iter().any(taken)
+        })
+    }
+
+    pub(super) fn graph(&self) -> &SwitchGraph {
+        &self.graph
+    }
+
+    /// What the indices hold in memory, the routes not counted.
+    pub fn bytes(&self) -> usize {
+        self.sources.len() * size_of::<u16>() + self.ends.len() * size_of::<End>() + self.load.len() * 8
     }
 
     /// Sources that lose one LID: those over each mark behind which no other mark lies on the way.
@@ -257,15 +304,15 @@ impl Paths {
 }
 
 /// Marks to be asked for by index.
-struct Marks {
-    switches: Vec<bool>,
-    channels: Vec<bool>,
+pub(super) struct Marks {
+    pub(super) switches: Vec<bool>,
+    pub(super) channels: Vec<bool>,
     /// (Switch, port) of the marked terminals, ascending.
-    ends: Vec<(u32, u8)>,
+    pub(super) ends: Vec<(u32, u8)>,
 }
 
 impl Marks {
-    fn new(graph: &SwitchGraph, struck: &Struck) -> Self {
+    pub(super) fn new(graph: &SwitchGraph, struck: &Struck) -> Self {
         let mut switches = vec![false; graph.switch_count()];
         struck.switches.iter().for_each(|switch| switches[*switch as usize] = true);
         let mut channels = vec![false; graph.channels().len()];

@@ -32,6 +32,13 @@ impl Struck {
         struck
     }
 
+    /// One mark on its own.
+    pub fn of(fabric: &Fabric, graph: &SwitchGraph, what: Resolved) -> Self {
+        let mut one = Faults::new();
+        one.mark(what);
+        Self::by(fabric, graph, &one)
+    }
+
     fn add(&mut self, fabric: &Fabric, graph: &SwitchGraph, what: Resolved) {
         match what {
             Resolved::Node(node) if fabric.node(node).is_switch() => self.switches.push(node.0),

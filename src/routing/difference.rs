@@ -1,13 +1,15 @@
 //! What a change from one set of routes to another means: entries and blocks to write, pairs whose path moves, and
 //! whether packets on old and new paths together can deadlock.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
+use super::certificate::Scope;
 use super::certificate::dependencies::{Cycle, Dependencies, Traffic, add_tree};
-use super::certificate::{LaneKnowledge, Scope};
 use super::problem::{Destination, Problem};
-use super::trees::{Distances, Reader, Tree, Way, Ways, batches};
-use crate::fabric::{BLOCK_LIDS, Lid, NO_PATH, Routes};
+use super::trees::{Distances, FAR, Reader, Tree, Ways, batches};
+use crate::fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes};
 
 /// What changes between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -23,12 +25,7 @@ pub struct Difference {
 
 impl Difference {
     pub fn between(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Self {
-        let (table, changed) = (Ways::new(&problem.graph), changed_lids(problem, old, new));
-        let moves = Moves { problem, table: &table, old, new, changed: &changed };
-        let rows = problem.switches().into_par_iter().map(|switch| row(old.row(switch), new.row(switch)));
-        let mut all = rows.reduce(Self::default, Self::plus);
-        all.moved_pairs = batches(problem).into_par_iter().map(|roots| moves.behind(roots)).sum();
-        all
+        Change::new(problem, old, new).seen(None).0
     }
 
     fn plus(self, other: Self) -> Self {
@@ -45,114 +42,53 @@ impl Difference {
 fn changed_lids(problem: &Problem<'_>, old: &Routes, new: &Routes) -> Vec<bool> {
     let length = old.stride().max(new.stride());
     let same_lanes = old.lanes == new.lanes;
-    let mut changed = vec![false; length];
-    for switch in problem.switches() {
-        let (here, there) = (old.row(switch), new.row(switch));
-        if same_lanes && here == there {
-            continue;
-        }
-        for (lid, changed) in changed.iter_mut().enumerate() {
-            let entry = |row: &[u8]| row.get(lid).copied().unwrap_or(NO_PATH);
-            *changed |= entry(here) != entry(there);
-            if let Some(lid) = Lid::new(lid as u32).filter(|_| !same_lanes) {
-                *changed |= old.lane(switch, lid) != new.lane(switch, lid);
+    let rows = problem.switches().into_par_iter().fold(
+        || vec![false; length],
+        |mut changed, switch| {
+            let (here, there) = (old.row(switch), new.row(switch));
+            if same_lanes && here == there {
+                return changed;
             }
-        }
-    }
-    changed
+            let both = here.len().min(there.len());
+            let pairs = here[..both].iter().zip(&there[..both]);
+            changed.iter_mut().zip(pairs).for_each(|(changed, (a, b))| *changed |= a != b);
+            let rest = here[both..].iter().chain(&there[both..]);
+            changed[both..].iter_mut().zip(rest).for_each(|(changed, port)| *changed |= *port != NO_PATH);
+            for (lid, changed) in changed.iter_mut().enumerate().filter(|_| !same_lanes) {
+                if let Some(lid) = Lid::new(lid as u32) {
+                    *changed |= old.lane(switch, lid) != new.lane(switch, lid);
+                }
+            }
+            changed
+        },
+    );
+    let join = |mut a: Vec<bool>, b: Vec<bool>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a |= b);
+        a
+    };
+    rows.reduce(|| vec![false; length], join)
 }
 
 fn row(old: &[u8], new: &[u8]) -> Difference {
-    let length = old.len().max(new.len());
-    let entry = |row: &[u8], lid: usize| row.get(lid).copied().unwrap_or(NO_PATH);
     let mut found = Difference::default();
     if old == new {
         return found;
     }
-    for start in (0..length).step_by(BLOCK_LIDS.into()) {
-        let block = start..length.min(start + usize::from(BLOCK_LIDS));
-        let changed = block.filter(|lid| entry(old, *lid) != entry(new, *lid)).count() as u64;
-        found.entries += changed;
+    let size = usize::from(BLOCK_LIDS);
+    for start in (0..old.len().max(new.len())).step_by(size) {
+        let block = |row: &'_ [u8]| {
+            let mut held = [NO_PATH; BLOCK_LIDS as usize];
+            let told = row.get(start..row.len().min(start + size)).unwrap_or_default();
+            held[..told.len()].copy_from_slice(told);
+            held
+        };
+        let (here, there) = (block(old), block(new));
+        let changed: u8 = here.iter().zip(&there).map(|(a, b)| u8::from(a != b)).sum();
+        found.entries += u64::from(changed);
         found.blocks += u64::from(changed > 0);
     }
     found.switches = u64::from(found.entries > 0);
     found
-}
-
-/// Looks for paths that move, destination by destination.
-struct Moves<'a> {
-    problem: &'a Problem<'a>,
-    table: &'a Ways,
-    old: &'a Routes,
-    new: &'a Routes,
-    changed: &'a [bool],
-}
-
-/// A path as seen from its source.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
-    /// Neither set of routes has one.
-    Nothing,
-    Stays,
-    Moves,
-}
-
-impl Moves<'_> {
-    fn behind(&self, roots: std::ops::Range<u32>) -> u64 {
-        let near = Distances::to(&self.problem.graph, roots.clone());
-        let mut reader = Reader::new(self.problem, self.table);
-        roots.map(|root| self.to_terminals(root, near.row(root), &mut reader)).sum()
-    }
-
-    fn to_terminals(&self, root: u32, near: &[u32], reader: &mut Reader<'_>) -> u64 {
-        let mut wanted: Vec<Destination> = self.problem.behind(root).to_vec();
-        wanted.retain(|end| !end.is_switch() && self.changed.get(end.lid.index()) == Some(&true));
-        wanted.sort_by_key(|end| (end.port, end.lid));
-        let never = |_: &Destination, _: &Destination| false;
-        let (mut new_ways, mut seen) = (Vec::new(), Vec::new());
-        reader.read(self.new, (root, near), &wanted, &never, &mut |_, tree| {
-            new_ways.push(tree.ways.to_vec());
-            let mut arrives = vec![Seen::Nothing; near.len()];
-            tree.order.iter().for_each(|switch| arrives[*switch as usize] = Seen::Moves);
-            seen.push(arrives);
-        });
-        let (mut moved, mut port) = (0, None);
-        // Which sources move to any LID of the port.
-        let mut moves = vec![false; near.len()];
-        let mut both = new_ways.iter().zip(&mut seen);
-        reader.read(self.old, (root, near), &wanted, &never, &mut |run, tree| {
-            let (Some(end), Some((new_ways, seen))) = (run.first(), both.next()) else { return };
-            if port.replace(end.port) != Some(end.port) {
-                moved += self.pairs(root, &moves);
-                moves.fill(false);
-            }
-            stay(tree, new_ways, seen);
-            for (switch, seen) in (0u32..).zip(seen.iter()) {
-                let lanes = || self.old.lane(switch, end.lid) != self.new.lane(switch, end.lid);
-                moves[switch as usize] |= *seen == Seen::Moves || (*seen == Seen::Stays && lanes());
-            }
-        });
-        moved + self.pairs(root, &moves)
-    }
-
-    /// Pairs from the terminals of some switches to one behind `root`.
-    fn pairs(&self, root: u32, sources: &[bool]) -> u64 {
-        let senders = |switch: u32| {
-            let terminals = self.problem.graph.terminals_of(switch).iter();
-            let count = terminals.filter(|terminal| terminal.lid.is_some()).count() as u64;
-            count.saturating_sub(u64::from(switch == root))
-        };
-        (0u32..).zip(sources).filter(|(_, moves)| **moves).map(|(at, _)| senders(at)).sum()
-    }
-}
-
-/// An old path stays where its entry stays and what lies behind it does; the next switch comes first.
-fn stay(old: &Tree<'_>, new_ways: &[Way], seen: &mut [Seen]) {
-    for switch in old.order {
-        let at = *switch as usize;
-        let beyond = *switch == old.root || seen[old.ways[at].to() as usize] == Seen::Stays;
-        seen[at] = if old.ways[at] == new_ways[at] && beyond { Seen::Stays } else { Seen::Moves };
-    }
 }
 
 /// Whether a change may be made while traffic flows (dissertation, definition 5.5, condition 3).
@@ -166,33 +102,178 @@ pub struct Transition {
 
 /// Old and new paths together.
 pub fn transition(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> Transition {
-    let one_lane = scope.lanes == LaneKnowledge::Unknown;
-    let traffic = Traffic::new(problem, scope);
-    let lanes = traffic.lanes(old).max(traffic.lanes(new));
-    let dependencies = Dependencies::new(&problem.graph, lanes);
-    let table = Ways::new(&problem.graph);
-    batches(problem).par_iter().for_each(|roots| {
-        let near = Distances::to(&problem.graph, roots.clone());
-        let mut reader = Reader::new(problem, &table);
-        let mut through = vec![0u16; problem.graph.switch_count()];
-        for root in roots.clone() {
-            let mut wanted = problem.behind(root).to_vec();
-            wanted.retain(|end| scope.switches || !end.is_switch());
-            for routes in [old, new] {
-                let see = &mut |run: &[Destination], tree: &Tree<'_>| {
-                    traffic.sources(routes, &run[0], tree, &mut through);
-                    add_tree(&problem.graph, &dependencies, tree, &mut through);
-                };
-                reader.read(
-                    routes,
-                    (root, near.row(root)),
-                    &wanted,
-                    &|a, b| traffic.alike(routes, a, b),
-                    see,
-                );
-            }
+    Change::new(problem, old, new).seen(Some(scope)).1
+}
+
+/// The difference and the transition, of one look at all destinations.
+pub fn compare(problem: &Problem<'_>, old: &Routes, new: &Routes, scope: &Scope) -> (Difference, Transition) {
+    Change::new(problem, old, new).seen(Some(scope))
+}
+
+/// Looks at old and new paths destination by destination.
+struct Change<'a> {
+    problem: &'a Problem<'a>,
+    table: Ways,
+    old: &'a Routes,
+    new: &'a Routes,
+    changed: Vec<bool>,
+    /// Terminals with a LID of each switch.
+    terminals: Vec<u32>,
+}
+
+/// What becomes of dependencies, where they are asked for.
+struct Together<'a> {
+    traffic: Traffic<'a>,
+    dependencies: Dependencies,
+}
+
+/// A path as seen from its source.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    /// Neither set of routes has one.
+    Nothing,
+    Stays,
+    Moves,
+}
+
+/// What is used over and over for the destinations of one port.
+struct Port {
+    number: Option<PortNum>,
+    seen: Vec<Seen>,
+    /// Which sources move to any LID of it.
+    moves: Vec<bool>,
+}
+
+impl<'a> Change<'a> {
+    fn new(problem: &'a Problem<'a>, old: &'a Routes, new: &'a Routes) -> Self {
+        let mut terminals = vec![0; problem.graph.switch_count()];
+        for terminal in problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+            terminals[terminal.switch as usize] += 1;
         }
-    });
-    let cycles = traffic.cycles(&dependencies, lanes, &[old, new]);
-    Transition { safe: (!one_lane).then_some(cycles.is_empty()), cycles }
+        let changed = changed_lids(problem, old, new);
+        Self { problem, table: Ways::new(&problem.graph), old, new, changed, terminals }
+    }
+
+    fn seen(&self, scope: Option<&Scope>) -> (Difference, Transition) {
+        let (problem, old, new) = (self.problem, self.old, self.new);
+        let rows = problem.switches().into_par_iter().map(|switch| row(old.row(switch), new.row(switch)));
+        let mut all = rows.reduce(Difference::default, Difference::plus);
+        let together = scope.map(|scope| {
+            let traffic = Traffic::new(problem, scope);
+            let lanes = traffic.lanes(old).max(traffic.lanes(new));
+            (Together { traffic, dependencies: Dependencies::new(&problem.graph, lanes) }, lanes)
+        });
+        let both = together.as_ref().map(|(together, _)| together);
+        all.moved_pairs = batches(problem).into_par_iter().map(|roots| self.behind(roots, both)).sum();
+        let Some((Together { traffic, dependencies }, lanes)) = together else {
+            return (all, Transition::default());
+        };
+        let cycles = traffic.cycles(&dependencies, lanes, &[old, new]);
+        let known = !traffic.one_lane;
+        (all, Transition { safe: known.then_some(cycles.is_empty()), cycles })
+    }
+
+    fn behind(&self, roots: Range<u32>, together: Option<&Together<'_>>) -> u64 {
+        let switches = self.problem.graph.switch_count();
+        let near = Distances::to(&self.problem.graph, roots.clone());
+        let mut readers = [(); 2].map(|()| Reader::new(self.problem, &self.table));
+        let mut through = vec![0u16; switches];
+        let mut port =
+            Port { number: None, seen: vec![Seen::Nothing; switches], moves: vec![false; switches] };
+        let mut moved = 0;
+        for root in roots {
+            let mut wanted = self.problem.behind(root).to_vec();
+            wanted.retain(|end| match together {
+                Some(together) => together.traffic.switches || !end.is_switch(),
+                None => !end.is_switch() && self.is_changed(end),
+            });
+            wanted.sort_by_key(|end| (end.port, end.lid));
+            let see = &mut |end: &Destination, old: &Tree<'_>, new: Option<&Tree<'_>>| {
+                if let Some(together) = together {
+                    together.add(self.old, end, old, &mut through);
+                    // Equal trees on equal lanes wait for the same.
+                    match new {
+                        Some(new) => together.add(self.new, end, new, &mut through),
+                        None if !together.alike(self.old, self.new) => {
+                            together.add(self.new, end, old, &mut through);
+                        }
+                        None => {}
+                    }
+                }
+                if !end.is_switch() && self.is_changed(end) {
+                    moved += self.port(end, &mut port, root);
+                    self.compare(end, old, new.unwrap_or(old), &mut port);
+                }
+            };
+            Reader::read_both(&mut readers, [self.old, self.new], (root, near.row(root)), &wanted, see);
+            moved += self.close(&mut port, root);
+        }
+        moved
+    }
+
+    fn is_changed(&self, end: &Destination) -> bool {
+        self.changed.get(end.lid.index()) == Some(&true)
+    }
+
+    /// Another port may begin: the pairs of the one before.
+    fn port(&self, end: &Destination, port: &mut Port, root: u32) -> u64 {
+        if port.number == Some(end.port) {
+            return 0;
+        }
+        let moved = self.close(port, root);
+        port.number = Some(end.port);
+        moved
+    }
+
+    /// Pairs from the terminals of the switches that move to the port under way.
+    fn close(&self, port: &mut Port, root: u32) -> u64 {
+        if port.number.take().is_none() {
+            return 0;
+        }
+        let all = port.moves.iter().zip(&self.terminals);
+        let moved: u64 = all.filter(|(moves, _)| **moves).map(|(_, count)| u64::from(*count)).sum();
+        // Nobody sends to itself.
+        let itself = port.moves[root as usize] && self.terminals[root as usize] > 0;
+        port.moves.fill(false);
+        moved - u64::from(itself)
+    }
+
+    fn compare(&self, end: &Destination, old: &Tree<'_>, new: &Tree<'_>, port: &mut Port) {
+        if !(old.whole && new.whole) {
+            port.seen.fill(Seen::Nothing);
+            new.order.iter().for_each(|switch| port.seen[*switch as usize] = Seen::Moves);
+        }
+        // An old path stays where its entry stays and what lies behind it does; the next switch comes first.
+        for switch in old.order {
+            let at = *switch as usize;
+            let stays = old.ways[at] == new.ways[at]
+                && (*switch == old.root || port.seen[old.ways[at].to() as usize] == Seen::Stays);
+            port.seen[at] = if stays { Seen::Stays } else { Seen::Moves };
+        }
+        if old.whole && new.whole {
+            // What is in no part of the root has kept the value of another.
+            let cut = old.near.iter().enumerate().filter(|(_, near)| **near == FAR);
+            cut.for_each(|(at, _)| port.seen[at] = Seen::Nothing);
+        }
+        let same_lanes = self.old.lanes == Lanes::One && self.new.lanes == Lanes::One;
+        for (at, seen) in port.seen.iter().enumerate() {
+            let lanes = || {
+                let at = at as u32;
+                !same_lanes && self.old.lane(at, end.lid) != self.new.lane(at, end.lid)
+            };
+            port.moves[at] |= *seen == Seen::Moves || (*seen == Seen::Stays && lanes());
+        }
+    }
+}
+
+impl Together<'_> {
+    fn alike(&self, old: &Routes, new: &Routes) -> bool {
+        self.traffic.one_lane || (old.lanes == Lanes::One && new.lanes == Lanes::One)
+    }
+
+    fn add(&self, routes: &Routes, end: &Destination, tree: &Tree<'_>, through: &mut [u16]) {
+        let graph = &self.traffic.problem.graph;
+        self.traffic.sources(routes, end, tree, through);
+        add_tree(graph, &self.dependencies, tree, through);
+    }
 }

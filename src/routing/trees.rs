@@ -194,8 +194,12 @@ pub struct Reader<'p> {
     problem: &'p Problem<'p>,
     table: &'p Ways,
     columns: Vec<Way>,
+    /// What the rows say of the LIDs under way.
+    bytes: Vec<u8>,
     /// The switches in the part of the root, in an order that the last trees had.
     hint: Vec<u32>,
+    /// Hops of all switches together on shortest paths.
+    fewest: u64,
     hops: Vec<u32>,
     order: Vec<u32>,
     path: Vec<u32>,
@@ -209,7 +213,9 @@ impl<'p> Reader<'p> {
             problem,
             table,
             columns: Vec::new(),
+            bytes: Vec::new(),
             hint: Vec::with_capacity(switches),
+            fewest: 0,
             hops: vec![UNKNOWN; switches],
             order: Vec::with_capacity(switches),
             path: Vec::new(),
@@ -227,49 +233,114 @@ impl<'p> Reader<'p> {
         alike: &dyn Fn(&Destination, &Destination) -> bool,
         see: &mut dyn FnMut(&[Destination], &Tree<'_>),
     ) {
-        let switches = self.problem.graph.switch_count();
-        self.hint.clear();
-        self.hint.extend((0..switches as u32).filter(|switch| near[*switch as usize] != FAR));
-        self.hint.sort_by_key(|switch| near[*switch as usize]);
-        let fewest: u64 = self.hint.iter().map(|switch| u64::from(near[*switch as usize])).sum();
+        self.begin(near);
         for batch in wanted.chunks(COLUMNS_AT_ONCE) {
             self.gather(routes, root, batch);
-            let columns = std::mem::take(&mut self.columns);
-            let mut column = columns.chunks_exact(switches.max(1)).zip(batch).enumerate().peekable();
-            while let Some((start, (ways, first))) = column.next() {
-                let mut end = start + 1;
-                while column.next_if(|(_, (more, other))| alike(first, other) && *more == ways).is_some() {
-                    end += 1;
-                }
-                let (whole, total) = self.follow(ways, root, near);
-                // No path is shorter than the cables are, so equal sums are equal paths.
-                let shortest = whole && total == fewest;
-                let (hops, loops) = (&self.hops, &self.loops);
-                let order = if whole { &self.hint } else { &self.order };
-                see(&batch[start..end], &Tree { root, ways, hops, order, whole, shortest, loops, near });
+            let mut start = 0;
+            while let Some(first) = batch.get(start) {
+                let ways = self.column(start);
+                let same = |at: &usize| alike(first, &batch[*at]) && self.column(*at) == ways;
+                let end = start + 1 + (start + 1..batch.len()).take_while(same).count();
+                see(&batch[start..end], &self.tree(start, (root, near)));
+                start = end;
             }
-            self.columns = columns;
         }
     }
 
-    /// The columns of some LIDs: switches outside, as rows lie in memory.
+    /// Shows the trees that two sets of routes make of some destinations behind one switch, side by side; the second
+    /// is absent where the columns are equal.
+    pub fn read_both(
+        readers: &mut [Self; 2],
+        routes: [&Routes; 2],
+        (root, near): (u32, &[u32]),
+        wanted: &[Destination],
+        see: &mut dyn FnMut(&Destination, &Tree<'_>, Option<&Tree<'_>>),
+    ) {
+        let [old, new] = readers;
+        old.begin(near);
+        new.begin(near);
+        for batch in wanted.chunks(COLUMNS_AT_ONCE) {
+            old.gather(routes[0], root, batch);
+            new.gather(routes[1], root, batch);
+            for (at, end) in batch.iter().enumerate() {
+                let equal = old.column(at) == new.column(at);
+                let second = (!equal).then(|| new.tree(at, (root, near)));
+                see(end, &old.tree(at, (root, near)), second.as_ref());
+            }
+        }
+    }
+
+    /// Trees of another root come.
+    fn begin(&mut self, near: &[u32]) {
+        let (hint, far) = (&mut self.hint, near.len());
+        hint.clear();
+        hint.extend((0..far as u32).filter(|switch| near[*switch as usize] != FAR));
+        hint.sort_by_key(|switch| near[*switch as usize]);
+        self.fewest = hint.iter().map(|switch| u64::from(near[*switch as usize])).sum();
+    }
+
+    fn column(&self, at: usize) -> &[Way] {
+        let switches = self.problem.graph.switch_count();
+        &self.columns[at * switches..(at + 1) * switches]
+    }
+
+    /// The tree of a column that was gathered.
+    fn tree<'a>(&'a mut self, at: usize, (root, near): (u32, &'a [u32])) -> Tree<'a> {
+        let switches = self.problem.graph.switch_count();
+        let place = at * switches..(at + 1) * switches;
+        let columns = std::mem::take(&mut self.columns);
+        let (whole, total) = self.follow(&columns[place.clone()], root, near);
+        self.columns = columns;
+        // No path is shorter than the cables are, so equal sums are equal paths.
+        let shortest = whole && total == self.fewest;
+        let order = if whole { &self.hint } else { &self.order };
+        let (hops, loops) = (&self.hops, &self.loops);
+        Tree { root, ways: &self.columns[place], hops, order, whole, shortest, loops, near }
+    }
+
+    /// The columns of some LIDs: switches outside, as rows lie in memory. The bytes are fetched before anything is made
+    /// of them, so that the waits for memory, a new page for each row, overlap.
     fn gather(&mut self, routes: &Routes, root: u32, batch: &[Destination]) {
         let switches = self.problem.graph.switch_count();
-        self.columns.clear();
+        self.bytes.resize(batch.len() * switches, NO_PATH);
         self.columns.resize(batch.len() * switches, Way::ABSENT);
-        for switch in 0..switches {
-            let (row, ways) = (routes.row(switch as u32), self.table.of(switch));
-            for (at, end) in batch.iter().enumerate() {
-                let port = row.get(end.lid.index()).copied().unwrap_or(NO_PATH);
-                let way = match port {
-                    NO_PATH => Way::ABSENT,
-                    _ if switch == root as usize && port == end.port.value() => Way::ARRIVED,
-                    // At its own switch a packet that does not leave by the right port has gone astray.
-                    _ if switch == root as usize => Way::ASTRAY,
-                    _ => ways.get(usize::from(port)).copied().unwrap_or(Way::ASTRAY),
-                };
-                self.columns[at * switches + switch] = way;
+        let runs: Vec<Range<usize>> = batch
+            .chunk_by(|a, b| a.lid.index() + 1 == b.lid.index())
+            .map(|run| run[0].lid.index()..run[0].lid.index() + run.len())
+            .collect();
+        for (switch, mut bytes) in self.bytes.chunks_exact_mut(batch.len()).enumerate() {
+            let row = routes.row(switch as u32);
+            for run in &runs {
+                let (own, others) = bytes.split_at_mut(run.len());
+                match row.get(run.clone()) {
+                    Some(ports) => own.copy_from_slice(ports),
+                    None => own.iter_mut().zip(run.clone()).for_each(|(port, lid)| {
+                        *port = row.get(lid).copied().unwrap_or(NO_PATH);
+                    }),
+                }
+                bytes = others;
             }
+        }
+        for (switch, bytes) in self.bytes.chunks_exact(batch.len()).enumerate() {
+            let ways = self.table.of(switch);
+            let column = self.columns[switch..].iter_mut().step_by(switches);
+            for (way, port) in column.zip(bytes) {
+                *way = match ways.get(usize::from(*port)) {
+                    Some(way) => *way,
+                    None if *port == NO_PATH => Way::ABSENT,
+                    None => Way::ASTRAY,
+                };
+            }
+        }
+        let root = root as usize;
+        let own = self.columns[root..].iter_mut().step_by(switches);
+        for ((way, port), end) in own.zip(&self.bytes[root * batch.len()..]).zip(batch) {
+            *way = match *port {
+                NO_PATH => Way::ABSENT,
+                port if port == end.port.value() => Way::ARRIVED,
+                // At its own switch a packet that does not leave by the right port has gone astray.
+                _ => Way::ASTRAY,
+            };
         }
     }
 

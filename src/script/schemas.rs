@@ -217,7 +217,8 @@ fn check() -> Vec<(&'static str, Value)> {
 
 fn engine_row() -> Vec<(&'static str, Value)> {
     let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
-    let mut row = vec![("engine", text()), ("refused", nullable(text())), ("remarks", list(text()))];
+    let mut row =
+        vec![("engine", text()), ("ran", text()), ("refused", nullable(text())), ("remarks", list(text()))];
     row.extend(counts.map(|key| (key, nullable(number()))));
     row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
     row

@@ -1,7 +1,6 @@
 //! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
 //! and a proposal of every engine that is asked.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand_core::{RngCore, SeedableRng};
@@ -9,11 +8,12 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use super::check::{Report, report};
+use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
-use crate::analysis::{Expected, Lost, Paths};
+use crate::analysis::{Expected, Lost};
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Scope, certify};
-use crate::routing::difference::{Difference, transition};
+use crate::routing::difference::{Difference, compare};
 use crate::routing::{Engine, NoPulse, Problem, Refusal, Request};
 
 /// The faults that elements name.
@@ -56,15 +56,13 @@ pub struct Cost {
 
 /// Lost paths of tables.
 pub fn cost(look: &Look, tables: &Tables, faults: &Faults) -> Result<Cost, Refusal> {
-    let whole = Faults::new();
-    let problem = Problem::new(look.fabric(), &whole);
-    let paths = Paths::new(&problem, Arc::new(in_force(look, tables, &whole)), &NoPulse)?;
-    let expected = paths.expected(faults.len().max(1));
-    Ok(Cost { lost: paths.lost(look.fabric(), faults), expected, pairs: paths.pairs() })
+    let mut preview = Preview::new(look, tables)?;
+    preview.become_marked(look, faults);
+    Ok(preview.cost())
 }
 
 /// Tables as routes. What a failed switch holds counts for nothing.
-fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
+pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes {
     let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
     Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
 }
@@ -114,12 +112,12 @@ pub fn propose(
     let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
     let old = in_force(look, tables, faults);
     let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
-    let cycles = transition(&problem, &old, &answer.routes, &together).cycles;
+    let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
     Ok(Proposal {
         report: report(look, &problem, &certificate),
-        difference: Difference::between(&problem, &old, &answer.routes),
+        difference,
         // Without a cycle as if all shared one lane there is none on any lanes.
-        transition_safe: cycles.is_empty().then_some(true),
+        transition_safe: transition.cycles.is_empty().then_some(true),
         routes: answer.routes,
         remarks: answer.remarks,
         took,
@@ -146,6 +144,8 @@ pub struct EngineRow {
     pub changed_switches: Option<u64>,
     pub moved_pairs: Option<u64>,
     pub transition_safe: Option<bool>,
+    /// How much of it was computed for these marks: `full`, nothing was taken over from other marks.
+    pub ran: &'static str,
     pub remarks: Vec<String>,
 }
 
@@ -168,6 +168,7 @@ impl EngineRow {
             changed_switches: difference.map(|difference| difference.switches),
             moved_pairs: difference.map(|difference| difference.moved_pairs),
             transition_safe: proposal.and_then(|proposal| proposal.transition_safe),
+            ran: "full",
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fabdeck::analysis::Paths;
+use fabdeck::analysis::{Marked, Paths};
 use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes};
 use fabdeck::routing::certificate::Kind;
 use fabdeck::routing::{Cause, NoPulse, Problem};
@@ -148,6 +148,57 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
         }
         assert!(saved > 0, "{name}");
     }
+}
+
+/// Marks that come and go in any order: what is kept is what a look from nothing finds, after each step.
+#[test]
+fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
+    let mut spared = 0;
+    for seed in 0..60 {
+        let fabric = match seed % 3 {
+            0 => with_two_lids(["kary,k=3,n=2", "torus,dims=4x4", "kautz,d=2,k=3"][seed as usize / 3 % 3]),
+            _ => any_fabric(seed),
+        };
+        let none = Faults::default();
+        let problem = Problem::new(&fabric, &none);
+        let mut routes = route("minhop", &problem).unwrap().routes;
+        let mut dice = Dice(seed + 29);
+        if seed % 2 == 1 {
+            damage(&problem, &mut routes, &mut dice);
+        }
+        let index = Arc::new(paths(&problem, &routes));
+        let mut marked = Marked::new(Arc::clone(&index));
+        let mut jump = marked.clone();
+        for _ in 0..16 {
+            let held: Vec<Resolved> = marked.faults().iter().collect();
+            let looked = match dice.below(3) {
+                0 if !held.is_empty() => {
+                    let what = held[dice.below(held.len())];
+                    let looked = marked.unmark(&fabric, what);
+                    assert_eq!(marked.unmark(&fabric, what), None);
+                    looked
+                }
+                _ => {
+                    let what = any_mark(&fabric, &mut dice);
+                    let looked = marked.mark(&fabric, what);
+                    assert_eq!(marked.mark(&fabric, what), None);
+                    looked
+                }
+            };
+            spared += usize::from(looked.is_some_and(|ports| ports < problem.graph.terminals().len()));
+            assert_eq!(
+                marked.lost(),
+                index.lost(&fabric, marked.faults()),
+                "seed {seed}: {:?}",
+                marked.faults()
+            );
+        }
+        jump.become_marked(&fabric, marked.faults());
+        assert_eq!((jump.lost(), jump.faults()), (marked.lost(), marked.faults()), "seed {seed}");
+        jump.become_marked(&fabric, &Faults::default());
+        assert_eq!(jump.lost(), fabdeck::analysis::Lost::default(), "seed {seed}");
+    }
+    assert!(spared > 200, "{spared}");
 }
 
 /// The certificate of the same: one LID without a path costs no pair.

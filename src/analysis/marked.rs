@@ -1,0 +1,154 @@
+//! Marks that come and go one at a time over paths that stay: a mark costs a look at the ports whose paths cross it,
+//! and what was found for all others stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::paths::{ElementLoss, Lost, Marks, Paths};
+use super::struck::Struck;
+use crate::fabric::{Fabric, Faults, Resolved, SwitchGraph};
+
+/// Marks over paths, and what they take: at any time the same as `Paths::lost` of all of them.
+#[derive(Clone, Debug)]
+pub struct Marked {
+    paths: Arc<Paths>,
+    faults: Faults,
+    /// Where the LIDs of each port lie.
+    ports: Vec<Range<u32>>,
+    /// Pairs and (source, LID) that are lost on the way to each port, and over all.
+    taken: Vec<(u64, u64)>,
+    total: (u64, u64),
+    alone: BTreeMap<Resolved, u64>,
+    /// Pairs that cables connect, and would without marks.
+    connected: u64,
+    whole: u64,
+}
+
+impl Marked {
+    /// Nothing is marked yet.
+    pub fn new(paths: Arc<Paths>) -> Self {
+        let ports = paths.ports();
+        let whole = connected(paths.graph(), &Marks::new(paths.graph(), &Struck::default()));
+        Self {
+            faults: Faults::new(),
+            taken: vec![(0, 0); ports.len()],
+            ports,
+            total: (0, 0),
+            alone: BTreeMap::new(),
+            connected: whole,
+            whole,
+            paths,
+        }
+    }
+
+    pub fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// Marks one element more; `None` when it was marked, else how many ports had to be looked at. `fabric` is the one
+    /// that the paths are of.
+    pub fn mark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
+        let touched = self.note(fabric, what)?;
+        self.renew(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Puts a mark down with what it takes alone; the ports to look at.
+    fn note(&mut self, fabric: &Fabric, what: Resolved) -> Option<Vec<usize>> {
+        if !self.faults.mark(what) {
+            return None;
+        }
+        let one = Struck::of(fabric, self.paths.graph(), what);
+        let touched = self.touched(&one);
+        let marks = Marks::new(self.paths.graph(), &one);
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).0;
+        let alone = touched.par_iter().with_min_len(256).map(of).sum();
+        self.alone.insert(what, alone);
+        Some(touched)
+    }
+
+    /// Takes a mark back; `None` when there was none.
+    pub fn unmark(&mut self, fabric: &Fabric, what: Resolved) -> Option<usize> {
+        if !self.faults.unmark(what) {
+            return None;
+        }
+        self.alone.remove(&what);
+        let touched = self.touched(&Struck::of(fabric, self.paths.graph(), what));
+        self.renew(fabric, &touched);
+        Some(touched.len())
+    }
+
+    /// Comes from the marks there are to others; each port is looked at once.
+    pub fn become_marked(&mut self, fabric: &Fabric, faults: &Faults) {
+        let held: BTreeSet<Resolved> = self.faults.iter().collect();
+        let wanted: BTreeSet<Resolved> = faults.iter().collect();
+        let mut look = vec![false; self.ports.len()];
+        for what in held.difference(&wanted) {
+            self.faults.unmark(*what);
+            self.alone.remove(what);
+            let touched = self.touched(&Struck::of(fabric, self.paths.graph(), *what));
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        for what in wanted.difference(&held) {
+            let touched = self.note(fabric, *what).unwrap_or_default();
+            touched.into_iter().for_each(|at| look[at] = true);
+        }
+        let touched: Vec<usize> = (0..look.len()).filter(|at| look[*at]).collect();
+        self.renew(fabric, &touched);
+    }
+
+    /// What all marks take together.
+    pub fn lost(&self) -> Lost {
+        let alone = |(what, pairs): (&Resolved, &u64)| ElementLoss { what: *what, pairs: *pairs };
+        let critical = self.whole.saturating_sub(self.connected);
+        self.paths.told(self.total, critical, self.alone.iter().map(alone).collect())
+    }
+
+    /// The ports to which a path crosses what is struck.
+    fn touched(&self, struck: &Struck) -> Vec<usize> {
+        let all = self.ports.par_iter().with_min_len(256).enumerate();
+        all.filter(|(_, port)| self.paths.crosses((*port).clone(), struck)).map(|(at, _)| at).collect()
+    }
+
+    fn renew(&mut self, fabric: &Fabric, touched: &[usize]) {
+        let struck = Struck::by(fabric, self.paths.graph(), &self.faults);
+        let marks = Marks::new(self.paths.graph(), &struck);
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &struck, &marks);
+        let fresh: Vec<(u64, u64)> = touched.par_iter().with_min_len(256).map(of).collect();
+        for (at, fresh) in touched.iter().zip(fresh) {
+            let held = std::mem::replace(&mut self.taken[*at], fresh);
+            self.total.0 = self.total.0 - held.0 + fresh.0;
+            self.total.1 = self.total.1 - held.1 + fresh.1;
+        }
+        self.connected = connected(self.paths.graph(), &marks);
+    }
+}
+
+/// Ordered pairs of terminals with a LID that cables connect which are not marked.
+fn connected(graph: &SwitchGraph, marks: &Marks) -> u64 {
+    let mut seen = marks.switches.clone();
+    let (mut pairs, mut queue) = (0, Vec::new());
+    for start in 0..graph.switch_count() as u32 {
+        if std::mem::replace(&mut seen[start as usize], true) || !graph.alive(start) {
+            continue;
+        }
+        queue.push(start);
+        let mut ends = 0u64;
+        while let Some(switch) = queue.pop() {
+            let failed = |port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
+            let terminals = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
+            ends += terminals.filter(|terminal| !failed(terminal.switch_port.value())).count() as u64;
+            for id in graph.leaving(switch).filter(|id| !marks.channels[*id]) {
+                let to = graph.channels()[id].to;
+                if !std::mem::replace(&mut seen[to as usize], true) {
+                    queue.push(to);
+                }
+            }
+        }
+        pairs += ends * ends.saturating_sub(1);
+    }
+    pairs
+}

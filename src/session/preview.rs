@@ -1,0 +1,52 @@
+//! What marks cost under the tables in force, kept while marks come and go: the paths are indexed once, and each mark
+//! costs a look at the ports whose paths cross it.
+
+use std::sync::Arc;
+
+use super::Look;
+use super::whatif::{Cost, in_force};
+use crate::analysis::{Marked, Paths};
+use crate::fabric::{Faults, Resolved, Tables};
+use crate::routing::{NoPulse, Problem, Refusal};
+
+/// Marks over the tables of one look.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    paths: Arc<Paths>,
+    marked: Marked,
+}
+
+impl Preview {
+    /// Indexes the tables; nothing is marked yet.
+    pub fn new(look: &Look, tables: &Tables) -> Result<Self, Refusal> {
+        let whole = Faults::new();
+        let problem = Problem::new(look.fabric(), &whole);
+        let routes = Arc::new(in_force(look, tables, &whole));
+        let paths = Arc::new(Paths::new(&problem, routes, &NoPulse)?);
+        Ok(Self { marked: Marked::new(Arc::clone(&paths)), paths })
+    }
+
+    pub fn faults(&self) -> &Faults {
+        self.marked.faults()
+    }
+
+    /// Marks one element more; how many ports had to be looked at, `None` when it was marked already.
+    pub fn mark(&mut self, look: &Look, what: Resolved) -> Option<usize> {
+        self.marked.mark(look.fabric(), what)
+    }
+
+    pub fn unmark(&mut self, look: &Look, what: Resolved) -> Option<usize> {
+        self.marked.unmark(look.fabric(), what)
+    }
+
+    /// Comes from the marks there are to others.
+    pub fn become_marked(&mut self, look: &Look, faults: &Faults) {
+        self.marked.become_marked(look.fabric(), faults);
+    }
+
+    /// What the marks cost, and what as many random ones would.
+    pub fn cost(&self) -> Cost {
+        let expected = self.paths.expected(self.faults().len().max(1));
+        Cost { lost: self.marked.lost(), expected, pairs: self.paths.pairs() }
+    }
+}

@@ -1,0 +1,87 @@
+//! Routing at the size of a full subnet, step by step: `cargo bench --bench subnet [-- FABRIC [ENGINE...]]`. Each line
+//! is a step with its wall seconds, the processor's seconds over all threads, and the peak memory so far.
+
+use std::fs;
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+use fabdeck::analysis::{Marked, Paths};
+use fabdeck::fabric::{Fabric, Faults, LinkId, Resolved, Routes};
+use fabdeck::generate::{Spec, generate};
+use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck::routing::difference::{Difference, compare, transition};
+use fabdeck::routing::{NoPulse, Problem, Request, engine};
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+/// Processor seconds of this process, and its peak memory in MB; 0 where the system does not tell.
+fn spent() -> (f64, u64) {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse().ok());
+    (ticks / 100.0, peak.unwrap_or(0u64) / 1024)
+}
+
+fn step<T>(title: &str, work: impl FnOnce() -> T) -> Outcome<T> {
+    let (begun, (before, _)) = (Instant::now(), spent());
+    let done = black_box(work());
+    let (wall, (after, peak)) = (begun.elapsed().as_secs_f64(), spent());
+    writeln!(io::stdout(), "{title:<44} {wall:>8.3} s {:>7.2} s CPU {peak:>6} MB", after - before)?;
+    Ok(done)
+}
+
+/// Marks come and go one at a time, as somebody at the console would do it.
+fn marks(fabric: &Fabric, problem: &Problem<'_>, old: &Routes) -> Outcome<()> {
+    let routes = Arc::new(old.clone());
+    let paths = Arc::new(step("index of the tables in force", || Paths::new(problem, routes, &NoPulse))??);
+    writeln!(io::stdout(), "  {} MB of index", paths.bytes() >> 20)?;
+    let mut links = fabric.links().filter(|(id, _)| fabric.between_switches(*id)).map(|(id, _)| id);
+    let picked: Vec<LinkId> = [0, 7777, 7777].iter().filter_map(|skip| links.nth(*skip)).collect();
+    let mut marked = step("marks begin", || Marked::new(Arc::clone(&paths)))?;
+    for link in &picked {
+        step("mark one link, lost paths", || marked.mark(fabric, Resolved::Link(*link)))?;
+        writeln!(io::stdout(), "  {} pairs lost", marked.lost().pairs)?;
+    }
+    let faults = marked.faults().clone();
+    step("the same marks from nothing", || paths.lost(fabric, &faults))?;
+    if let Some(link) = picked.first() {
+        step("take one back, lost paths", || marked.unmark(fabric, Resolved::Link(*link)))?;
+    }
+    Ok(())
+}
+
+fn main() -> Outcome<()> {
+    let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--"));
+    let name = words.next().unwrap_or_else(|| "full-subnet".to_owned());
+    let engines: Vec<String> = words.collect();
+    let engines = if engines.is_empty() { vec!["ftree".to_owned(), "sftree".to_owned()] } else { engines };
+    let fabric = step("generate", || name.parse::<Spec>().map(|spec| generate(&spec)))???.fabric;
+    let none = Faults::default();
+    let problem = step("switch graph and destinations", || Problem::new(&fabric, &none))?;
+    let route = |id: &str| {
+        let found = engine(id).ok_or_else(|| format!("no engine {id}"))?;
+        Ok::<_, Box<dyn std::error::Error>>((found.route)(&problem, &Request::default(), &NoPulse)?.routes)
+    };
+    let old = step("minhop, taken as the tables in force", || route("minhop"))??;
+    marks(&fabric, &problem, &old)?;
+    for id in engines {
+        let new = step(&id, || route(&id))??;
+        for switches in [false, true] {
+            let scope = Scope { switches, lanes: LaneKnowledge::Known };
+            let title = if switches { "  certificate, switches too" } else { "  certificate, terminals" };
+            step(title, || certify(&problem, &new, &scope, &NoPulse))??;
+        }
+        let moved = step("  difference", || Difference::between(&problem, &old, &new))?;
+        let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
+        let found = step("  transition", || transition(&problem, &old, &new, &together))?;
+        let both = step("  both in one look", || compare(&problem, &old, &new, &together))?;
+        assert!(both == (moved, found.clone()), "one look finds the same");
+        writeln!(io::stdout(), "  {moved:?}, {} cycles", found.cycles.len())?;
+    }
+    Ok(())
+}
