@@ -2,7 +2,9 @@
 //!
 //! - Roots are those that were given, or the centre of the fabric: the switches nearest to nine in ten of the switches
 //!   with hosts, if everything below them forms a tree, otherwise the one of them with the least sum of distances.
-//! - Switches are in a total order, by distance from the roots and then by GUID, so no two channels are alike.
+//! - Where the fabric is a tree all the same (racks joined in pairs, hosts above the bottom), its tops are the roots, and
+//!   paths may take one channel across, between going up and going down.
+//! - Otherwise switches are in a total order, by distance from the roots and then by GUID, so no two channels are alike.
 //! - Where a way down exists a path goes down: a destination's tables never lead up behind a step down.
 //! - Several roots do not reach each other by going up and down. They meet below, as in `sftree`; switches that even
 //!   that does not serve hang on one cable each, set aside for their own traffic.
@@ -17,11 +19,11 @@ pub const ID: &str = "updn";
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let mut remarks = Vec::new();
-    let height = heights(problem, request, &mut remarks)?;
+    let Heights { height, total } = heights(problem, request, &mut remarks)?;
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
-    let mut order = Order::new(&problem.graph, &height, true);
+    let mut order = Order::new(&problem.graph, &height, total);
     let subtrees = subtree_roots(problem, request, &order);
     let roots = order.tops().into_iter().zip(subtrees).map(|(tops, subtree)| match tops[..] {
         [root] => root,
@@ -37,7 +39,14 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
 }
 
-fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) -> Result<Vec<u32>, Refusal> {
+struct Heights {
+    height: Vec<u32>,
+    /// Equals are ordered too.
+    total: bool,
+}
+
+fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) -> Result<Heights, Refusal> {
+    let ordered = |height| Heights { height, total: true };
     let graph = &problem.graph;
     let hosts = ranks::hosts(problem, &request.compute_nodes);
     let centres = ranks::centres(problem, &hosts);
@@ -49,17 +58,21 @@ fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) 
         let more =
             centres.iter().enumerate().filter(|(number, _)| elsewhere(*number)).map(|(_, (_, root))| *root);
         let roots: Vec<u32> = given.iter().copied().chain(more).collect();
-        return Ok(ranks::below(graph, &roots));
+        return Ok(ordered(ranks::below(graph, &roots)));
     }
     let all: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();
     let height = ranks::below(graph, &all);
     let flaws = ranks::flaws(problem, &hosts, &height);
     if (flaws.missed, flaws.across) == (0, 0) {
         remarks.push(format!("{} roots at the centre of the fabric", all.len()));
-        return Ok(height);
+        return Ok(ordered(height));
+    }
+    if let Ok(found) = ranks::find(ID, problem, request) {
+        remarks.push(found.remark);
+        return Ok(Heights { height: found.height, total: false });
     }
     let roots: Vec<u32> = centres.iter().map(|(_, root)| *root).collect();
     let named: Vec<String> = roots.iter().take(4).map(name).collect();
     remarks.push(format!("root {}", named.join(", ")));
-    Ok(ranks::below(graph, &roots))
+    Ok(ordered(ranks::below(graph, &roots)))
 }

@@ -91,7 +91,7 @@ impl<'n> Layer<'n> {
         self.line.extend(trees);
     }
 
-    /// Puts those trees in line, of at most so many, that load a hot channel.
+    /// Puts those trees in line, of at most so many, that load a hot channel or fell back.
     pub fn line_up_hot(&mut self, hot: &[bool], most: usize) {
         self.line_up(0..0);
         let switches = self.net.switches();
@@ -100,8 +100,9 @@ impl<'n> Layer<'n> {
             let takes_hot = |(switch, place): (usize, &u8)| {
                 *place != NOWHERE && hot[self.net.at_place(switch as u32, *place) as usize]
             };
-            if self.line.len() < most && self.trees[tree].loaded > 0 && row.iter().enumerate().any(takes_hot)
-            {
+            let again = self.fell_back[tree]
+                || (self.trees[tree].loaded > 0 && row.iter().enumerate().any(takes_hot));
+            if self.line.len() < most && again {
                 self.line.push(tree);
             }
         }
@@ -183,11 +184,16 @@ impl<'n> Layer<'n> {
     }
 }
 
-/// The root of a layer in each part of the fabric that it has destinations in.
-pub(super) fn roots(net: &Net, trees: &[Tree]) -> Vec<u32> {
+/// The root of a layer in each part of the fabric that it has destinations in: of those given the layers take turns.
+pub(super) fn roots(net: &Net, trees: &[Tree], given: &[u32], lane: usize) -> Vec<u32> {
     let mut members: Vec<u32> = trees.iter().map(|tree| tree.switch).collect();
     members.sort_unstable_by_key(|switch| (net.part[*switch as usize], *switch));
     members.dedup();
     let same_part = |a: &u32, b: &u32| net.part[*a as usize] == net.part[*b as usize];
-    members.chunk_by(same_part).filter_map(|members| most_central(net, members)).collect()
+    let root = |members: &[u32]| {
+        let here: Vec<u32> = given.iter().copied().filter(|root| same_part(root, &members[0])).collect();
+        let turn = lane.checked_rem(here.len()).and_then(|turn| here.get(turn));
+        turn.copied().or_else(|| most_central(net, members))
+    };
+    members.chunk_by(same_part).filter_map(root).collect()
 }

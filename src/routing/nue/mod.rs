@@ -9,14 +9,17 @@
 //! Ours:
 //! - Switches and the channels between them only. The LIDs behind a switch get a tree each, for balance: one tree per
 //!   switch loads one way with all its terminals (on two-level trees it cannot come near the best). A switch's own
-//!   LID goes with its first terminal.
+//!   LID goes with its first terminal; on very large fabrics the LIDs of a switch share trees.
+//! - On trees nothing is searched: balanced Up*/Down* routes are as good as routes get there. With one lane, and on trees
+//!   with any number, they are taken too where the search comes to more paths on its busiest channel.
 //! - A dependency is used when a switch is settled, not when an edge is relaxed; a Pearce-Kelly order finds cycles;
 //!   what a finished tree does not need is given back.
 //! - Compact blocks by bisection instead of a multilevel partition.
 //! - Escape paths of two kinds (a spanning tree, or all turns of an Up*/Down* orientation): one tree per switch is
-//!   made with each, and a kind that loads its busiest channel twice as much as the other goes no further.
+//!   made with each, and the kind that loads its busiest channel less makes the rest.
 //! - A destination that falls back begins from the escape paths and is re-hung, switch by switch, on nearer ways.
-//! - When all trees stand, those that load the busiest channels are taken out and made again.
+//! - When all trees stand, those that load the busiest channels or fell back are taken out and made again.
+//! - Roots that are given take the place of the most central switch, a layer after the other.
 //! - Layers run side by side and hear of each other's loads at fixed points, so that threads change nothing. Nothing
 //!   is drawn: ties go to the lowest channel, by switch in order of GUID and by port, and the seed is of no use.
 
@@ -26,6 +29,7 @@ mod escape;
 mod layer;
 mod net;
 mod order;
+mod plain;
 mod plan;
 mod tree;
 

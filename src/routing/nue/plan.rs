@@ -6,9 +6,11 @@ use super::blocks::partition;
 use super::escape::Reserve;
 use super::layer::{Layer, Recipe, Tree, roots};
 use super::net::{NONE, Net};
+use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, PortId, Routes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
+use crate::routing::ranks::named_switches;
 
 /// Layers tell each other their loads so many times in one pass over all destinations.
 const ROUNDS: usize = 8;
@@ -18,6 +20,12 @@ const IN_VAIN: usize = 2;
 
 /// Trees made again, times channels, stay below this: on large fabrics the time is worth more than the balance.
 const WORK: usize = 8_000_000;
+
+/// LIDs, times channels, that may have a tree each.
+const SHARED: usize = 6_000_000;
+
+/// With so many trees, times channels, a search has to be worth its time.
+const LARGE: usize = 1 << 20;
 
 /// The best that the trees came to.
 #[derive(Debug, Default)]
@@ -32,28 +40,54 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     if request.lanes == 0 {
         return Err(Refusal::Request { engine: "nue", what: "no lane to route on".to_owned() });
     }
+    let given = named_switches("nue", problem, &request.roots)?;
     let net = Net::new(&problem.graph);
     let (lanes, limit) = lanes(problem, request);
-    let plan = layers(problem, &net, lanes);
-    let roots: Vec<Vec<u32>> = plan.par_iter().map(|trees| roots(&net, trees)).collect();
+    let plan = layers(problem, &net, lanes, lids_to_a_tree(problem, &net));
+    let need = Need::new(&net, &plan);
+    let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
+    let plain = Plain::new(problem, &net, &plan, request, pulse)?;
+    if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
+        return Ok(without_search(plain, &need, limit));
+    }
+    let lanes = plan.par_iter().enumerate();
+    let roots: Vec<Vec<u32>> = lanes.map(|(lane, trees)| roots(&net, trees, &given, lane)).collect();
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
-    let aim = Aim::of(&net, &plan);
+    let aim = Aim::of(&need, plan.len());
     let courses = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
         let recipe = Recipe { reserve, hop: aim.hop, unpaid: 0 };
         Course::begin(&net, recipe, &plan, &roots, pulse)
     });
-    let mut courses: Vec<Course<'_>> = courses.collect();
-    let least = courses.iter().map(Course::busiest).min().unwrap_or(0);
-    courses.retain(|course| course.busiest() <= least * 2);
-    courses.par_iter_mut().for_each(|course| course.finish(&aim, pulse));
-    let best = courses.into_iter().min_by_key(|course| (course.best.busiest, course.best.total));
-    let Some(course) = best.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
+    let courses: Vec<Course<'_>> = courses.collect();
+    // The first trees tell: to finish both takes twice the time and rarely comes to another choice.
+    let best = courses.into_iter().min_by_key(Course::busiest);
+    let Some(mut course) = best else { return Err(Refusal::Cancelled) };
+    course.finish(&aim, pulse);
+    if pulse.cancelled() {
+        return Err(Refusal::Cancelled);
+    }
+    if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
+        return Ok(without_search(&plain, &need, limit));
+    }
     let mut answer = Answer::from(write(problem, &net, &plan, &course.best));
     answer.remarks.extend(limit);
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     Ok(answer)
+}
+
+/// The routes of Up*/Down*, and why they are taken.
+fn without_search(plain: &Plain, need: &Need, limit: Option<String>) -> Answer {
+    let why = format!(
+        "balanced Up*/Down* routes are as good on one lane: at most {} paths on a channel, no routes have less than {}",
+        plain.busiest, need.busiest
+    );
+    let mut answer = plain.answer.clone();
+    let fell = "no destination was searched, none fell back".to_owned();
+    answer.remarks =
+        [fell, why].into_iter().chain(limit).chain(std::mem::take(&mut answer.remarks)).collect();
+    answer
 }
 
 fn remarks(
@@ -120,17 +154,22 @@ struct Aim {
 }
 
 impl Aim {
-    fn of(net: &Net, plan: &[Vec<Tree>]) -> Self {
-        let mean = mean_load(net, plan);
-        match plan.len() {
-            0..=2 => Self { hop: (mean / 4).max(1), hot_percent: 50, again: 3 },
-            _ => Self { hop: 2 * mean, hot_percent: 95, again: 1 },
+    fn of(need: &Need, layers: usize) -> Self {
+        match layers {
+            0..=2 => Self { hop: (need.mean / 4).max(1), hot_percent: 50, again: 3 },
+            _ => Self { hop: 2 * need.mean, hot_percent: 95, again: 1 },
         }
     }
 }
 
+/// Where trees for every LID would take too long those of one switch share some.
+fn lids_to_a_tree(problem: &Problem<'_>, net: &Net) -> usize {
+    let terminals = problem.destinations().iter().filter(|end| !end.is_switch()).count();
+    (terminals * net.channels() / SHARED).max(1)
+}
+
 /// The trees of every layer.
-fn layers(problem: &Problem<'_>, net: &Net, lanes: usize) -> Vec<Vec<Tree>> {
+fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: usize) -> Vec<Vec<Tree>> {
     let weight: Vec<u32> = problem.switches().map(|switch| problem.behind(switch).len() as u32).collect();
     let ends = weight.iter().filter(|weight| **weight > 0).count();
     let lanes = lanes.min(ends).max(1);
@@ -138,17 +177,17 @@ fn layers(problem: &Problem<'_>, net: &Net, lanes: usize) -> Vec<Vec<Tree>> {
     let mut plan = vec![Vec::new(); lanes];
     // First one tree of every switch, then the second of every switch, and so on: load spreads as it grows.
     let most = weight.iter().copied().max().unwrap_or(0) as usize;
-    for turn in 0..most {
+    for first in (0..most).step_by(together) {
         for switch in problem.switches().filter(|switch| layer_of[*switch as usize] != NONE) {
             let behind = problem.behind(switch);
             let own = behind.iter().take_while(|end| end.is_switch()).count();
-            let terminals = behind.len() - own;
             let mut lids: Vec<u32> = Vec::new();
-            if turn == 0 {
+            if first == 0 {
                 lids.extend(behind[..own].iter().map(|end| end.lid.index() as u32));
             }
-            let loaded = u32::from(turn < terminals);
-            lids.extend(behind.get(own + turn).map(|end| end.lid.index() as u32));
+            let shared = behind.iter().skip(own + first).take(together);
+            let loaded = shared.len() as u32;
+            lids.extend(shared.map(|end| end.lid.index() as u32));
             if !lids.is_empty() {
                 plan[layer_of[switch as usize] as usize].push(Tree { switch, lids, loaded });
             }
@@ -156,21 +195,6 @@ fn layers(problem: &Problem<'_>, net: &Net, lanes: usize) -> Vec<Vec<Tree>> {
     }
     plan.retain(|trees| !trees.is_empty());
     plan
-}
-
-/// Paths over a channel if all were shortest and spread evenly.
-fn mean_load(net: &Net, plan: &[Vec<Tree>]) -> u64 {
-    let mut loaded = vec![0u64; net.switches()];
-    plan.iter().flatten().for_each(|tree| loaded[tree.switch as usize] += u64::from(tree.loaded));
-    let to = (0..net.switches() as u32).into_par_iter().filter(|to| loaded[*to as usize] > 0);
-    let all: u64 = to
-        .map_init(Default::default, |(hops, queue): &mut (Vec<u32>, Vec<u32>), to| {
-            net.hops(&[to], hops, queue);
-            let paths = hops.iter().zip(&net.senders).filter(|(hops, _)| **hops != NONE);
-            loaded[to as usize] * paths.map(|(hops, sent)| u64::from(*hops) * u64::from(*sent)).sum::<u64>()
-        })
-        .sum();
-    (all / (net.channels() as u64).max(1)).max(1)
 }
 
 /// One way to reserve escape paths, as far as its trees are made.

@@ -145,6 +145,53 @@ fn random_fabrics_with_failures_keep_every_promise() {
 }
 
 #[test]
+fn one_lane_is_never_worse_than_up_and_down() {
+    let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let run = TestRunner::new(config).run(&(any_fabric(), any::<bool>()), |((name, _, _), rooted)| {
+        let Ok(spec) = name.parse() else { return Ok(()) };
+        let Ok(made) = fabdeck::generate::generate(&spec) else { return Ok(()) };
+        let (fabric, faults) = (made.fabric, Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let first = fabric.switches().next().map(|(_, node)| node.guid());
+        let roots = first.filter(|_| rooted).into_iter().collect();
+        let request = Request { lanes: 1, roots, ..Request::default() };
+        let busiest = |id| judge(&problem, &route_as(id, &problem, &request).unwrap().routes).busiest;
+        let (nue, updn) = (busiest("nue"), busiest("updn"));
+        prop_assert!(nue <= updn, "{name}: {nue} {updn}");
+        Ok(())
+    });
+    run.unwrap();
+}
+
+#[test]
+fn trees_are_not_searched_and_say_so() {
+    let (fabric, faults) = (fabric("kary,k=4,n=2"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    for lanes in [1, 4, 8] {
+        let verdict = holds("tree", &problem, lanes);
+        assert!(verdict.busiest == 12 && !verdict.detour, "{lanes}: {verdict:?}");
+        let remarks = nue(&problem, lanes).remarks;
+        assert_eq!(remarks[0], "no destination was searched, none fell back");
+    }
+}
+
+#[test]
+fn given_roots_are_taken_in_turns_and_must_exist() {
+    let (fabric, faults) = (fabric("torus,dims=4x4,terminals=2"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let names: Vec<_> = fabric.switches().take(2).map(|(_, node)| node.clone()).collect();
+    let roots = names.iter().map(|node| node.guid()).collect();
+    let mut request = Request { lanes: 3, roots, ..Request::default() };
+    let remarks = route_as("nue", &problem, &request).unwrap().remarks;
+    for (lane, at) in [(0, 0), (1, 1), (2, 0)] {
+        let root = format!("root of lane {lane}: {}", names[at].facts.description.trim());
+        assert!(remarks.contains(&root), "{root}: {remarks:?}");
+    }
+    request.roots = vec![Guid(0x1234)];
+    assert!(matches!(route_as("nue", &problem, &request), Err(Refusal::Request { engine: "nue", .. })));
+}
+
+#[test]
 fn threads_change_nothing() {
     for name in ["torus,dims=4x4x3,terminals=2", "random,switches=30,links=70,terminals=3"] {
         let (fabric, faults) = (fabric(name), Faults::default());
@@ -210,8 +257,9 @@ fn every_lid_of_a_port_is_reached_on_the_lane_of_its_layer() {
     let problem = Problem::new(&fabric, &faults);
     holds("four LIDs a port", &problem, 1);
     holds("four LIDs a port", &problem, 2);
-    let routes = nue(&problem, 2).routes;
-    let Lanes::ByDestination { lanes: 2, lane } = &routes.lanes else { panic!("{:?}", routes.lanes) };
+    // With two, Up*/Down* on one lane does as well.
+    let routes = nue(&problem, 3).routes;
+    let Lanes::ByDestination { lanes: 3, lane } = &routes.lanes else { panic!("{:?}", routes.lanes) };
     assert!((1..4).all(|more| lane[8] == lane[8 + more]));
 }
 

@@ -1,0 +1,120 @@
+//! Balanced Up*/Down* routes, which need no search: on trees nothing is better, and with one lane nothing that the search
+//! finds may be worse.
+
+use rayon::prelude::*;
+
+use super::layer::Tree;
+use super::net::{NONE, Net};
+use super::tree::Search;
+use crate::fabric::Routes;
+use crate::routing::engine::{Answer, Pulse, Refusal, Request};
+use crate::routing::problem::Problem;
+use crate::routing::{ranks, updn};
+
+/// Routes of `updn`, and what they put on channels.
+#[derive(Debug)]
+pub(super) struct Plain {
+    pub answer: Answer,
+    pub busiest: u64,
+    pub total: u64,
+}
+
+impl Plain {
+    /// None where many lanes and no tree to go by leave it no chance.
+    pub fn new(
+        problem: &Problem<'_>,
+        net: &Net,
+        plan: &[Vec<Tree>],
+        request: &Request,
+        pulse: &dyn Pulse,
+    ) -> Result<Option<Self>, Refusal> {
+        if plan.len() > 2 && ranks::find(updn::ID, problem, request).is_err() {
+            return Ok(None);
+        }
+        let answer = updn::route(problem, request, pulse)?;
+        let load = load(problem, net, plan, &answer.routes);
+        let busiest = load.iter().copied().max().unwrap_or(0);
+        Ok(Some(Self { answer, busiest, total: load.iter().sum() }))
+    }
+
+    /// Whether a search is not worth its time: the paths are shortest and no channel carries a quarter more than some
+    /// channel must; on a fabric so large that the time counts for more than the balance, twice as much will do.
+    pub fn suffices(&self, need: &Need, large: bool) -> bool {
+        let close = self.total == need.total && self.busiest * 4 <= need.busiest * 5;
+        self.busiest > 0 && (close || (large && self.busiest <= need.busiest * 2))
+    }
+}
+
+/// What no routes stay below.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Need {
+    /// Of all channels together.
+    pub total: u64,
+    /// Of the busiest channel.
+    pub busiest: u64,
+    /// On a channel, when all are alike.
+    pub mean: u64,
+}
+
+impl Need {
+    pub fn new(net: &Net, plan: &[Vec<Tree>]) -> Self {
+        let mut loaded = vec![0u64; net.switches()];
+        plan.iter().flatten().for_each(|tree| loaded[tree.switch as usize] += u64::from(tree.loaded));
+        let to = (0..net.switches() as u32).into_par_iter().filter(|to| loaded[*to as usize] > 0);
+        let total: u64 = to
+            .map_init(Default::default, |(hops, queue): &mut (Vec<u32>, Vec<u32>), to| {
+                net.hops(&[to], hops, queue);
+                let paths = hops.iter().zip(&net.senders).filter(|(hops, _)| **hops != NONE);
+                loaded[to as usize]
+                    * paths.map(|(hops, sent)| u64::from(*hops) * u64::from(*sent)).sum::<u64>()
+            })
+            .sum();
+        let mean = (total / (net.channels() as u64).max(1)).max(1);
+        // What begins at a switch shares the channels that leave it.
+        let mut of_part = vec![0u64; net.part_size.len()];
+        for (loaded, part) in loaded.iter().zip(&net.part).filter(|(_, part)| **part != NONE) {
+            of_part[*part as usize] += loaded;
+        }
+        let leaves = |switch: u32| {
+            let at = switch as usize;
+            let channels = net.leaving(switch).len() as u64;
+            let beyond = of_part.get(net.part[at] as usize).map_or(0, |all| all - loaded[at]);
+            (u64::from(net.senders[at]) * beyond).checked_div(channels).unwrap_or(0)
+        };
+        let busiest = (0..net.switches() as u32).map(leaves).max().unwrap_or(0).max(mean);
+        Self { total, busiest, mean }
+    }
+}
+
+/// Paths over each channel.
+fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -> Vec<u64> {
+    let mut channel = vec![[NONE; 256]; net.switches()];
+    for (id, at) in problem.graph.channels().iter().enumerate() {
+        channel[at.from as usize][usize::from(at.from_port.value())] = id as u32;
+    }
+    let trees: Vec<&Tree> = plan.iter().flatten().filter(|tree| tree.loaded > 0).collect();
+    let share = trees.len().div_ceil(rayon::current_num_threads() * 4).max(1);
+    let of_share = |trees: &[&Tree]| {
+        let (mut search, mut load) = (Search::new(net), vec![0u64; net.channels()]);
+        for tree in trees {
+            search.begin(tree.switch);
+            let Some(lid) = tree.lids.last() else { continue };
+            for switch in (0..net.switches() as u32).filter(|switch| *switch != tree.switch) {
+                let port = routes.row(switch).get(*lid as usize).copied().unwrap_or(u8::MAX);
+                match channel[switch as usize][usize::from(port)] {
+                    NONE => {}
+                    taken => search.hang(switch, taken, 0),
+                }
+            }
+            search.flows(net, |channel, paths| {
+                load[channel as usize] += u64::from(paths) * u64::from(tree.loaded);
+            });
+        }
+        load
+    };
+    let add = |mut one: Vec<u64>, other: Vec<u64>| {
+        one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
+        one
+    };
+    trees.par_chunks(share).map(of_share).reduce(|| vec![0; net.channels()], add)
+}
