@@ -1,7 +1,7 @@
 //! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
 
 use crate::fabric::Lid;
-use crate::observe::{Observation, Place};
+use crate::observe::{Observation, PathLevels, Place};
 
 use super::port::PortError;
 
@@ -47,6 +47,30 @@ pub struct Wanted {
     pub lanes: bool,
     /// Counters of every cabled port.
     pub counters: bool,
+}
+
+/// What path records are wanted for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LevelsWanted {
+    /// Every source, instead of two of each switch.
+    pub every: bool,
+    /// Switches as sources and destinations too.
+    pub switches: bool,
+    /// Nothing is asked where it would take more questions.
+    pub most: Option<u64>,
+}
+
+/// What became of asking for path records.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LevelsRead {
+    /// Nobody can be asked: the source is not live.
+    NotLive,
+    NoManager,
+    /// It would take so many questions.
+    TooMany(u64),
+    /// Not one answer told a path.
+    Silent,
+    Read(PathLevels),
 }
 
 /// How far a long look is.
@@ -96,5 +120,15 @@ pub trait Source {
         _watch: &mut dyn Watch,
     ) -> Result<(), SourceError> {
         Ok(())
+    }
+
+    /// Asks the subnet manager for the service levels of paths in the last look.
+    fn read_levels(
+        &mut self,
+        _look: &mut Observation,
+        _wanted: LevelsWanted,
+        _watch: &mut dyn Watch,
+    ) -> Result<LevelsRead, SourceError> {
+        Ok(LevelsRead::NotLive)
     }
 }

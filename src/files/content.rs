@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeTables};
-use crate::observe::{CounterSample, Notes, Place, SubnetManager};
+use crate::observe::{Adaptive, CounterSample, Notes, Place, SubnetManager};
 
 /// A file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct TopologyFile {
     pub time: Option<String>,
     pub subnet_manager: Option<SubnetManager>,
     pub counters: Vec<CounterSample>,
+    /// Whether switches choose among ports by themselves.
+    pub adaptive: Option<Adaptive>,
     pub notes: Notes,
 }
 

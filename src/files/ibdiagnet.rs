@@ -15,7 +15,7 @@ use super::content::TopologyFile;
 use super::text::Input;
 use super::topology_text::note_duplicates;
 use crate::fabric::Guid;
-use crate::observe::{Notes, SubnetManager};
+use crate::observe::{Adaptive, Notes, SubnetManager};
 
 use draft::Draft;
 use section::{Columns, Marker, Section, Tables};
@@ -56,11 +56,11 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         Some(section) => counters::read(section, &mut notes)?,
         None => Vec::new(),
     };
-    adaptive_routing(&tables, &mut notes)?;
+    let adaptive = adaptive_routing(&tables, &mut notes)?;
     tables.check_index(&mut notes)?;
     let fabric = draft.finish();
     note_duplicates(&mut notes, input.name, &fabric);
-    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, notes })
+    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, adaptive, notes })
 }
 
 /// The master among the subnet managers, else the first.
@@ -99,9 +99,10 @@ fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<Sub
 
 /// With adaptive routing a packet has many paths, and linear tables do not tell which: a later verdict on the
 /// tables has to know of it.
-fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<(), Box<FileError>> {
+fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Adaptive>, Box<FileError>> {
     const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
     let (mut switches, mut enabled, mut told) = (0u64, 0u64, false);
+    let mut seen = None;
     if let Some(section) = tables.get("AR_INFO") {
         let pick = |columns: &Columns| columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]);
         section.rows(notes, None, pick, |column, row, _| {
@@ -118,21 +119,23 @@ fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<(), Box<Fi
             let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
             notes.add("FN-437", place, text);
         } else if switches > 0 {
+            seen = Some(Adaptive::Seen);
             let text =
                 || "adaptive routing is seen (AR_INFO); the file does not say where it is on".to_owned();
             notes.add("FN-432", place, text);
         }
     }
     if enabled > 0 || told {
-        return Ok(());
+        return Ok((enabled > 0).then_some(Adaptive::On(enabled)));
     }
     for section in tables.iter().filter(|section| TABLES.iter().any(|name| section.name.starts_with(name))) {
         let mut rows = 0u64;
         section.rows(notes, None, |_| (), |(), _, _| rows += 1)?;
         if rows > 0 {
+            seen = Some(Adaptive::Seen);
             let name = section.name.clone();
             notes.add("FN-432", section.place(), || format!("adaptive routing is seen ({name})"));
         }
     }
-    Ok(())
+    Ok(seen)
 }

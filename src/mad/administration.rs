@@ -7,7 +7,8 @@ use super::header::{Class, Mad, Method};
 use super::subnet::{NodeDescription, NodeInfo};
 
 const HEADER_AT: usize = 24;
-const DATA_AT: usize = 56;
+/// Where the record of an SA MAD begins.
+pub const RECORD_AT: usize = 56;
 
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq)]
 #[repr(C)]
@@ -114,12 +115,12 @@ impl Mad {
 
     /// The attribute of an SA MAD (the first record of a table).
     pub fn record<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self) -> &T {
-        const { assert!(size_of::<T>() <= super::MAD_SIZE - DATA_AT) };
-        self.view(DATA_AT)
+        const { assert!(size_of::<T>() <= super::MAD_SIZE - RECORD_AT) };
+        self.view(RECORD_AT)
     }
 
     pub fn record_mut<T: FromBytes + IntoBytes + KnownLayout + Immutable + Unaligned>(&mut self) -> &mut T {
-        const { assert!(size_of::<T>() <= super::MAD_SIZE - DATA_AT) };
-        self.view_mut(DATA_AT)
+        const { assert!(size_of::<T>() <= super::MAD_SIZE - RECORD_AT) };
+        self.view_mut(RECORD_AT)
     }
 }

@@ -10,7 +10,7 @@ mod port_info;
 mod smp;
 mod subnet;
 
-pub use administration::{InformInfo, NodeRecord, PathRecord, SaHeader};
+pub use administration::{InformInfo, NodeRecord, PathRecord, RECORD_AT, SaHeader};
 pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
 pub use notice::{Notice, trap};

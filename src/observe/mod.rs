@@ -7,5 +7,5 @@ mod reading;
 
 pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
-pub use observation::{Observation, SubnetManager};
+pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};

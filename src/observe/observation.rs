@@ -1,6 +1,6 @@
 //! One look at a fabric.
 
-use crate::fabric::{Fabric, Guid, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, Levels, NameMap, Tables};
 
 use super::{CounterSample, Notes, Reading};
 
@@ -10,6 +10,38 @@ pub struct SubnetManager {
     pub guid: Guid,
     /// `MASTER`, `STANDBY`, `DISCOVERING`, `NOTACTIVE`, where known.
     pub state: Option<String>,
+}
+
+/// Service levels as path records give them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PathLevels {
+    pub levels: Levels,
+    /// Every source was asked, and not only some of each switch.
+    pub every: bool,
+    pub asked: u64,
+    /// Questions that told no path.
+    pub unsaid: u64,
+    /// (Source switch, LID) on which sources of the switch differ.
+    pub differing: u64,
+}
+
+/// Switches that choose among ports by themselves, so that forwarding tables do not tell the paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adaptive {
+    /// The source has tables of it, and does not say where it is on.
+    Seen,
+    /// On so many switches.
+    On(u64),
+}
+
+impl Adaptive {
+    /// On how many switches it is known to be on.
+    pub fn switches(self) -> u64 {
+        match self {
+            Self::Seen => 0,
+            Self::On(switches) => switches,
+        }
+    }
 }
 
 /// What a source said at one moment.
@@ -23,6 +55,8 @@ pub struct Observation {
     pub names: NameMap,
     pub subnet_manager: Option<SubnetManager>,
     pub notes: Notes,
+    /// Adaptive routing, where the source tells of it.
+    pub adaptive: Option<Adaptive>,
     /// How it was read, where it was read from a live fabric.
     pub reading: Option<Reading>,
 }

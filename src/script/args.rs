@@ -198,9 +198,9 @@ pub struct CheckArgs {
     /// Count switches as sources and destinations too
     #[arg(long)]
     pub switches: bool,
-    /// Which lanes packets take: one for all of them, or not known
-    #[arg(long, value_name = "LANES", value_enum, default_value_t = LaneChoice::Unknown)]
-    pub lanes: LaneChoice,
+    /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
+    #[arg(long, value_name = "LANES", value_enum)]
+    pub lanes: Option<LaneChoice>,
 }
 
 /// What is marked as failed.
@@ -281,8 +281,14 @@ pub enum PlanAction {
 /// What is known of the lanes that packets take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LaneChoice {
+    /// All packets go on service level 0
     One,
+    /// Nothing is known of it
     Unknown,
+    /// As path records of two sources of each switch say, of all where they differ
+    Sampled,
+    /// As path records of every pair say
+    Exact,
 }
 
 #[derive(Debug, Args)]

@@ -1,10 +1,11 @@
 //! `check`.
 
-use crate::access::Wanted;
-use crate::fabric::Faults;
+use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
+use crate::fabric::{Faults, Tables};
+use crate::observe::{PathLevels, Place};
 use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{Look, Report, check, judged};
+use crate::session::{Look, Report, Sent, check_in_force, judged};
 
 use super::args::{CheckArgs, LaneChoice};
 use super::context::Context;
@@ -13,35 +14,103 @@ use super::{Exit, Failure};
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;
-    let mut look = context.look(Wanted { tables: args.tables.is_none(), ..Wanted::default() })?;
+    let own = args.tables.is_none();
+    let choice = args.lanes.unwrap_or(if own { LaneChoice::Sampled } else { LaneChoice::Unknown });
+    if !own && matches!(choice, LaneChoice::Sampled | LaneChoice::Exact) {
+        return Err(Failure::usage(
+            "FD-7902: path records are about the tables in force, so '--tables FILE' goes with --lanes one or unknown",
+        ));
+    }
+    let lanes = choice != LaneChoice::Unknown;
+    let mut source = context.open(context.named_source()?)?;
+    let mut look =
+        context.look_through(source.as_mut(), Wanted { tables: own, lanes, ..Wanted::default() })?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
-        look.observation.tables = tables;
+        // What the fabric said of lanes stands; a file may tell them too.
+        merge(&mut look.observation.tables, tables);
     }
     context.assume(&mut look)?;
-    let tables = &look.observation.tables;
-    if !tables.has_forwarding() {
+    if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \
              opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         ));
     }
-    let lanes = match args.lanes {
-        LaneChoice::One => LaneKnowledge::Known,
-        LaneChoice::Unknown => LaneKnowledge::Unknown,
-    };
-    let scope = Scope { switches: args.switches, lanes };
-    let report = match &look.routes {
-        Some(routes) => {
-            let scope = Scope { lanes: LaneKnowledge::Known, ..scope };
-            judged(&look, routes, &Faults::default(), &scope)?
+    let records = match choice {
+        // Assumed tables bring their own lanes.
+        _ if look.routes.is_some() => None,
+        LaneChoice::Sampled | LaneChoice::Exact => {
+            records(context, source.as_mut(), &mut look, choice, args)?
         }
-        None => check(&look, tables, &Faults::default(), &scope, &NoPulse)?,
+        LaneChoice::One | LaneChoice::Unknown => None,
     };
+    let report = verdict(&look, choice, records.as_ref(), args.switches)?;
     write(context, &look, &report)?;
     let concluded = context.conclude(&look);
     Ok(if report.findings() { Exit::Findings } else { concluded })
+}
+
+fn verdict(
+    look: &Look,
+    choice: LaneChoice,
+    records: Option<&PathLevels>,
+    switches: bool,
+) -> Result<Report, Failure> {
+    let faults = Faults::default();
+    if let Some(routes) = &look.routes {
+        let scope = Scope { switches, lanes: LaneKnowledge::Known };
+        return Ok(judged(look, routes, &faults, &scope)?);
+    }
+    let sent = match (choice, records) {
+        (LaneChoice::One, _) => Sent::One,
+        (_, Some(read)) => Sent::Records { levels: &read.levels, every: read.every },
+        _ => Sent::Unknown,
+    };
+    let tables = &look.observation.tables;
+    Ok(check_in_force(look, tables, &faults, switches, sent, &NoPulse)?)
+}
+
+/// Path records, where the subnet manager gives any. Without having been asked for, they are asked for as long as
+/// that takes seconds.
+fn records(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    choice: LaneChoice,
+    args: &CheckArgs,
+) -> Result<Option<PathLevels>, Failure> {
+    const UNASKED: u64 = 200_000;
+    let asked_for = args.lanes.is_some();
+    let most = (!asked_for).then_some(UNASKED);
+    let wanted = LevelsWanted { every: choice == LaneChoice::Exact, switches: args.switches, most };
+    let why = match context.read_levels(source, look, wanted)? {
+        LevelsRead::Read(read) => return Ok(Some(read)),
+        // Nobody expects files to answer.
+        LevelsRead::NotLive if !asked_for => return Ok(None),
+        LevelsRead::NotLive => "the source is not live".to_owned(),
+        LevelsRead::NoManager => "no subnet manager answers".to_owned(),
+        LevelsRead::Silent => "the subnet manager gives none".to_owned(),
+        LevelsRead::TooMany(count) => format!("it would take {count} questions (--lanes sampled asks them)"),
+    };
+    let place = Place::file(look.source.clone());
+    look.observation.notes.add("FN-704", place, || format!("lanes are not known by path records: {why}"));
+    Ok(None)
+}
+
+/// The forwarding tables of a file, and its lanes where it has any for a node.
+fn merge(held: &mut Tables, read: Tables) {
+    held.only = read.only;
+    held.nodes.values_mut().for_each(|node| (node.lft, node.mft) = (None, None));
+    held.nodes.values_mut().for_each(|node| node.unread.clear());
+    for (id, node) in read.nodes {
+        let here = held.entry(id);
+        (here.lft, here.mft, here.unread) = (node.lft, node.mft, node.unread);
+        if !node.sl2vl.is_empty() {
+            here.sl2vl = node.sl2vl;
+        }
+    }
 }
 
 fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<(), Failure> {
@@ -95,6 +164,10 @@ pub fn pairs(report: &Report) -> Vec<(&'static str, String)> {
         let waits = channels.iter().zip(paths);
         pairs.extend(waits.map(|(channel, path)| ("  waits", format!("{channel}, by the path {path}"))));
     }
+    if !report.lane_limits.is_empty() {
+        pairs.push(("dropped", format!("{} paths, for want of a lane on their way", report.limited_paths)));
+        pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
+    }
     pairs.push(("longest path", format!("{} hops between switches", report.longest_path)));
     let balance = format!(
         "{} to {}, mean {:.1}, deviation {:.1} paths a channel",
@@ -112,19 +185,42 @@ pub fn pairs(report: &Report) -> Vec<(&'static str, String)> {
 
 fn deadlock(report: &Report) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
-    match report.deadlock_free {
-        Some(true) if report.lanes > 1 => {
-            format!("free: no cycle of dependencies on any of its {} lanes", report.lanes)
+    let of_records = match report.lanes_from.strip_prefix("path records, ") {
+        Some(which) => format!(" (path records: {which})"),
+        None => String::new(),
+    };
+    match (report.deadlock_free, report.adaptive_routing) {
+        (_, Some(0)) => "not judged: adaptive routing is seen, so tables do not tell the paths".to_owned(),
+        (_, Some(1)) => "not judged: adaptive routing is on at 1 switch".to_owned(),
+        (_, Some(switches)) => format!("not judged: adaptive routing is on at {switches} switches"),
+        (Some(true), _) if report.lanes > 1 => {
+            format!("free: no cycle of dependencies on any of its {} lanes{of_records}", report.lanes)
         }
-        Some(true) => "free: no cycle of dependencies, whatever lanes are used".to_owned(),
-        Some(false) => {
-            let lane = report.cycle_lane.unwrap_or(0);
-            format!("possible: {waiting} channels of lane {lane} wait for each other")
-        }
-        None => {
-            format!(
-                "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
-            )
-        }
+        (Some(true), _) => "free: no cycle of dependencies, whatever lanes are used".to_owned(),
+        (Some(false), _) => match report.cycle_lane {
+            Some(lane) if report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) => {
+                format!("possible: {waiting} channels wait for each other, from lane {lane} on{of_records}")
+            }
+            lane => {
+                let lane = lane.unwrap_or(0);
+                format!("possible: {waiting} channels of lane {lane} wait for each other{of_records}")
+            }
+        },
+        (None, _) => not_known(report, waiting),
     }
+}
+
+/// What is missing for a verdict.
+fn not_known(report: &Report, waiting: usize) -> String {
+    let missing = match (report.unsaid_paths, report.untold_switches) {
+        (0, 0) => {
+            return format!(
+                "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
+            );
+        }
+        (unsaid, 0) => format!("{unsaid} paths have no path record"),
+        (0, untold) => format!("{untold} switches did not tell their SL2VL tables"),
+        (unsaid, untold) => format!("{unsaid} paths have no path record, {untold} switches no SL2VL tables"),
+    };
+    format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")
 }

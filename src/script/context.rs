@@ -1,6 +1,6 @@
 //! What every command has at hand: the flags, the configuration, the outside and both streams.
 
-use crate::access::{Source, Wanted};
+use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
 use crate::fabric::{Lid, NameMap};
 use crate::observe::{Notes, Observation};
 use crate::session::{Look, assume};
@@ -94,6 +94,19 @@ impl Context<'_, '_> {
     ) -> Result<(), Failure> {
         let mut meter = Meter::new(self.output.err, self.progress);
         let read = source.read_toward(&mut look.observation, lids, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// Asks the subnet manager for the service levels of paths.
+    pub fn read_levels(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        wanted: LevelsWanted,
+    ) -> Result<LevelsRead, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress);
+        let read = source.read_levels(&mut look.observation, wanted, &mut meter);
         meter.clear();
         Ok(read?)
     }

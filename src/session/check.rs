@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::fabric::{ChannelId, Fabric, Faults, Lid, NodeId, PortId, Routes, Tables};
+use crate::observe::Adaptive;
 use crate::routing::certificate::{Certificate, Kind, LaneKnowledge, Proof, Scope, certify};
 use crate::routing::{Cause, Problem, Pulse, Refusal};
 
@@ -57,7 +58,20 @@ pub struct Report {
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// `None` when it depends on lanes that are not known.
+    /// How the lanes of paths are known: "one", "path records, sampled", "path records, every pair", "engine" for those
+    /// of a proposal, or "unknown".
+    pub lanes_from: &'static str,
+    /// Ports that drop packets because they do not have the lane that these come on; the first of them.
+    pub lane_limits: Vec<String>,
+    /// (Source port, LID) whose packets end there.
+    pub limited_paths: u64,
+    /// (Source switch, LID) that no path record was given for.
+    pub unsaid_paths: u64,
+    /// Switches on the way that did not tell what lane they put a service level on.
+    pub untold_switches: u64,
+    /// Switches on which adaptive routing is on, 0 where only its traces are seen; `None`: nothing says that it is.
+    pub adaptive_routing: Option<u64>,
+    /// `None` when it depends on lanes that are not known, and where adaptive routing is on.
     pub deadlock_free: Option<bool>,
     /// Channels of which each waits for the next, the last for the first.
     pub cycle: Option<Vec<String>>,
@@ -78,7 +92,10 @@ pub struct Report {
 impl Report {
     /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
     pub fn findings(&self) -> bool {
-        self.unreachable > self.by_cause.cut_off || self.loops > 0 || self.deadlock_free == Some(false)
+        self.unreachable > self.by_cause.cut_off
+            || self.loops > 0
+            || self.deadlock_free == Some(false)
+            || !self.lane_limits.is_empty()
     }
 }
 
@@ -106,6 +123,8 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
     let cycle = certificate.cycles.first();
     let acyclic = cycle.is_none();
     let unknown = certificate.scope.lanes == LaneKnowledge::Unknown;
+    let verdict = if unknown { acyclic.then_some(true) } else { certificate.deadlock_free };
+    let adaptive = look.observation.adaptive;
     Report {
         pairs: certificate.pairs,
         unreachable: lost.total(),
@@ -124,7 +143,14 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         loops: certificate.loops.count,
         loop_examples: certificate.loops.first.iter().map(|round| names.switches(&round.switches)).collect(),
         lanes: certificate.lanes.len(),
-        deadlock_free: if unknown { acyclic.then_some(true) } else { certificate.deadlock_free },
+        lanes_from: if unknown { "unknown" } else { "one" },
+        lane_limits: Vec::new(),
+        limited_paths: 0,
+        unsaid_paths: 0,
+        untold_switches: 0,
+        adaptive_routing: adaptive.map(Adaptive::switches),
+        // Where switches choose among ports by themselves, tables do not tell the paths.
+        deadlock_free: verdict.filter(|_| adaptive.is_none()),
         cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect()),
         cycle_lane: cycle.map(|cycle| cycle.lane.value()),
@@ -142,9 +168,9 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
 }
 
 /// Names for what a certificate knows by number.
-struct Names<'l, 'p> {
-    look: &'l Look,
-    problem: &'p Problem<'p>,
+pub(super) struct Names<'l, 'p> {
+    pub(super) look: &'l Look,
+    pub(super) problem: &'p Problem<'p>,
 }
 
 impl Names<'_, '_> {
@@ -157,7 +183,7 @@ impl Names<'_, '_> {
     }
 
     /// `leaf0[3] -> spine1[1]`.
-    fn channel(&self, id: ChannelId) -> String {
+    pub(super) fn channel(&self, id: ChannelId) -> String {
         let channel = self.problem.graph.channel(id);
         let (from, to) = (self.look.name(NodeId(channel.from)), self.look.name(NodeId(channel.to)));
         format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
@@ -187,7 +213,7 @@ impl Names<'_, '_> {
         Lost { from: self.port(from), to: self.owner(to), lid: to.value(), cause }
     }
 
-    fn path(&self, path: &Proof) -> String {
+    pub(super) fn path(&self, path: &Proof) -> String {
         let from = self.look.name(NodeId(path.source));
         format!("from {from} to {} (LID {})", self.owner(path.destination), path.destination)
     }

@@ -8,6 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use super::check::{Report, report};
+use super::lanes::capped;
 use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
 use crate::analysis::{Expected, Lost};
@@ -105,7 +106,8 @@ pub fn propose(
 ) -> Result<Proposal, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
-    let answer = (engine.route)(&problem, request, &NoPulse)?;
+    let (request, capped) = capped(look, &problem, request);
+    let answer = (engine.route)(&problem, &request, &NoPulse)?;
     let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
@@ -114,12 +116,12 @@ pub fn propose(
     let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
     let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
     Ok(Proposal {
-        report: report(look, &problem, &certificate),
+        report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
         difference,
         // Without a cycle as if all shared one lane there is none on any lanes.
         transition_safe: transition.cycles.is_empty().then_some(true),
         routes: answer.routes,
-        remarks: answer.remarks,
+        remarks: capped.into_iter().chain(answer.remarks).collect(),
         took,
     })
 }

@@ -109,6 +109,7 @@ impl Assembly {
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
+            adaptive: topology.adaptive,
             reading: None,
         })
     }
@@ -142,6 +143,7 @@ impl Assembly {
             best.notes.extend(other.notes);
             best.counters.extend(other.counters);
             best.time = best.time.or(other.time);
+            best.adaptive = best.adaptive.or(other.adaptive);
             best.subnet_manager = best.subnet_manager.or(other.subnet_manager);
         }
         Ok(best)

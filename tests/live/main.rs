@@ -18,6 +18,7 @@ mod machines;
 mod planned;
 mod played;
 mod routed;
+mod served;
 mod stage;
 mod traced;
 mod witness;

@@ -4,6 +4,7 @@ mod administration;
 mod compare;
 mod faults;
 mod keys;
+mod levels;
 mod limits;
 mod repeatable;
 mod writing;

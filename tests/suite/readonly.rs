@@ -22,6 +22,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show lanes", &["show", "lanes"]),
     ("trace", &["trace", "node1", "node24"]),
     ("check", &["check", "--switches"]),
+    ("check", &["check", "--lanes", "exact"]),
     ("route", &["route", "--engine", "minhop", "-o", "reroute.plan"]),
     ("plan check", &["plan", "check", "reroute.plan"]),
     ("whatif", &["whatif", "--fail", "link:leaf0/5", "--engine", "minhop"]),
@@ -60,7 +61,9 @@ fn commands_that_read_send_nothing_that_writes() {
         let command = command.args(["--source", &source, "-v"]).args(*args).current_dir(home.path());
         let ended = command.output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(0), "{name}: {said}");
+        // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
+        let findings = args.contains(&"--switches");
+        assert_eq!(ended.status.code(), Some(if findings { 2 } else { 0 }), "{name}: {said}");
         assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
     }
     stop.store(true, Ordering::Relaxed);

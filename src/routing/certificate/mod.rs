@@ -2,11 +2,16 @@
 
 pub(super) mod dependencies;
 mod judge;
+mod mapping;
 mod pairs;
+mod service;
 mod verdict;
+mod waits;
 
 pub use dependencies::{Cycle, Proof};
 pub use judge::certify;
+pub use mapping::{Hop, Mapping, room};
+pub use service::{Circle, Limit, Served, serve};
 pub use verdict::{
     Certificate, ForwardingIndex, Kind, LaneKnowledge, Loop, Loops, LostPair, LostPairs, PathLengths, Scope,
 };

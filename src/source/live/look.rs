@@ -5,11 +5,12 @@ use super::discovery::discover;
 use super::found::FoundNode;
 use super::keys::Keys;
 use super::lanes::{read_arbitration, read_lanes};
+use super::levels::read_levels;
 use super::manager::find_manager;
 use super::policy::Policy;
 use super::reader::{Reader, Told};
 use super::tables::{read_forwarding, read_multicast};
-use crate::access::{MadPort, ReadPort, Source, SourceError, Wanted, Watch};
+use crate::access::{LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch};
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
 
@@ -98,6 +99,27 @@ impl Source for LiveSource {
             reading.writes = self.port.traffic().writes();
         }
         Ok(())
+    }
+
+    fn read_levels(
+        &mut self,
+        look: &mut Observation,
+        wanted: LevelsWanted,
+        watch: &mut dyn Watch,
+    ) -> Result<LevelsRead, SourceError> {
+        let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));
+        let Some((lid, _)) = manager.and_then(|port| look.fabric.address_of(port)) else {
+            return Ok(LevelsRead::NoManager);
+        };
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let read = read_levels(&mut reader, &look.fabric, lid, wanted)?;
+        take_told(reader, look);
+        if let Some(reading) = &mut look.reading {
+            reading.writes = self.port.traffic().writes();
+        }
+        Ok(read)
     }
 }
 

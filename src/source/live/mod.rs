@@ -6,6 +6,7 @@ mod exchange;
 mod found;
 mod keys;
 mod lanes;
+mod levels;
 mod look;
 mod manager;
 mod policy;

@@ -9,7 +9,7 @@ use super::refusal;
 use crate::access::{
     Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY, ReadPort, SourceError,
 };
-use crate::mad::{Class, MAD_SIZE, Mad, Method};
+use crate::mad::{Class, MAD_SIZE, Mad, Method, RECORD_AT};
 
 /// Opens the first active port, of the adapter and with the number that are named. It only reads.
 pub fn open(adapter: Option<&str>, port: Option<u8>) -> Result<ReadPort, SourceError> {
@@ -137,17 +137,23 @@ fn arrival(packet: &Received<'_>) -> Option<Arrival> {
     }
     // The upper half is the kernel's.
     let transaction = (mad.header().transaction.get() & u64::from(u32::MAX)) as u32;
-    if packet.status != 0 || given.len() < MAD_SIZE {
+    if packet.status != 0 || given.len() < least(mad.class()) {
         return Some(Arrival::Unanswered(transaction));
     }
     let Endpoint { lid, queue_pair, service_level, .. } = packet.from;
     Some(Arrival::Mad(Parcel { mad, address: Address { lid, queue_pair, service_level } }))
 }
 
+/// The bytes that an answer has at least. A kernel gives all 256, whatever the other side sent. OpenSM sends an answer
+/// of subnet administration up to the end of its record, and over ibsim it comes at that length: the rest is nothing.
+fn least(class: Class) -> usize {
+    if class == Class::SUBNET_ADMINISTRATION { RECORD_AT } else { MAD_SIZE }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mad::attribute;
+    use crate::mad::{PathRecord, attribute};
 
     const FROM: Endpoint = Endpoint { lid: 7, queue_pair: 1, queue_key: 0, service_level: 3 };
 
@@ -174,6 +180,20 @@ mod tests {
         }
         for length in [0, 23] {
             assert_eq!(arrival(&Received { status: 110, from: FROM, data: &mad.0[..length] }), None);
+        }
+    }
+
+    /// As OpenSM sends a path record: 56 bytes of headers and 64 of record.
+    #[test]
+    fn an_answer_of_subnet_administration_ends_with_its_record() {
+        let mut mad = Mad::administration(Method::GET_RESPONSE, attribute::PATH_RECORD, 0);
+        mad.record_mut::<PathRecord>().qos_class_sl = 5.into();
+        let said = arrival(&Received { status: 0, from: FROM, data: &mad.0[..120] });
+        let Some(Arrival::Mad(parcel)) = said else { panic!("{said:?}") };
+        assert_eq!(parcel.mad.record::<PathRecord>().service_level(), 5);
+        for (status, length) in [(110, 120), (0, 55)] {
+            let said = arrival(&Received { status, from: FROM, data: &mad.0[..length] });
+            assert!(matches!(said, Some(Arrival::Unanswered(_))), "{status} {length}");
         }
     }
 

@@ -4,6 +4,7 @@ pub mod certificate;
 mod common;
 mod dfsssp;
 mod ftree;
+mod lanes;
 mod load;
 mod minhop;
 mod ndr;

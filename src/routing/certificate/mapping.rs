@@ -1,0 +1,172 @@
+//! The lane that a switch puts a packet on, and whether the port there has it: SL2VL tables and operational lanes.
+
+use std::collections::HashMap;
+
+use crate::fabric::{Fabric, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables};
+use crate::routing::problem::Problem;
+
+/// No table was read.
+const UNTOLD: u32 = u32::MAX;
+
+/// Lane 15 carries no data: what is mapped there is dropped, whatever a port has.
+const DATA_LANES: u8 = 15;
+
+/// The lane of a packet at one hop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hop {
+    pub lane: u8,
+    /// The table says so. Without one the lane is taken to be the level.
+    pub told: bool,
+    /// The port has the lane; if not, the packet ends there.
+    pub passes: bool,
+}
+
+/// The tables of lanes of every switch, each distinct one held once.
+#[derive(Debug)]
+pub struct Mapping<'p> {
+    fabric: &'p Fabric,
+    tables: &'p Tables,
+    /// Where the ports of a switch begin, and how many it has, its own included.
+    switches: Vec<(u32, u32)>,
+    /// By switch, in port and out port: which of the distinct tables.
+    table: Vec<u32>,
+    distinct: Vec<Sl2Vl>,
+    /// By switch and out port: how many lanes carry data, at both ends of the cable.
+    room: Vec<u8>,
+    room_of: Vec<u32>,
+}
+
+impl<'p> Mapping<'p> {
+    pub fn new(problem: &Problem<'p>, tables: &'p Tables) -> Self {
+        let fabric = problem.fabric;
+        let mut mapping = Self {
+            fabric,
+            tables,
+            switches: Vec::new(),
+            table: Vec::new(),
+            distinct: Vec::new(),
+            room: Vec::new(),
+            room_of: Vec::new(),
+        };
+        let mut known = HashMap::new();
+        for (id, _) in fabric.switches() {
+            let ports = fabric.ports_of(id).map(|(_, port)| u32::from(port.number.value()) + 1).max();
+            mapping.add(id, ports.unwrap_or(1), &mut known);
+        }
+        mapping
+    }
+
+    fn add(&mut self, id: NodeId, ports: u32, known: &mut HashMap<Sl2Vl, u32>) {
+        let first = self.table.len();
+        self.switches.push((first as u32, ports));
+        self.table.resize(first + (ports * ports) as usize, UNTOLD);
+        for ((from, to), row) in self.tables.nodes.get(&id).iter().flat_map(|held| &held.sl2vl) {
+            let (from, to) = (u32::from(from.value()), u32::from(to.value()));
+            if from < ports && to < ports {
+                let at = *known.entry(*row).or_insert_with(|| {
+                    self.distinct.push(*row);
+                    self.distinct.len() as u32 - 1
+                });
+                self.table[first + (from * ports + to) as usize] = at;
+            }
+        }
+        self.room_of.push(self.room.len() as u32);
+        for port in 0..ports {
+            let port = self.fabric.port_of(id, PortNum(port as u8));
+            self.room.push(port.map_or(DATA_LANES, |port| room(self.fabric, port)));
+        }
+    }
+
+    /// Whether any switch told its tables.
+    pub fn any(&self) -> bool {
+        !self.distinct.is_empty()
+    }
+
+    /// Which table stands between two ports, as a number to compare.
+    pub fn table(&self, switch: u32, from: PortNum, to: PortNum) -> u32 {
+        let Some((first, ports)) = self.switches.get(switch as usize) else { return UNTOLD };
+        let (from, to) = (u32::from(from.value()), u32::from(to.value()));
+        if from >= *ports || to >= *ports {
+            return UNTOLD;
+        }
+        self.table.get((first + from * ports + to) as usize).copied().unwrap_or(UNTOLD)
+    }
+
+    pub fn room(&self, switch: u32, port: PortNum) -> u8 {
+        let Some((_, ports)) = self.switches.get(switch as usize) else { return DATA_LANES };
+        let within = u32::from(port.value()) < *ports;
+        let at = self.room_of.get(switch as usize).filter(|_| within);
+        at.and_then(|at| self.room.get(*at as usize + port.index())).copied().unwrap_or(DATA_LANES)
+    }
+
+    /// The lane of a level at an out port, by the number of a table.
+    pub fn by_table(&self, table: u32, room: u8, level: u8) -> Hop {
+        let row = self.distinct.get(table as usize);
+        let service = ServiceLevel::new(level.into()).unwrap_or_default();
+        match row {
+            Some(row) => {
+                let lane = row.lane(service).value();
+                Hop { lane, told: true, passes: lane < room }
+            }
+            // A port with one lane needs no table.
+            None if room == 1 => Hop { lane: 0, told: true, passes: true },
+            None => Hop { lane: level, told: false, passes: level < room },
+        }
+    }
+
+    /// The lane of a packet that goes through a switch.
+    pub fn hop(&self, switch: u32, from: PortNum, to: PortNum, level: u8) -> Hop {
+        self.by_table(self.table(switch, from, to), self.room(switch, to), level)
+    }
+
+    /// The lane of a level, where it is the same wherever packets go and every port has it.
+    pub fn everywhere(&self, problem: &Problem<'_>, level: u8) -> Option<u8> {
+        let mut lane = None;
+        let mut same = |hop: Hop| hop.told && hop.passes && *lane.get_or_insert(hop.lane) == hop.lane;
+        for switch in problem.switches() {
+            let channels = problem.graph.channels()[problem.graph.leaving(switch)].iter();
+            let terminals = problem.graph.terminals_of(switch).iter();
+            if terminals.clone().any(|end| self.held_back(end.port) >> level & 1 == 1) {
+                return None;
+            }
+            let ends = terminals.map(|end| end.switch_port);
+            let ports: Vec<PortNum> = channels.map(|channel| channel.from_port).chain(ends).collect();
+            let inward = std::iter::once(PortNum::MANAGEMENT).chain(ports.iter().copied());
+            for from in inward {
+                let mut outward = ports.iter().filter(|to| **to != from);
+                if !outward.all(|to| same(self.hop(switch, from, *to, level))) {
+                    return None;
+                }
+            }
+        }
+        lane
+    }
+
+    /// The levels that do not leave a port of an adapter, as bits.
+    pub fn held_back(&self, port: PortId) -> u16 {
+        let at = self.fabric.port(port);
+        let held = self.tables.nodes.get(&at.node);
+        let Some(row) = held.and_then(|held| held.sl2vl.get(&(PortNum::MANAGEMENT, at.number))) else {
+            return 0;
+        };
+        let room = room(self.fabric, port);
+        let lane = |level: u8| row.lane(ServiceLevel::new(level.into()).unwrap_or_default()).value();
+        (0..16).filter(|level| lane(*level) >= room).fold(0, |bits, level| bits | 1 << level)
+    }
+
+    /// The lane that an adapter puts a level on.
+    pub fn sent_on(&self, port: PortId, level: u8) -> u8 {
+        let at = self.fabric.port(port);
+        let held = self.tables.nodes.get(&at.node);
+        let row = held.and_then(|held| held.sl2vl.get(&(PortNum::MANAGEMENT, at.number)));
+        let service = ServiceLevel::new(level.into()).unwrap_or_default();
+        row.map_or(level, |row| row.lane(service).value())
+    }
+}
+
+/// How many lanes carry data on the cable of a port: as many as both of its ends have. Who says nothing limits nothing.
+pub fn room(fabric: &Fabric, port: PortId) -> u8 {
+    let told = |port: PortId| fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0);
+    let ends = [Some(port), fabric.peer(port)];
+    ends.into_iter().flatten().filter_map(told).min().unwrap_or(DATA_LANES).min(DATA_LANES)
+}

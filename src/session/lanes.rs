@@ -1,0 +1,167 @@
+//! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
+
+use super::Look;
+use super::check::{Names, Report, check, report};
+use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
+use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify, room, serve};
+use crate::routing::{Problem, Pulse, Refusal, Request};
+
+/// How many ports that drop packets are named.
+const LISTED: usize = 10;
+
+/// What is known of the service levels that packets are sent on.
+#[derive(Clone, Copy, Debug)]
+pub enum Sent<'a> {
+    Unknown,
+    /// All on level 0.
+    One,
+    /// As path records say: of every pair, or of some sources of each switch.
+    Records {
+        levels: &'a Levels,
+        every: bool,
+    },
+}
+
+/// Judges tables in force.
+pub fn check_in_force(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    switches: bool,
+    sent: Sent<'_>,
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let fabric = look.fabric();
+    let problem = Problem::new(fabric, faults);
+    let mapping = Mapping::new(&problem, tables);
+    let scope = |lanes| Scope { switches, lanes };
+    let zero = Levels::One(ServiceLevel::default());
+    let (levels, from) = match sent {
+        Sent::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
+        Sent::One if !mapping.any() => {
+            return check(look, tables, faults, &scope(LaneKnowledge::Known), pulse);
+        }
+        Sent::One => (&zero, "one"),
+        Sent::Records { levels, every: false } => (levels, "path records, sampled"),
+        Sent::Records { levels, every: true } => (levels, "path records, every pair"),
+    };
+    let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    if let Some(lanes) = as_routes(&problem, &routes, &mapping, levels, switches) {
+        routes.lanes = lanes;
+        let certificate = certify(&problem, &routes, &scope(LaneKnowledge::Known), pulse)?;
+        return Ok(Report { lanes_from: from, ..report(look, &problem, &certificate) });
+    }
+    let certificate = certify(&problem, &routes, &scope(LaneKnowledge::Unknown), pulse)?;
+    let served = serve(&problem, &routes, switches, &mapping, levels, pulse)?;
+    let names = Names { look, problem: &problem };
+    Ok(joined(report(look, &problem, &certificate), &served, &names, from))
+}
+
+/// The lanes of paths as routes hold them, where a level is on one lane wherever it goes and the sources of a switch
+/// agree; the certificate needs no more than that.
+fn as_routes(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    levels: &Levels,
+    switches: bool,
+) -> Option<Lanes> {
+    let mut lane_of = [0u8; 16];
+    for level in (0..16u8).filter(|level| levels.all() >> level & 1 == 1) {
+        lane_of[usize::from(level)] = mapping.everywhere(problem, level)?;
+    }
+    let lanes = lane_of.iter().max().map_or(1, |top| top + 1);
+    match levels {
+        Levels::One(level) => {
+            let lane = lane_of[usize::from(level.value())];
+            Some(Lanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
+        }
+        Levels::BySwitch { .. } => {
+            let mut all = vec![0u8; routes.stride() * routes.switch_count()];
+            for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
+                let here = problem.behind(switch);
+                let sources = switches || here.iter().any(|end| !end.is_switch());
+                let wanted = problem.destinations().iter().filter(|end| switches || !end.is_switch());
+                for end in wanted.filter(|_| sources) {
+                    let bits = levels.of(switch, end.lid);
+                    match (bits.count_ones(), row.get_mut(end.lid.index())) {
+                        (1, Some(lane)) => *lane = lane_of[bits.trailing_zeros() as usize],
+                        // Where there is one source, it sends nothing to itself.
+                        (0, _) if here.contains(end) => {}
+                        _ => return None,
+                    }
+                }
+            }
+            Some(Lanes::ByPair { lanes, lane: all })
+        }
+    }
+}
+
+/// A certificate as if all paths shared one lane, with what is true of their lanes.
+fn joined(base: Report, served: &Served, names: &Names<'_, '_>, from: &'static str) -> Report {
+    let acyclic = base.cycle.is_none();
+    let circle = served.circle.as_ref().filter(|_| served.untold.is_empty());
+    let verdict = match () {
+        // On one lane there is no cycle, so there is none on any.
+        () if acyclic => Some(true),
+        () if circle.is_some() => Some(false),
+        () => served.whole().then_some(true),
+    };
+    let single = |lane: Lane| circle.is_some_and(|circle| circle.hops.iter().all(|(_, on)| *on == lane));
+    let lane = circle.and_then(|circle| circle.hops.first()).map(|(_, lane)| *lane);
+    let hops = circle.map(|circle| {
+        let named = |(channel, on): &(_, Lane)| match lane.is_some_and(single) {
+            true => names.channel(*channel),
+            false => format!("{} on lane {}", names.channel(*channel), on.value()),
+        };
+        circle.hops.iter().map(named).collect()
+    });
+    let paths = circle.map(|circle| circle.paths.iter().map(|path| names.path(path)).collect());
+    // What closes a cycle if all shared a lane shows why nothing is known, and nothing where it is.
+    let unclear = verdict.is_none();
+    let limits = served.limits.iter().take(LISTED);
+    Report {
+        lanes: served.lanes.len().max(1),
+        lanes_from: from,
+        lane_limits: limits
+            .map(|limit| limit_text(names.look, limit.port, limit.lane, limit.paths))
+            .collect(),
+        limited_paths: served.limits.iter().map(|limit| limit.paths).sum(),
+        unsaid_paths: served.unsaid,
+        untold_switches: served.untold.len() as u64,
+        deadlock_free: verdict.filter(|_| base.adaptive_routing.is_none()),
+        cycle: if unclear { base.cycle } else { hops },
+        cycle_paths: if unclear { base.cycle_paths } else { paths },
+        cycle_lane: if unclear { base.cycle_lane } else { lane.map(Lane::value) },
+        ..base
+    }
+}
+
+/// `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
+fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
+    let name = look.port_name(port);
+    if lane == Lane::MAX {
+        return format!("port {name} drops {paths} paths: their service level is mapped to lane 15");
+    }
+    let lanes = room(look.fabric(), port);
+    let word = if lanes == 1 { "lane" } else { "lanes" };
+    format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
+}
+
+/// What an engine may use: no more lanes than every port between switches has. The remark names the first that has
+/// fewest.
+pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request, Option<String>) {
+    let fabric = look.fabric();
+    let ports = problem.graph.channels().iter().filter_map(|channel| {
+        let port = fabric.port_of(crate::fabric::NodeId(channel.from), channel.from_port)?;
+        Some((fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0)?, port))
+    });
+    match ports.min() {
+        Some((lanes, port)) if lanes < request.lanes => {
+            let given = request.lanes;
+            let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_name(port));
+            (Request { lanes, ..request.clone() }, Some(remark))
+        }
+        _ => (request.clone(), None),
+    }
+}

@@ -1,0 +1,123 @@
+//! Service levels by path records: what is asked, and what becomes of sources that differ.
+
+use std::time::Duration;
+
+use fabdeck::access::{
+    Arrival, Clock, LevelsRead, LevelsWanted, LocalPort, MadPort, Parcel, PortError, ReadPort, Source,
+    Unwatched,
+};
+use fabdeck::fabric::{Fabric, Faults, Lid};
+use fabdeck::mad::{Class, PathRecord};
+use fabdeck::observe::PathLevels;
+use fabdeck::routing::Problem;
+use fabdeck::simulator::Line;
+use fabdeck::source::{Keys, LiveSource, Policy};
+
+use super::{ALL, fabric, simulated};
+
+/// The level that a path from one LID to another has in these tests.
+fn level(from: u16, to: u16) -> u8 {
+    // Sources differ towards some destinations only.
+    if to % 5 == 2 { (from % 3) as u8 } else { (to % 4) as u8 }
+}
+
+/// A port behind which the manager gives levels.
+struct Levelled<P>(P);
+
+impl<P: MadPort> Clock for Levelled<P> {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.0.is_virtual()
+    }
+}
+
+impl<P: MadPort> MadPort for Levelled<P> {
+    fn local(&self) -> &LocalPort {
+        self.0.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.0.send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        let mut arrival = self.0.receive(until)?;
+        if let Some(Arrival::Mad(parcel)) = &mut arrival
+            && parcel.mad.class() == Class::SUBNET_ADMINISTRATION
+        {
+            let record = parcel.mad.record_mut::<PathRecord>();
+            let level = level(record.source_lid.get(), record.destination_lid.get());
+            record.qos_class_sl = u16::from(level).into();
+        }
+        Ok(arrival)
+    }
+}
+
+fn read(fabric: &Fabric, wanted: LevelsWanted) -> (Fabric, LevelsRead, u64) {
+    let port = simulated(fabric, Line::default(), 1).open(None).unwrap();
+    let port = ReadPort::new(Levelled(port));
+    let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
+    let mut look = source.observe(ALL, &mut Unwatched).unwrap();
+    let read = source.read_levels(&mut look, wanted, &mut Unwatched).unwrap();
+    let reading = look.reading.unwrap();
+    assert_eq!(reading.writes, 0);
+    let sent = reading.phase("path records").map_or(0, |phase| phase.sent);
+    (look.fabric, read, sent)
+}
+
+/// What is to be asked, and the levels that come of it, pair by pair.
+fn compare(fabric: &Fabric, read: &PathLevels, every: bool, switches: bool) -> u64 {
+    let faults = Faults::default();
+    let problem = Problem::new(fabric, &faults);
+    let (mut asked, mut differing) = (0, 0);
+    for from in problem.switches() {
+        let here = problem.behind(from);
+        // Adapters by port, then the switch itself.
+        let ends = here.iter().filter(|end| !end.is_switch());
+        let mut sources: Vec<_> = ends.collect();
+        sources.sort_by_key(|end| end.port);
+        sources.extend(here.iter().filter(|end| switches && end.is_switch()));
+        for end in problem.destinations().iter().filter(|end| switches || !end.is_switch()) {
+            let others: Vec<Lid> =
+                sources.iter().map(|source| source.lid).filter(|lid| *lid != end.lid).collect();
+            let bits = |of: &[Lid]| {
+                of.iter().fold(0u16, |bits, lid| bits | 1 << level(lid.value(), end.lid.value()))
+            };
+            let first = &others[..others.len().min(if every { others.len() } else { 2 })];
+            let agree = bits(first).count_ones() < 2;
+            differing += u64::from(!agree);
+            let all = if agree { first } else { &others[..] };
+            asked += all.len() as u64;
+            assert_eq!(read.levels.of(from, end.lid), bits(all), "{from} to {}", end.lid);
+        }
+    }
+    assert_eq!((read.asked, read.unsaid, read.differing), (asked, 0, differing));
+    asked
+}
+
+#[test]
+fn two_sources_of_a_switch_stand_for_all_where_they_agree() {
+    let fabric = fabric("kary,k=4,n=2");
+    let mut counts = Vec::new();
+    for (every, switches) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (seen, said, sent) = read(&fabric, LevelsWanted { every, switches, most: None });
+        let LevelsRead::Read(said) = said else { panic!("{said:?}") };
+        assert_eq!(said.every, every);
+        assert_eq!(compare(&seen, &said, every, switches), sent);
+        assert!(said.differing > 0);
+        counts.push(sent);
+    }
+    // 16 hosts: every ordered pair, and less than that by samples.
+    assert!(counts[1] == 240 && counts[0] < 200 && counts[3] > counts[2], "{counts:?}");
+}
+
+#[test]
+fn too_many_questions_are_not_asked() {
+    let wanted = LevelsWanted { most: Some(100), ..LevelsWanted::default() };
+    let (_, said, sent) = read(&fabric("kary,k=4,n=2"), wanted);
+    assert!(matches!(said, LevelsRead::TooMany(count) if count > 100), "{said:?}");
+    assert_eq!(sent, 0);
+}

@@ -1,0 +1,358 @@
+//! Service levels through tables of lanes, against a naive judge that walks every path by itself.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fabdeck::fabric::{
+    Fabric, Faults, Lane, Levels, NodeId, PortId, PortNum, Routes, ServiceLevel, Sl2Vl, Tables,
+};
+use fabdeck::observe::{Adaptive, Observation};
+use fabdeck::routing::certificate::{Mapping, Served, serve};
+use fabdeck::routing::{NoPulse, Problem};
+use fabdeck::session::{Look, Report, Sent, check_in_force};
+
+use super::certificate::{Dice, any_fabric};
+use super::{fabric, route};
+
+fn level(value: usize) -> ServiceLevel {
+    ServiceLevel::new(value as u32).unwrap()
+}
+
+fn lane(value: usize) -> Lane {
+    Lane::new(value as u32).unwrap()
+}
+
+/// A table that puts level `l` on `lanes[l]`, and every other level on lane 0.
+fn row(lanes: &[usize]) -> Sl2Vl {
+    let mut row = Sl2Vl::default();
+    lanes.iter().enumerate().for_each(|(at, to)| row.set(level(at), lane(*to)));
+    row
+}
+
+/// The tables in force of some routes, with lanes as `of` gives them for (switch, in port, out port).
+fn tables(fabric: &Fabric, routes: &Routes, mut of: impl FnMut(u32, u8, u8) -> Option<Sl2Vl>) -> Tables {
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        let held = tables.entry(id);
+        held.lft = Some(routes.lft(id.0));
+        let ports: Vec<PortNum> = fabric.ports_of(id).map(|(_, port)| port.number).collect();
+        for (from, to) in ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to))) {
+            if from != to && to != PortNum::MANAGEMENT {
+                of(id.0, from.value(), to.value()).map(|row| held.sl2vl.insert((from, to), row));
+            }
+        }
+    }
+    tables
+}
+
+type Used = (u32, PortNum, u8);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Naive {
+    cycle: bool,
+    lanes: BTreeSet<u8>,
+    limits: BTreeMap<(PortId, u8), u64>,
+}
+
+/// Walks the paths of every source by itself. A source whose levels differ counts with the lowest.
+fn naive(problem: &Problem<'_>, routes: &Routes, tables: &Tables, levels: &Levels, switches: bool) -> Naive {
+    let (mut found, mut waits) = (Naive::default(), BTreeSet::new());
+    for from in problem.switches() {
+        let ends = problem.graph.terminals_of(from).iter().map(|end| end.switch_port);
+        let own = switches.then_some(PortNum::MANAGEMENT);
+        for port in ends.chain(own) {
+            for to in problem.switches() {
+                for end in problem.behind(to).iter().filter(|end| switches || !end.is_switch()) {
+                    if from == to && end.port == port {
+                        continue;
+                    }
+                    let bits = levels.of(from, end.lid);
+                    for at in (0..16).filter(|at| bits >> at & 1 == 1) {
+                        let paths = u64::from(bits.trailing_zeros() == at);
+                        let whole = whole_path(problem, routes, from, to, end);
+                        whole.into_iter().for_each(|hops| {
+                            walk(
+                                problem.fabric,
+                                tables,
+                                (port, at as usize, paths),
+                                &hops,
+                                &mut found,
+                                &mut waits,
+                            )
+                        });
+                    }
+                }
+            }
+        }
+    }
+    found.cycle = cyclic(&waits);
+    found
+}
+
+/// (Switch, out port, in port of the next) of a path that arrives.
+fn whole_path(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    from: u32,
+    to: u32,
+    end: &fabdeck::routing::Destination,
+) -> Option<Vec<(u32, PortNum, Option<PortNum>)>> {
+    let (mut at, mut path) = (from, Vec::new());
+    for _ in 0..=problem.graph.switch_count() {
+        let out = routes.get(at, end.lid)?;
+        if at == to {
+            path.push((at, out, None));
+            return (out == end.port).then_some(path);
+        }
+        let id = problem.graph.leaving(at).find(|id| problem.graph.channels()[*id].from_port == out)?;
+        let channel = problem.graph.channels()[id];
+        path.push((at, out, Some(channel.to_port)));
+        at = channel.to;
+    }
+    None
+}
+
+fn walk(
+    fabric: &Fabric,
+    tables: &Tables,
+    (mut from, at, paths): (PortNum, usize, u64),
+    hops: &[(u32, PortNum, Option<PortNum>)],
+    found: &mut Naive,
+    waits: &mut BTreeSet<(Used, Used)>,
+) {
+    let mut last: Option<Used> = None;
+    for (switch, out, next) in hops {
+        if *out == PortNum::MANAGEMENT {
+            return;
+        }
+        let table = tables.nodes[&NodeId(*switch)].sl2vl[&(from, *out)];
+        let on = table.lane(level(at)).value();
+        let port = fabric.port_of(NodeId(*switch), *out).unwrap();
+        let told = |port| fabric.port(port).facts.operational_lanes.unwrap_or(15);
+        if on >= told(port).min(told(fabric.peer(port).unwrap())).min(15) {
+            *found.limits.entry((port, on)).or_default() += paths;
+            return;
+        }
+        let Some(next) = next else { return };
+        found.lanes.insert(on);
+        let used = (*switch, *out, on);
+        waits.extend(last.map(|last| (last, used)));
+        (last, from) = (Some(used), *next);
+    }
+}
+
+fn cyclic(waits: &BTreeSet<(Used, Used)>) -> bool {
+    let mut left = waits.clone();
+    loop {
+        let waiting: BTreeSet<Used> = left.iter().map(|(_, used)| *used).collect();
+        let before = left.len();
+        left.retain(|(used, _)| waiting.contains(used));
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+fn seen(served: &Served) -> Naive {
+    Naive {
+        cycle: served.circle.is_some(),
+        lanes: served.lanes.iter().copied().collect(),
+        limits: served.limits.iter().map(|limit| ((limit.port, limit.lane), limit.paths)).collect(),
+    }
+}
+
+/// The same fabric with other facts of its ports.
+fn with_ports(fabric: &Fabric, mut set: impl FnMut(PortId, &mut fabdeck::fabric::PortFacts)) -> Fabric {
+    let mut builder = fabdeck::fabric::FabricBuilder::new();
+    let keys: Vec<_> =
+        fabric.nodes().map(|(_, node)| builder.add_node(node.facts.clone()).unwrap()).collect();
+    for (id, port) in fabric.ports() {
+        let mut facts = port.facts.clone();
+        set(id, &mut facts);
+        *builder.port(keys[port.node.0 as usize], port.number) = facts;
+    }
+    for (_, link) in fabric.links() {
+        let end = |port| (keys[fabric.port(port).node.0 as usize], fabric.port(port).number);
+        builder.connect(end(link.a), end(link.b)).unwrap();
+    }
+    builder.finish()
+}
+
+fn served(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    tables: &Tables,
+    levels: &Levels,
+    switches: bool,
+) -> Served {
+    let mapping = Mapping::new(problem, tables);
+    serve(problem, routes, switches, &mapping, levels, &NoPulse).unwrap()
+}
+
+#[test]
+fn any_tables_of_lanes_are_judged_as_by_walking_every_path() {
+    let (mut cycles, mut free, mut limited) = (0, 0, 0);
+    for seed in 0..60 {
+        let mut dice = Dice(seed);
+        let plain = any_fabric(seed);
+        let narrow = dice.below(3);
+        let fabric = with_ports(&plain, |_, facts| {
+            facts.operational_lanes = (narrow == 0 && dice.below(4) == 0).then_some(2);
+        });
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let engine = ["minhop", "updn"][dice.below(2)];
+        let Ok(answer) = route(engine, &problem) else { continue };
+        let few = 2 + dice.below(2);
+        let kind = dice.below(4);
+        let tables = tables(&fabric, &answer.routes, |switch, from, to| {
+            let by = match kind {
+                0 => dice.below(1 << 12),
+                1 => switch as usize,
+                2 => usize::from(from) * 7,
+                _ => usize::from(to) + switch as usize,
+            };
+            let some: Vec<usize> = (0..3).map(|level| (by + level * (1 + by / 5)) % few).collect();
+            let mut row = row(&some);
+            if kind == 0 && dice.below(60) == 0 {
+                row.set(level(1), lane(15));
+            }
+            Some(row)
+        });
+        let mut levels = Levels::unsaid(problem.graph.switch_count(), fabric.top_lid());
+        for switch in problem.switches() {
+            for end in problem.destinations() {
+                levels.add(switch, end.lid, level(dice.below(3)));
+                if dice.below(9) == 0 {
+                    levels.add(switch, end.lid, level(dice.below(3)));
+                }
+            }
+        }
+        for switches in [false, true] {
+            let served = served(&problem, &answer.routes, &tables, &levels, switches);
+            let naive = naive(&problem, &answer.routes, &tables, &levels, switches);
+            assert_eq!(seen(&served), naive, "{seed} {engine} {switches}");
+            assert!(served.whole(), "{seed}: {served:?}");
+            if let Some(circle) = &served.circle {
+                assert_eq!(
+                    circle.paths.len(),
+                    circle.hops.len(),
+                    "{seed}: every wait has a path: {circle:?}"
+                );
+                cycles += 1;
+            } else {
+                free += 1;
+            }
+            limited += u32::from(!served.limits.is_empty());
+        }
+    }
+    assert!(cycles > 12 && free > 12 && limited > 6, "{cycles} {free} {limited}");
+}
+
+fn looked(fabric: Fabric, adaptive: Option<Adaptive>) -> Look {
+    Look::new("here", Observation { fabric, adaptive, ..Observation::default() }, &Default::default())
+}
+
+fn judged(look: &Look, tables: &Tables, sent: Sent<'_>) -> Report {
+    check_in_force(look, tables, &Faults::default(), false, sent, &NoPulse).unwrap()
+}
+
+/// A ring of 5: by shortest paths a circle on one lane, and none with a second one from the first switch's cable on.
+#[test]
+fn a_ring_is_judged_by_the_lanes_of_its_levels() {
+    let fabric = fabric("torus,dims=5");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let layered = route("dfsssp", &problem).unwrap().routes;
+    let mut levels = Levels::unsaid(5, fabric.top_lid());
+    for (switch, end) in
+        problem.switches().flat_map(|at| problem.destinations().iter().map(move |end| (at, end)))
+    {
+        levels.add(switch, end.lid, level(layered.lane(switch, end.lid).value().into()));
+    }
+    let records = Sent::Records { levels: &levels, every: false };
+    let look = looked(fabric.clone(), None);
+    let straight = |routes: &Routes| tables(&fabric, routes, |_, _, _| Some(row(&[0, 1, 2, 3])));
+    let free = judged(&look, &straight(&layered), records);
+    assert_eq!((free.deadlock_free, free.lanes, free.lanes_from), (Some(true), 2, "path records, sampled"));
+    // The same levels, all put on lane 3: the levels are worth nothing.
+    let flat = judged(&look, &tables(&fabric, &layered, |_, _, _| Some(row(&[3, 3]))), records);
+    assert_eq!((flat.deadlock_free, flat.cycle_lane, flat.lanes), (Some(false), Some(3), 1));
+    // One switch that swaps them closes a circle over both lanes, or at least changes nothing for the better.
+    let one = judged(&look, &straight(&routes), Sent::One);
+    assert_eq!((one.deadlock_free, one.lanes_from, one.cycle_lane), (Some(false), "one", Some(0)));
+    assert_eq!(judged(&look, &straight(&routes), Sent::Unknown).deadlock_free, None);
+    // A lane more at the cable from switch 0 to its neighbour: a dateline.
+    let dateline = tables(&fabric, &routes, |switch, from, to| {
+        let ring = |port: u8| fabric.peer(fabric.port_of(NodeId(switch), PortNum(port)).unwrap());
+        let between = |port: u8| {
+            port > 0 && ring(port).is_some_and(|peer| fabric.node(fabric.port(peer).node).is_switch())
+        };
+        Some(row(&[usize::from(switch == 0 && between(from) && between(to))]))
+    });
+    let served = check_in_force(&look, &dateline, &faults, false, Sent::One, &NoPulse).unwrap();
+    assert_eq!((served.deadlock_free, served.lanes), (Some(true), 2), "{served:?}");
+    // With adaptive routing on, no verdict, whatever the tables say.
+    let adaptive = judged(&looked(fabric.clone(), Some(Adaptive::On(2))), &straight(&layered), records);
+    assert_eq!((adaptive.deadlock_free, adaptive.adaptive_routing), (None, Some(2)));
+    // A switch that says nothing of its lanes leaves it open; so does a path without a record.
+    let gap = |switch: u32, _: u8, _: u8| (switch != 3).then(|| row(&[0, 1]));
+    let untold = judged(&look, &tables(&fabric, &layered, gap), records);
+    assert_eq!((untold.deadlock_free, untold.untold_switches), (None, 1));
+    let nothing = Levels::unsaid(5, fabric.top_lid());
+    let silent = judged(&look, &straight(&layered), Sent::Records { levels: &nothing, every: true });
+    assert_eq!((silent.deadlock_free, silent.unsaid_paths > 0), (None, true));
+}
+
+#[test]
+fn a_port_without_the_lane_drops_paths_and_is_named() {
+    let plain = fabric("torus,dims=5");
+    let narrow = plain.port_of(NodeId(2), PortNum(1)).unwrap();
+    let fabric =
+        with_ports(&plain, |id, facts| facts.operational_lanes = Some(if id == narrow { 1 } else { 8 }));
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let tables = tables(&fabric, &routes, |_, _, _| Some(row(&[1])));
+    let look = looked(fabric.clone(), None);
+    let report = judged(&look, &tables, Sent::One);
+    assert!(report.findings() && report.limited_paths > 0, "{report:?}");
+    let name = look.port_name(narrow);
+    let said =
+        report.lane_limits.iter().find(|limit| limit.contains(&format!("port {name} has 1 lane and ")));
+    assert!(said.is_some_and(|said| said.ends_with(" paths on lane 1 cross it")), "{:?}", report.lane_limits);
+    // An adapter that does not send the level at all.
+    let host = problem.graph.terminals()[0].port;
+    let mut silent = tables.clone();
+    let number = fabric.port(host).number;
+    silent.entry(fabric.port(host).node).sl2vl.insert((PortNum(0), number), row(&[15]));
+    let report = judged(&look, &silent, Sent::One);
+    let named = format!("port {} drops", look.port_name(host));
+    assert!(report.lane_limits.iter().any(|limit| limit.starts_with(&named)), "{:?}", report.lane_limits);
+}
+
+/// Engines use no more lanes than every port between switches has, and say which has fewest.
+#[test]
+fn engines_get_no_more_lanes_than_ports_have() {
+    let plain = fabric("torus,dims=5");
+    let narrow = plain.port_of(NodeId(1), PortNum(1)).unwrap();
+    let fabric = with_ports(&plain, |id, facts| facts.operational_lanes = (id == narrow).then_some(1));
+    let look = looked(fabric, None);
+    let (faults, none) = (Faults::default(), Tables::default());
+    let request = fabdeck::routing::Request::default();
+    let propose = |engine: &str| {
+        fabdeck::session::propose(
+            &look,
+            &none,
+            &faults,
+            fabdeck::routing::engine(engine).unwrap(),
+            &request,
+            false,
+        )
+    };
+    assert!(propose("dfsssp").is_err());
+    let nue = propose("nue").unwrap();
+    assert_eq!(nue.report.lanes, 1);
+    let named = format!("1 of 8 lanes: port {} has no more", look.port_name(narrow));
+    assert!(nue.remarks.contains(&named), "{:?}", nue.remarks);
+}
