@@ -232,6 +232,7 @@ fn engine_row() -> Vec<(&'static str, Value)> {
 
 fn whatif() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
+    let groups = vec![("known", number()), ("count", number()), ("first", list(text()))];
     let expected = vec![
         ("faults", number()),
         ("unit", text()),
@@ -247,6 +248,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("lost_share", any()),
         ("cut_off_pairs", number()),
         ("expected", closed(expected)),
+        ("groups_cut", nullable(closed(groups))),
         ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),
     ]
 }

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Instant;
 
+use crate::access::Wanted;
+use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
 use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
@@ -15,7 +17,8 @@ use super::{Exit, Failure, check};
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
     let engines = engines(&args.engine)?;
-    let look = context.look_with_tables()?;
+    let mut look = context.look(Wanted { tables: true, multicast: true, ..Wanted::default() })?;
+    context.assume(&mut look)?;
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &look, &args.route)?;
     let tables = look.observation.tables.clone();
@@ -91,6 +94,7 @@ fn write(
     comparison: &Comparison,
 ) -> Result<(), Failure> {
     let Cost { lost, expected, pairs } = cost;
+    let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
     if context.output.json {
@@ -107,6 +111,7 @@ fn write(
                 "best": expected.best, "worst": expected.worst,
             }),
         )?;
+        object.field("groups_cut", &groups.as_ref().map(groups_object))?;
         object.list("engines", comparison.rows().iter())?;
         return Ok(object.end()?);
     }
@@ -131,6 +136,7 @@ fn write(
             expected.worst
         ),
     ));
+    lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     write_pairs(context.output.out, context.output.paint, &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
@@ -141,6 +147,29 @@ fn write(
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
     }
     Ok(())
+}
+
+/// How many groups are named.
+const GROUPS_NAMED: usize = 10;
+
+fn group_names(groups: &GroupsCut) -> Vec<String> {
+    groups.cut.iter().take(GROUPS_NAMED).map(|group| format!("0x{group:04x}")).collect()
+}
+
+fn groups_object(groups: &GroupsCut) -> serde_json::Value {
+    serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
+}
+
+/// `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
+fn groups_line(groups: &GroupsCut) -> String {
+    let GroupsCut { known, cut } = groups;
+    if cut.is_empty() {
+        return format!("none of {} torn", counted(*known, "multicast group", "multicast groups"));
+    }
+    let known = counted(*known, "multicast group", "multicast groups");
+    let more = if cut.len() > GROUPS_NAMED { ", ..." } else { "" };
+    let names = group_names(groups).join(", ");
+    format!("{} of {known} torn until somebody rebuilds them: {names}{more}", cut.len())
 }
 
 fn first(failed: &[String]) -> String {

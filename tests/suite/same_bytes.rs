@@ -29,7 +29,9 @@ fn said(args: &[&str], threads: &str) -> (Option<i32>, Vec<u8>, Vec<u8>) {
 
 fn always_the_same(args: &[&str]) {
     let first = said(args, "1");
-    assert_eq!(first.0, Some(0), "{args:?}: {}", String::from_utf8_lossy(&first.2));
+    // A check that finds something is as good.
+    let done = first.0 == Some(0) || first.0 == Some(2) && args.contains(&"check");
+    assert!(done, "{args:?}: {:?} {}", first.0, String::from_utf8_lossy(&first.2));
     assert!(!first.1.is_empty(), "{args:?} printed nothing");
     for threads in ["2", "1", "2"] {
         assert!(said(args, threads) == first, "{args:?} with {threads} threads: other bytes");

@@ -192,3 +192,19 @@ fn wait_until_it_waits(process: u32) {
     }
     panic!("the process never caught its signals");
 }
+
+/// The tree of the demo's group goes over one of its spines.
+#[test]
+fn groups_that_a_failure_tears_are_named() {
+    let home = home();
+    let said = |element: &str, more: &[&str]| {
+        let line = ["--source", "sim:demo", "whatif", "--engine", "updn", "--no-times", "--fail", element];
+        let output = fabdeck(&home).args(line).args(more).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let torn = said("switch:spine-1", &[]);
+    assert!(torn.contains("groups    1 of 1 multicast group torn until somebody rebuilds"), "{torn}");
+    assert!(said("switch:spine-2", &[]).contains("groups    none of 1 multicast group torn\n"));
+    let json: serde_json::Value = serde_json::from_str(&said("switch:spine-1", &["--json"])).unwrap();
+    assert_eq!(json["groups_cut"], serde_json::json!({ "known": 1, "count": 1, "first": ["0xc000"] }));
+}
