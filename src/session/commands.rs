@@ -149,10 +149,11 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "check",
         "Certify forwarding tables",
-        "From the tables alone: whether every pair has a path, whether any path goes round, whether packets can wait for \
+        "From the tables: whether every pair has a path, whether any path goes round, whether packets can wait for \
          each other in a circle (with the channels and paths that close one), how long paths are and how evenly they \
-         lie. Findings end with exit code 2. Without lanes, a fabric without a cycle is free of deadlock on any lanes; \
-         with one nothing follows until the lanes are known.",
+         lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
+         end with exit code 2. Without lanes, a fabric without a cycle is free of deadlock on any lanes; with one \
+         nothing follows until the lanes are known.",
     )
     .looks()
     .examples(&[
