@@ -7,13 +7,14 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 mod bug;
+mod console;
 mod log;
 mod screen;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::script::{self, Exit, Machine, Stop, Terminal};
+use crate::script::{self, Ended, Exit, Machine, Stop, Terminal};
 
 /// Runs the program from the arguments of the process.
 pub fn run() -> ExitCode {
@@ -22,10 +23,33 @@ pub fn run() -> ExitCode {
     tracing::info!(version = env!("CARGO_PKG_VERSION"), arguments = ?std::env::args_os().skip(1).collect::<Vec<_>>(), "started");
     let stop = Stop::default();
     let machine = Machine::new(stop.clone());
-    let exit = supervise(&stop, move || command(&machine, log));
+    let console_machine = machine.clone();
+    let (no_color, utf8, said) = (no_color(), screen::shows_unicode(), log.clone());
+    let exit = match supervise(&stop, move || command(&machine, log)) {
+        Ended::Exit(exit) => exit,
+        Ended::Console(opening) => console(console_machine, *opening, no_color, utf8, &said),
+    };
     tracing::info!(code = exit.code(), name = exit.name(), "ended");
     // The worker may still be in a blocking read when a signal ended us; nothing waits for it.
     ExitCode::from(exit)
+}
+
+/// The console has the process to itself: it catches signals in a loop of its own.
+fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: bool, log: &str) -> Exit {
+    let ended = console::run(machine, opening, no_color, utf8);
+    console::restore();
+    match ended {
+        Ok(Exit::Bug) => {
+            let _ = writeln!(io::stderr(), "fabdeck: {log}");
+            Exit::Bug
+        }
+        Ok(exit) => exit,
+        Err(failure) => {
+            let message = failure.message.unwrap_or_default();
+            let _ = writeln!(io::stderr(), "fabdeck: error: {message}");
+            failure.exit
+        }
+    }
 }
 
 /// How long a command that heeds the wish to stop may take to put things away.
@@ -33,14 +57,14 @@ const FAREWELL: Duration = Duration::from_secs(2);
 
 /// The one loop of the process: whatever comes first, the worker's end or a signal. Its exit code stands then; a worker
 /// that has something to put away is given the time for it.
-fn supervise(stop: &Stop, work: impl FnOnce() -> Exit + Send + 'static) -> Exit {
+fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ended {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         // Without a runtime there are no signals to catch; their default is to end the process.
-        Err(_) => return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Exit::Bug),
+        Err(_) => return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Ended::Exit(Exit::Bug)),
     };
     let (at_end, ended) = mpsc::channel::<()>();
-    let exit = runtime.block_on(async {
+    let ended_how = runtime.block_on(async {
         let (sender, done) = oneshot::channel();
         // A panic drops the senders, which is how the loop learns of a bug.
         std::thread::spawn(move || {
@@ -48,22 +72,26 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Exit + Send + 'static) -> Exit 
             sender.send(work())
         });
         tokio::select! {
-            exit = done => exit.unwrap_or(Exit::Bug),
-            exit = caught(SignalKind::hangup(), Exit::Hangup) => exit,
-            exit = caught(SignalKind::interrupt(), Exit::Interrupted) => exit,
-            exit = caught(SignalKind::terminate(), Exit::Terminated) => exit,
+            ended = done => ended.unwrap_or(Ended::Exit(Exit::Bug)),
+            exit = caught(SignalKind::hangup(), Exit::Hangup) => Ended::Exit(exit),
+            exit = caught(SignalKind::interrupt(), Exit::Interrupted) => Ended::Exit(exit),
+            exit = caught(SignalKind::terminate(), Exit::Terminated) => Ended::Exit(exit),
         }
     });
-    if matches!(exit, Exit::Hangup | Exit::Interrupted | Exit::Terminated) && io::stderr().is_terminal() {
+    let by_signal = matches!(ended_how, Ended::Exit(Exit::Hangup | Exit::Interrupted | Exit::Terminated));
+    if by_signal && io::stderr().is_terminal() {
         // Whatever line of progress stands there goes, and with it the ^C that the terminal put behind it.
         let _ = io::stderr().write_all(b"\r\x1b[K");
+    }
+    if matches!(ended_how, Ended::Console(_)) {
+        return ended_how;
     }
     stop.ask();
     if stop.is_heeded() {
         // Its end closes the channel; nothing is ever sent.
         let _ = ended.recv_timeout(FAREWELL);
     }
-    exit
+    ended_how
 }
 
 /// Ends when the signal comes; never, when it cannot be caught.
@@ -78,14 +106,19 @@ async fn caught(kind: SignalKind, exit: Exit) -> Exit {
     }
 }
 
-fn command(machine: &Machine, log: String) -> Exit {
+fn no_color() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+fn command(machine: &Machine, log: String) -> Ended {
     let terminal = Terminal {
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
-        no_color: std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || std::env::var_os("TERM").is_some_and(|term| term == "dumb"),
+        no_color: no_color(),
         columns: if io::stdout().is_terminal() { screen::columns() } else { None },
         utf8: screen::shows_unicode(),
+        console: io::stdin().is_terminal() && io::stdout().is_terminal(),
         log,
     };
     let mut out = BufWriter::with_capacity(64 * 1024, io::stdout());
@@ -112,8 +145,12 @@ mod tests {
     #[test]
     fn a_bug_in_the_work_ends_with_its_own_code() {
         let stop = Stop::default();
-        assert_eq!(supervise(&stop, || Exit::Findings), Exit::Findings);
-        assert_eq!(supervise(&stop, || panic!("a test of what a bug does")), Exit::Bug);
+        let exit = |ended: Ended| match ended {
+            Ended::Exit(exit) => exit,
+            Ended::Console(_) => panic!("no console was asked for"),
+        };
+        assert_eq!(exit(supervise(&stop, || Ended::Exit(Exit::Findings))), Exit::Findings);
+        assert_eq!(exit(supervise(&stop, || panic!("a test of what a bug does"))), Exit::Bug);
     }
 
     #[test]

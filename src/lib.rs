@@ -4,6 +4,7 @@ pub mod access;
 pub mod analysis;
 pub mod app;
 pub mod change;
+pub mod console;
 pub mod fabric;
 pub mod files;
 pub mod generate;

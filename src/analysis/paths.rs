@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::expected::{Expected, expected_over};
 use super::struck::Struck;
-use crate::fabric::{Fabric, Faults, NO_PATH, Resolved, Routes, SwitchGraph};
+use crate::fabric::{Fabric, Faults, LinkId, NO_PATH, Resolved, Routes, SwitchGraph};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
 use crate::routing::{Destination, Problem, Pulse, Refusal};
 
@@ -109,6 +109,13 @@ impl Paths {
     /// Paths over each channel of the graph without marks.
     pub fn load(&self) -> &[u64] {
         &self.load
+    }
+
+    /// Paths over a cable between switches, each way; `None` for one that carries no such channel.
+    pub fn load_of(&self, link: LinkId) -> Option<[u64; 2]> {
+        let channels = self.graph.channels();
+        let (there, channel) = channels.iter().enumerate().find(|(_, channel)| channel.link == link)?;
+        Some([self.load[there], self.load.get(channel.reverse.index()).copied().unwrap_or(0)])
     }
 
     /// Paths by switch-to-switch hops.

@@ -8,6 +8,8 @@ pub fn report(info: &PanicHookInfo<'_>) {
     let place = info.location().map_or_else(|| "a place not known".to_owned(), ToString::to_string);
     let what = info.payload_as_str().unwrap_or("no message");
     tracing::error!(place, what, "bug");
+    // Words on a screen that a session still has would be lost with it.
+    super::console::restore();
     // Whoever closed stderr cannot be told.
     let _ = std::io::stderr().write_all(message(&place, what).as_bytes());
 }

@@ -9,6 +9,7 @@ mod descent;
 mod dfsssp;
 mod engine;
 mod ftree;
+mod heights;
 mod lanes;
 mod minhop;
 mod nue;
@@ -22,6 +23,7 @@ mod updn;
 mod updown;
 
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
+pub use heights::heights;
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, engine};
 pub use trees::Cause;

@@ -55,6 +55,12 @@ pub struct Globals {
     /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
     #[arg(long, global = true, value_name = "ENGINE")]
     pub assume: Option<String>,
+    /// Colours of the console: dark, light, high-contrast, colour-blind, sixteen, mono, or one of your own
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<String>,
+    /// Draw the console with ASCII signs only
+    #[arg(long, global = true)]
+    pub ascii: bool,
     /// Leave times out of JSON, so that equal fabrics give equal bytes
     #[arg(long, global = true)]
     pub no_times: bool,

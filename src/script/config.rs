@@ -1,5 +1,6 @@
 //! The configuration: defaults for flags, under the names of the flags.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -16,11 +17,15 @@ pub struct Config {
     pub node_name_map: Option<PathBuf>,
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
+    pub theme: Option<String>,
+    pub ascii: bool,
+    /// Keys of the console by the ids of actions.
+    pub keys: BTreeMap<String, Vec<String>>,
     /// The fabrics that may be written to.
     pub fabrics: Vec<Identity>,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [keys], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -51,12 +56,22 @@ impl Config {
                 config.fabrics = fabrics(value).map_err(|(what, hint)| bad(file, line, &what, hint))?;
                 continue;
             }
+            if key == "keys" {
+                config.keys = keys(value).map_err(|what| bad(file, line, &what, KEYS_HINT))?;
+                continue;
+            }
+            if key == "ascii" {
+                let flag = value.as_bool();
+                config.ascii = flag.ok_or_else(|| bad(file, line, "FD-7109: 'ascii' is neither true nor false", "write ascii = true"))?;
+                continue;
+            }
             let word = value.as_str().ok_or_else(|| {
                 bad(file, line, &format!("FD-7103: '{key}' is no text"), "put its value in double quotes")
             })?;
             match key.as_str() {
                 "source" => config.source = Some(word.to_owned()),
                 "node-name-map" => config.node_name_map = Some(word.into()),
+                "theme" => config.theme = Some(word.to_owned()),
                 "mkey-file" => config.mkey_file = Some(word.into()),
                 "color" => {
                     let color = Color::from_str(word, false).map_err(|_| {
@@ -77,6 +92,25 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+const KEYS_HINT: &str = "under [keys] stand lines such as mark = [\"f\", \"m\"]; docs/keys.md has the actions";
+
+/// A key or a list of keys for each action.
+fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let table = value.as_table().ok_or("FD-7108: 'keys' is no table: write [keys]")?;
+    let list = |(action, value): (&String, &toml::Value)| {
+        let wrong = || format!("FD-7108: [keys] {action}: it is neither a key nor a list of keys");
+        let keys = match value {
+            toml::Value::String(key) => vec![key.clone()],
+            toml::Value::Array(keys) => {
+                keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>().ok_or_else(wrong)?
+            }
+            _ => return Err(wrong()),
+        };
+        Ok((action.clone(), keys))
+    };
+    table.iter().map(list).collect()
 }
 
 /// The entries that `sources --identity` prints.

@@ -22,6 +22,8 @@ pub struct Terminal {
     pub columns: Option<usize>,
     /// Whether it shows more than ASCII.
     pub utf8: bool,
+    /// Whether somebody sits before it: both stdin and stdout are terminals.
+    pub console: bool,
     /// Where the log is, or why there is none.
     pub log: String,
 }

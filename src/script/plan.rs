@@ -113,7 +113,7 @@ fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         let mut pairs = vec![("stale", "no: the fabric is as it was".to_owned())];
         pairs.extend(super::check::assumed(&look));
         pairs.push(("lanes", plan.lanes.summary()));
-        pairs.extend(super::check::pairs(&report));
+        pairs.extend(crate::session::report_lines(&report));
         write_pairs(context.output.out, context.output.paint, &pairs)?;
     }
     let concluded = context.conclude(&look);

@@ -1,7 +1,7 @@
 //! `route`: routes of one engine, certified, and a plan to get there.
 
 use crate::change::{Fingerprint, Plan, PlanLanes, SCHEMA, writes};
-use crate::session::{EngineRow, Look, Proposal, propose};
+use crate::session::{EngineRow, Look, Proposal, propose, report_lines};
 
 use super::args::RoutePlanArgs;
 use super::check;
@@ -23,9 +23,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = propose(&look, tables, &faults, engine, &request, args.route.switches);
+    let outcome = propose(&look, tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
-    let row = EngineRow::new(engine.id, &outcome, seconds);
+    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
     let writes = writes(look.fabric(), tables, &proposal.routes, |switch| {
         !faults.node_failed(crate::fabric::NodeId(switch))
@@ -93,7 +93,7 @@ fn write(
     }
     let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
     lines.push(("engine", plan.engine.clone()));
-    lines.extend(check::pairs(&proposal.report));
+    lines.extend(report_lines(&proposal.report));
     lines.push(("changes", changes(plan)));
     lines.push(("plan", file));
     write_pairs(context.output.out, context.output.paint, &lines)?;

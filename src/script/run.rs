@@ -11,6 +11,7 @@ use super::config::Config;
 use super::context::Context;
 use super::fit::Page;
 use super::open::Outside;
+use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
@@ -21,6 +22,14 @@ use super::{
 /// Columns of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
 
+/// What a command line came to.
+#[derive(Debug)]
+pub enum Ended {
+    Exit(Exit),
+    /// Somebody sits before a terminal and gave no command.
+    Console(Box<Opening>),
+}
+
 /// Carries out one command line (the program's name first).
 pub fn run(
     args: impl IntoIterator<Item = OsString>,
@@ -28,14 +37,14 @@ pub fn run(
     terminal: &Terminal,
     out: &mut dyn Write,
     err: &mut dyn Write,
-) -> Exit {
+) -> Ended {
     let line = command_line();
     // What is not read on a terminal is wrapped the same everywhere.
     let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
     let parsed = line.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(refused) => return say_refusal(&refused, terminal, out, err),
+        Err(refused) => return Ended::Exit(say_refusal(&refused, terminal, out, err)),
     };
     let output = Output {
         out,
@@ -55,10 +64,14 @@ pub fn run(
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);
     }
-    let ended = prepare(&mut context, &cli.globals, terminal)
-        .and_then(|()| dispatch(&mut context, cli.action.as_ref()));
+    let prepared = prepare(&mut context, &cli.globals, terminal);
+    let console = cli.action.is_none() && terminal.console && !cli.globals.json;
+    if console && let Ok(()) = prepared {
+        return Ended::Console(Box::new(Opening::of(&context)));
+    }
+    let ended = prepared.and_then(|()| dispatch(&mut context, cli.action.as_ref()));
     let flushed = context.output.flush().map_err(Failure::from);
-    match ended.and_then(|exit| flushed.map(|()| exit)) {
+    Ended::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
         Ok(exit) => exit,
         Err(Failure { exit, message }) => {
             if let Some(message) = message {
@@ -66,7 +79,7 @@ pub fn run(
             }
             exit
         }
-    }
+    })
 }
 
 fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal) -> Result<(), Failure> {

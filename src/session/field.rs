@@ -98,10 +98,10 @@ pub trait Listing {
 
 /// Rows of one type under their fields.
 #[derive(Debug)]
-pub struct Rows<'l, R: 'static> {
+pub struct Rows<'l, R: Clone + 'static> {
     pub look: &'l Look,
     pub fields: &'static [Field<R>],
-    pub rows: Vec<R>,
+    pub rows: Cow<'l, [R]>,
     pub when_empty: &'static str,
 }
 

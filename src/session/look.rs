@@ -1,7 +1,7 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
 use crate::fabric::{
-    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId, Routes,
+    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId, PortState, Routes,
 };
 use crate::observe::Observation;
 
@@ -60,6 +60,11 @@ impl Look {
             (None, None) => None,
             _ => Some(width == Some(true) || speed == Some(true)),
         }
+    }
+
+    /// Whether an end of a cable says that it is down.
+    pub fn is_down(&self, link: LinkId) -> bool {
+        self.ends(link).iter().any(|facts| facts.state == Some(PortState::Down))
     }
 
     fn ends(&self, link: LinkId) -> [&PortFacts; 2] {

@@ -7,7 +7,7 @@ use super::Look;
 use super::whatif::{Cost, in_force};
 use crate::analysis::{Marked, Paths};
 use crate::fabric::{Faults, Resolved, Tables};
-use crate::routing::{NoPulse, Problem, Refusal};
+use crate::routing::{Problem, Pulse, Refusal};
 
 /// Marks over the tables of one look.
 #[derive(Clone, Debug)]
@@ -18,12 +18,17 @@ pub struct Preview {
 
 impl Preview {
     /// Indexes the tables; nothing is marked yet.
-    pub fn new(look: &Look, tables: &Tables) -> Result<Self, Refusal> {
+    pub fn new(look: &Look, tables: &Tables, pulse: &dyn Pulse) -> Result<Self, Refusal> {
         let whole = Faults::new();
         let problem = Problem::new(look.fabric(), &whole);
         let routes = Arc::new(in_force(look, tables, &whole));
-        let paths = Arc::new(Paths::new(&problem, routes, &NoPulse)?);
+        let paths = Arc::new(Paths::new(&problem, routes, pulse)?);
         Ok(Self { marked: Marked::new(Arc::clone(&paths)), paths })
+    }
+
+    /// The paths in force that marks are counted over.
+    pub fn paths(&self) -> &Arc<Paths> {
+        &self.paths
     }
 
     pub fn faults(&self) -> &Faults {

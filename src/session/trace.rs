@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::{
-    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Tables,
+    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes,
+    Tables,
 };
 
 use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
@@ -224,8 +225,23 @@ impl Trace {
         to: Traced,
         choice: LidChoice,
     ) -> Result<Self, TraceError> {
+        Self::over(look, Entries::Read(tables), from, to, choice)
+    }
+
+    /// Follows routes that were computed and are in no switch yet.
+    pub fn follow_routes(look: &Look, routes: &Routes, from: Traced, to: Traced) -> Result<Self, TraceError> {
+        Self::over(look, Entries::Computed(routes), from, to, LidChoice::Base)
+    }
+
+    fn over(
+        look: &Look,
+        entries: Entries<'_>,
+        from: Traced,
+        to: Traced,
+        choice: LidChoice,
+    ) -> Result<Self, TraceError> {
         let lid = to.lid(look, choice)?;
-        let mut walk = Walk { look, tables, to, lid, hops: Vec::new(), seen: BTreeSet::new() };
+        let mut walk = Walk { look, entries, to, lid, hops: Vec::new(), seen: BTreeSet::new() };
         let ending = walk.run(from);
         Ok(Self { from, to, lid, hops: walk.hops, ending })
     }
@@ -261,19 +277,39 @@ impl Trace {
 
     /// The hops as a table.
     pub fn listing<'l>(&self, look: &'l Look) -> Box<dyn Listing + 'l> {
-        let rows = self.hops.iter().enumerate().map(|(at, hop)| (at + 1, *hop)).collect();
+        let rows: Vec<_> = self.hops.iter().enumerate().map(|(at, hop)| (at + 1, *hop)).collect();
         Box::new(Rows {
             look,
             fields: HOP_FIELDS,
-            rows,
+            rows: rows.into(),
             when_empty: "source and destination are the same port",
         })
     }
 }
 
+/// Where the entries are.
+#[derive(Clone, Copy)]
+enum Entries<'l> {
+    Read(&'l Tables),
+    Computed(&'l Routes),
+}
+
+impl Entries<'_> {
+    /// What a switch does with a LID; `None` when nobody said.
+    fn get(self, at: NodeId, lid: Lid) -> Option<Option<PortNum>> {
+        match self {
+            Self::Read(tables) => {
+                let entry = tables.lft(at)?.get(lid);
+                (entry.is_some() || tables.tells(at, lid)).then_some(entry)
+            }
+            Self::Computed(routes) => Some(routes.get(at.0, lid)),
+        }
+    }
+}
+
 struct Walk<'l> {
     look: &'l Look,
-    tables: &'l Tables,
+    entries: Entries<'l>,
     to: Traced,
     lid: Lid,
     hops: Vec<Hop>,
@@ -331,12 +367,11 @@ impl Walk<'_> {
             walk.hops.push(Hop { node: at, egress: None });
             Err(ending)
         };
-        let Some(lft) = self.tables.lft(at) else { return ended(self, Ending::NoTable(at)) };
-        match lft.get(self.lid) {
-            None if !self.tables.tells(at, self.lid) => ended(self, Ending::NoTable(at)),
-            None => ended(self, Ending::NoEntry(at)),
-            Some(PortNum::MANAGEMENT) => ended(self, Ending::Astray(at)),
-            Some(egress) => self.cross(at, egress),
+        match self.entries.get(at, self.lid) {
+            None => ended(self, Ending::NoTable(at)),
+            Some(None) => ended(self, Ending::NoEntry(at)),
+            Some(Some(PortNum::MANAGEMENT)) => ended(self, Ending::Astray(at)),
+            Some(Some(egress)) => self.cross(at, egress),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::analysis::{Expected, Lost};
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Scope, certify};
 use crate::routing::difference::{Difference, compare};
-use crate::routing::{Engine, NoPulse, Problem, Refusal, Request};
+use crate::routing::{Engine, NoPulse, Problem, Pulse, Refusal, Request};
 
 /// The faults that elements name.
 pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
@@ -57,7 +57,7 @@ pub struct Cost {
 
 /// Lost paths of tables.
 pub fn cost(look: &Look, tables: &Tables, faults: &Faults) -> Result<Cost, Refusal> {
-    let mut preview = Preview::new(look, tables)?;
+    let mut preview = Preview::new(look, tables, &NoPulse)?;
     preview.become_marked(look, faults);
     Ok(preview.cost())
 }
@@ -103,14 +103,15 @@ pub fn propose(
     engine: &Engine,
     request: &Request,
     switches: bool,
+    pulse: &dyn Pulse,
 ) -> Result<Proposal, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
     let (request, capped) = capped(look, &problem, request);
-    let answer = (engine.route)(&problem, &request, &NoPulse)?;
+    let answer = (engine.route)(&problem, &request, pulse)?;
     let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
-    let certificate = certify(&problem, &answer.routes, &scope, &NoPulse)?;
+    let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
     let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
     let old = in_force(look, tables, faults);
     let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
@@ -152,8 +153,13 @@ pub struct EngineRow {
 }
 
 impl EngineRow {
-    pub fn new(engine: &'static str, outcome: &Result<Proposal, Refusal>, seconds: Option<f64>) -> Self {
-        let proposal = outcome.as_ref().ok();
+    /// An engine that nobody asked.
+    pub fn unasked(engine: &'static str) -> Self {
+        Self { refused: None, ..Self::new(engine, Err(&Refusal::Cancelled), None) }
+    }
+
+    pub fn new(engine: &'static str, outcome: Result<&Proposal, &Refusal>, seconds: Option<f64>) -> Self {
+        let proposal = outcome.ok();
         let difference = proposal.map(|proposal| proposal.difference);
         // Who wants no times gives none.
         let took = seconds.and(proposal).map(|proposal| proposal.took);
@@ -163,7 +169,7 @@ impl EngineRow {
             route_seconds: took.map(|took| took.route.as_secs_f64()),
             certificate_seconds: took.map(|took| took.certificate.as_secs_f64()),
             lanes: proposal.map(|proposal| proposal.routes.lane_count()),
-            refused: outcome.as_ref().err().map(ToString::to_string),
+            refused: outcome.err().map(ToString::to_string),
             certificate: proposal.map(|proposal| proposal.report.clone()),
             changed_entries: difference.map(|difference| difference.entries),
             changed_blocks: difference.map(|difference| difference.blocks),

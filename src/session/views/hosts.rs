@@ -87,7 +87,8 @@ pub static HOST_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-pub fn hosts(look: &Look) -> Rows<'_, HostPort> {
+/// A row for each cabled port of an adapter.
+pub fn host_rows(look: &Look) -> Vec<HostPort> {
     let fabric = look.fabric();
     let mut rows = Vec::new();
     for (node, about) in fabric.nodes() {
@@ -101,7 +102,11 @@ pub fn hosts(look: &Look) -> Rows<'_, HostPort> {
             rows.push(HostPort { node, port: fabric.ports_of(node).next().map(|(port, _)| port) });
         }
     }
-    Rows { look, fields: HOST_FIELDS, rows, when_empty: "the fabric has no host" }
+    rows
+}
+
+pub fn hosts(look: &Look) -> Rows<'_, HostPort> {
+    Rows { look, fields: HOST_FIELDS, rows: host_rows(look).into(), when_empty: "the fabric has no host" }
 }
 
 fn port(look: &Look, row: HostPort) -> Option<&Port> {

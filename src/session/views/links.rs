@@ -86,7 +86,8 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-pub fn links(look: &Look) -> Rows<'_, Cable> {
+/// A row for each cable.
+pub fn link_rows(look: &Look) -> Vec<Cable> {
     let fabric = look.fabric();
     let pair = |link: LinkId| -> (NodeId, NodeId) {
         let [(a, _), (b, _)] = fabric.ends(link);
@@ -97,8 +98,11 @@ pub fn links(look: &Look) -> Rows<'_, Cable> {
         *between.entry(pair(link)).or_default() += 1;
     }
     let cable = |link| Cable { link, parallel: between.get(&pair(link)).copied().unwrap_or(1) };
-    let rows = fabric.links().map(|(link, _)| cable(link)).collect();
-    Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
+    fabric.links().map(|(link, _)| cable(link)).collect()
+}
+
+pub fn links(look: &Look) -> Rows<'_, Cable> {
+    Rows { look, fields: LINK_FIELDS, rows: link_rows(look).into(), when_empty: "the fabric has no cable" }
 }
 
 fn ends(look: &Look, row: Cable) -> [&Port; 2] {

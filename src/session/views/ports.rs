@@ -74,8 +74,8 @@ pub static PORT_FIELDS: &[Get] = &[
 ];
 
 pub fn ports(look: &Look) -> Rows<'_, PortId> {
-    let rows = look.fabric().ports().map(|(id, _)| id).collect();
-    Rows { look, fields: PORT_FIELDS, rows, when_empty: "the source speaks of no port" }
+    let rows: Vec<_> = look.fabric().ports().map(|(id, _)| id).collect();
+    Rows { look, fields: PORT_FIELDS, rows: rows.into(), when_empty: "the source speaks of no port" }
 }
 
 fn port(look: &Look, id: PortId) -> &Port {

@@ -73,8 +73,8 @@ pub static SWITCH_FIELDS: &[Get] = &[
 ];
 
 pub fn switches(look: &Look) -> Rows<'_, NodeId> {
-    let rows = look.fabric().switches().map(|(id, _)| id).collect();
-    Rows { look, fields: SWITCH_FIELDS, rows, when_empty: "the fabric has no switch" }
+    let rows: Vec<_> = look.fabric().switches().map(|(id, _)| id).collect();
+    Rows { look, fields: SWITCH_FIELDS, rows: rows.into(), when_empty: "the fabric has no switch" }
 }
 
 /// LID and LMC of a switch, which stand on its port 0.

@@ -49,7 +49,7 @@ pub fn tables(look: &Look) -> Rows<'_, NodeId> {
     let tables = &look.observation.tables;
     let any = tables.nodes.values().any(|node| node.lft.is_some() || node.mft.is_some());
     let rows = if any { look.fabric().switches().map(|(id, _)| id).collect() } else { Vec::new() };
-    Rows { look, fields: TABLE_FIELDS, rows, when_empty: "the source has no forwarding tables" }
+    Rows { look, fields: TABLE_FIELDS, rows: rows.into(), when_empty: "the source has no forwarding tables" }
 }
 
 fn lft(look: &Look, id: NodeId) -> Option<&Lft> {

@@ -1,0 +1,9 @@
+//! The console as a process: the one loop, the terminal, and threads that work behind the screen.
+
+mod desk;
+mod run;
+mod terminal;
+mod threads;
+
+pub use run::run;
+pub use terminal::restore;

@@ -1,0 +1,94 @@
+//! The terminal while a session has it, and as it was before.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use crossterm::queue;
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode, size,
+};
+use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::session::interactive::Size;
+
+/// Whether a session has the terminal. A panic in any thread gives it back, once.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Gives the terminal back as it was; nothing when nobody has it.
+pub fn restore() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // Whoever hung up has no terminal to restore.
+        let _ = execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// A screen of a terminal and what stands on it.
+pub struct Screen {
+    backend: CrosstermBackend<BufWriter<Stdout>>,
+    shown: Buffer,
+}
+
+impl Screen {
+    pub fn take() -> io::Result<Self> {
+        let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
+        let mut screen = Self { backend, shown: Buffer::empty(Rect::default()) };
+        screen.enter()?;
+        Ok(screen)
+    }
+
+    /// Takes the terminal, for the first time or again.
+    pub fn enter(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
+        self.forget()
+    }
+
+    /// What stands there may be anything; the next frame is drawn whole.
+    pub fn forget(&mut self) -> io::Result<()> {
+        self.shown = Buffer::empty(Rect::default());
+        queue!(self.backend, Clear(ClearType::All))
+    }
+
+    pub fn size() -> Size {
+        let (width, height) = size().unwrap_or((80, 24));
+        Size { width, height }
+    }
+
+    /// Sends what differs from the frame before; nothing when nothing does.
+    pub fn show(&mut self, next: Buffer) -> io::Result<()> {
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(());
+        }
+        if self.shown.area != next.area {
+            self.shown = Buffer::empty(next.area);
+            queue!(self.backend, Clear(ClearType::All))?;
+        }
+        let changed = self.shown.diff(&next);
+        if !changed.is_empty() {
+            queue!(self.backend, BeginSynchronizedUpdate)?;
+            self.backend.draw(changed.into_iter())?;
+            queue!(self.backend, EndSynchronizedUpdate)?;
+        }
+        self.shown = next;
+        Write::flush(&mut self.backend)
+    }
+
+    pub fn copy(&mut self, text: &str) -> io::Result<()> {
+        execute!(self.backend, CopyToClipboard::to_clipboard_from(text))
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}

@@ -1,0 +1,171 @@
+//! Work behind the screen: a thread for each job, engines one after the other, so that the time of each is its own.
+
+use std::collections::{HashMap, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::access::{Progress, Wanted, Watch};
+use crate::fabric::NameMap;
+use crate::routing::Pulse;
+use crate::script::{Machine, Opening, Outside};
+use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
+use crate::session::{Look, Made};
+
+/// From a thread to the loop.
+#[derive(Debug)]
+pub enum Word {
+    Progress { task: TaskId, done: u64, of: u64 },
+    Finished { task: TaskId, outcome: Outcome },
+    /// A bug, already reported by the hook.
+    Panicked,
+}
+
+/// How often a job may say how far it is.
+const BETWEEN: Duration = Duration::from_millis(100);
+
+pub struct Threads {
+    machine: Arc<Machine>,
+    opening: Arc<Opening>,
+    words: UnboundedSender<Word>,
+    cancelled: HashMap<TaskId, Arc<AtomicBool>>,
+    /// Engines that wait for the one that routes.
+    waiting: VecDeque<(TaskId, Job)>,
+    routing: Option<TaskId>,
+}
+
+impl Threads {
+    pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
+        Self { machine, opening, words, cancelled: HashMap::new(), waiting: VecDeque::new(), routing: None }
+    }
+
+    pub fn begin(&mut self, task: TaskId, job: Job) {
+        if matches!(job, Job::Propose { .. }) {
+            if self.routing.is_some() {
+                self.waiting.push_back((task, job));
+                return;
+            }
+            self.routing = Some(task);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        self.cancelled.insert(task, stop.clone());
+        let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
+        std::thread::spawn(move || {
+            let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&machine, &opening, &job, &pace)));
+            // The loop may have ended in the meantime.
+            let _ = words.send(match outcome {
+                Ok(outcome) => Word::Finished { task, outcome },
+                Err(_) => Word::Panicked,
+            });
+        });
+    }
+
+    pub fn cancel(&mut self, task: TaskId) {
+        self.waiting.retain(|(waiting, _)| *waiting != task);
+        if let Some(stop) = self.cancelled.get(&task) {
+            stop.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// A job is done; the next engine may begin.
+    pub fn ended(&mut self, task: TaskId) {
+        self.cancelled.remove(&task);
+        if self.routing == Some(task) {
+            self.routing = None;
+            if let Some((task, job)) = self.waiting.pop_front() {
+                self.begin(task, job);
+            }
+        }
+    }
+}
+
+/// Somebody who waits, told at a pace that a screen can follow.
+struct Pace {
+    task: TaskId,
+    words: UnboundedSender<Word>,
+    stop: Arc<AtomicBool>,
+    last: Mutex<Instant>,
+}
+
+impl Pace {
+    fn tell(&self, done: u64, of: u64) {
+        // A thread that is telling already tells enough.
+        let Ok(mut last) = self.last.try_lock() else { return };
+        if last.elapsed() >= BETWEEN {
+            *last = Instant::now();
+            let _ = self.words.send(Word::Progress { task: self.task, done, of });
+        }
+    }
+}
+
+impl Pulse for Pace {
+    fn step(&self, done: usize, of: usize) {
+        self.tell(done as u64, of as u64);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+struct Waiting<'p>(&'p Pace);
+
+impl Watch for Waiting<'_> {
+    fn progress(&mut self, progress: Progress) {
+        self.0.tell(progress.done, progress.known);
+    }
+
+    fn cancelled(&self) -> bool {
+        Pulse::cancelled(self.0)
+    }
+}
+
+fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome {
+    let begun = Instant::now();
+    match (job.run(pace), job) {
+        (Some(Outcome::Proposed { engine, outcome, .. }), _) => {
+            let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+            Outcome::Proposed { engine, outcome, took_ms }
+        }
+        (Some(outcome), _) => outcome,
+        (None, Job::Write { plan, to }) => Outcome::Written { to: to.clone(), result: write(opening, plan, to) },
+        (None, _) => Outcome::Looked(look(machine, opening, pace).map(Arc::new)),
+    }
+}
+
+fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, String> {
+    let mut source = machine.open(&opening.source, &opening.reach).map_err(|error| error.to_string())?;
+    let wanted = Wanted { tables: true, counters: true, ..Wanted::default() };
+    let observed = source.observe(wanted, &mut Waiting(pace));
+    let mut observation = observed.map_err(|error| error.to_string())?;
+    let own = match &opening.node_name_map {
+        None => NameMap::default(),
+        Some(file) => {
+            let (names, notes) = machine.names(file).map_err(|error| error.to_string())?;
+            observation.notes.extend(notes);
+            names
+        }
+    };
+    Ok(Look::new(source.describe(), observation, &own))
+}
+
+/// Into a file that is not there yet: a plan that somebody made is not written over by a slip.
+fn write(opening: &Opening, plan: &PlanFor, to: &Path) -> Result<(), String> {
+    let times = !opening.no_times;
+    let made = Made {
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+    };
+    let text = plan.text(made)?;
+    let mut file = std::fs::File::create_new(to).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => "there is such a file; w asks for another name".to_owned(),
+        _ => error.to_string(),
+    })?;
+    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| error.to_string())
+}

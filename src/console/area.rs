@@ -1,0 +1,9 @@
+//! The areas of a session as those of a buffer.
+
+use ratatui::layout::Rect;
+
+use crate::session::interactive;
+
+pub fn area(rect: interactive::Rect) -> Rect {
+    Rect::new(rect.x, rect.y, rect.width, rect.height)
+}

@@ -1,0 +1,142 @@
+//! Writes text into a buffer, cut at the edge of its area by what a terminal will show of it.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::signs::Signs;
+use super::theme::{Role, Theme};
+
+pub struct Canvas<'b> {
+    pub buffer: &'b mut Buffer,
+    pub theme: &'b Theme,
+    pub signs: Signs,
+}
+
+/// How wide a terminal shows it. Control signs are drawn as a blank.
+pub fn width(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
+}
+
+/// As much as fits, with a sign for what was cut off.
+pub fn fit(text: &str, room: u16, more: &str) -> String {
+    let clean: String = text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
+    if width(&clean) <= room {
+        return clean;
+    }
+    let room = room.saturating_sub(width(more));
+    let mut cut = String::new();
+    let mut used = 0;
+    for sign in clean.chars() {
+        let wide = u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
+        if used + wide > room {
+            break;
+        }
+        used += wide;
+        cut.push(sign);
+    }
+    if room > 0 {
+        cut.push_str(more);
+    }
+    cut
+}
+
+impl Canvas<'_> {
+    pub fn style(&self, role: Role) -> Style {
+        self.theme.style(role)
+    }
+
+    /// Writes into a row of an area, from a column of it on; says the column behind it.
+    pub fn text(&mut self, area: Rect, x: u16, y: u16, text: &str, role: Role) -> u16 {
+        let style = self.style(role);
+        self.styled(area, x, y, text, style)
+    }
+
+    pub fn styled(&mut self, area: Rect, x: u16, y: u16, text: &str, style: Style) -> u16 {
+        let area = area.intersection(self.buffer.area);
+        if x >= area.width || y >= area.height || text.is_empty() {
+            return x;
+        }
+        let text = fit(text, area.width - x, self.signs.more);
+        self.buffer.set_string(area.x + x, area.y + y, &text, style);
+        x + width(&text)
+    }
+
+    /// At the right edge of a row; not over anything left of `from`.
+    pub fn right(&mut self, area: Rect, from: u16, y: u16, text: &str, role: Role) {
+        let x = area.width.saturating_sub(width(text));
+        if x >= from {
+            self.text(area, x, y, text, role);
+        }
+    }
+
+    /// Gives a whole row a style.
+    pub fn wash(&mut self, area: Rect, y: u16, role: Role) {
+        let area = area.intersection(self.buffer.area);
+        if y < area.height {
+            let row = Rect::new(area.x, area.y + y, area.width, 1);
+            self.buffer.set_style(row, self.theme.style(role));
+        }
+    }
+
+    /// Empties an area.
+    pub fn clear(&mut self, area: Rect) {
+        let area = area.intersection(self.buffer.area);
+        let style = self.style(Role::Text);
+        for y in 0..area.height {
+            let blank = " ".repeat(area.width.into());
+            self.buffer.set_string(area.x, area.y + y, blank, style);
+        }
+    }
+
+    /// Label and text, a pair a row; long texts go on in the next row. Says how many rows it took.
+    pub fn pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
+        let label = pairs.iter().map(|(label, _)| width(label)).max().unwrap_or(0).min(area.width / 2);
+        let mut rows = Vec::new();
+        for (name, text) in pairs {
+            let lines = wrap(text, area.width.saturating_sub(label + 2));
+            rows.extend(lines.into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line)));
+        }
+        let mut y = 0;
+        for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {
+            self.text(area, 0, y, name, Role::Label);
+            self.text(area, label + 2, y, &line, Role::Text);
+            y += 1;
+        }
+        y
+    }
+}
+
+/// Words in lines of a width; a word that is longer is cut.
+pub fn wrap(text: &str, room: u16) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut();
+        let used = last.as_ref().map_or(0, |line| width(line));
+        match last {
+            Some(line) if used == 0 => line.push_str(word),
+            Some(line) if used.saturating_add(width(word)) < room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_cut_by_what_is_seen() {
+        assert_eq!(fit("leaf", 4, "~"), "leaf");
+        assert_eq!(fit("leaves", 4, "~"), "lea~");
+        assert_eq!(fit("叶子叶", 5, "~"), "叶子~");
+        assert_eq!((fit("ab", 0, "~").as_str(), fit("a\u{1b}b", 9, "~").as_str()), ("", "a b"));
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
+}

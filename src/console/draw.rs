@@ -1,0 +1,73 @@
+//! A frame: pure, from the state alone.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::area::area;
+use super::canvas::Canvas;
+use super::signs::Signs;
+use super::theme::{Role, Theme};
+use super::{details, footer, header, help, list, log, map, paths, tour, whatif};
+use crate::session::interactive::{Layer, Loading, ScreenId, State};
+
+/// How things look here; what they are is in the state.
+#[derive(Clone, Debug)]
+pub struct Appearance {
+    pub theme: Theme,
+    pub signs: Signs,
+}
+
+/// Draws the whole screen into an empty buffer.
+pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
+    let mut canvas = Canvas { buffer, theme: &appearance.theme, signs: appearance.signs };
+    header::draw(&mut canvas, state);
+    match &state.layer {
+        Some(Layer::Help(search)) => help::draw(&mut canvas, state, search),
+        Some(Layer::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
+        Some(Layer::Tour(page)) => tour::draw(&mut canvas, state, *page),
+        None => body(&mut canvas, state),
+    }
+    footer::draw(&mut canvas, state);
+}
+
+fn body(canvas: &mut Canvas<'_>, state: &State) {
+    let areas = state.areas();
+    let at = area(areas.body);
+    if state.known.look.is_none() {
+        return nothing_yet(canvas, at, state);
+    }
+    let above = state.current().rows_above(&state.known).min(at.height);
+    let head = Rect { height: above, ..at };
+    let rest = Rect { y: at.y + above, height: at.height - above, ..at };
+    match state.screen {
+        ScreenId::Whatif if state.screens.whatif.page.is_some() => whatif::page(canvas, at, state),
+        ScreenId::Whatif => {
+            whatif::head(canvas, head, state);
+            list::draw(canvas, rest, state);
+        }
+        ScreenId::Paths => {
+            paths::head(canvas, head, state);
+            list::draw(canvas, rest, state);
+        }
+        ScreenId::Fabric if state.screens.fabric.shows_map() => map::draw(canvas, at, state),
+        ScreenId::Fabric | ScreenId::Links => list::draw(canvas, rest, state),
+    }
+    details::draw(canvas, area(areas.details), state);
+}
+
+/// The first frame, before anything was read, or when nothing could be.
+fn nothing_yet(canvas: &mut Canvas<'_>, at: Rect, state: &State) {
+    match &state.loading {
+        Loading::Failed(error) => {
+            canvas.text(at, 2, 1, "The source could not be read", Role::Danger);
+            let lines = super::canvas::wrap(error, at.width.saturating_sub(4).min(90));
+            for (y, line) in (3..at.height).zip(lines) {
+                canvas.text(at, 2, y, &line, Role::Text);
+            }
+        }
+        _ => {
+            canvas.text(at, 2, 1, &format!("Reading {}", state.source), Role::Text);
+            canvas.text(at, 2, 2, "Every screen works as soon as there is something to show.", Role::Dim);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The two lines at the top: what is looked at, and where one is.
+
+use super::area::area;
+use super::canvas::{Canvas, width};
+use super::theme::Role;
+use crate::session::counted;
+use crate::session::interactive::{Loading, SCREENS, State};
+
+pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
+    let areas = state.areas();
+    let at = area(areas.header);
+    let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
+    let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(&state.source)), role);
+    x = canvas.text(at, x + 1, 0, &state.source, Role::Header);
+    x = canvas.text(at, x + 2, 0, &size(state), Role::Text);
+    x = canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
+    let marks = state.known.marks.len();
+    if marks > 0 {
+        x = canvas.text(at, x + 2, 0, &format!("{} {marks} marked", canvas.signs.marked), Role::Marked);
+    }
+    canvas.right(at, x + 1, 0, "read-only ", Role::Dim);
+    crumbs(canvas, state);
+}
+
+/// What sort of source it is, in a word.
+fn kind(source: &str) -> &'static str {
+    match source.split(':').next() {
+        Some("umad") => "LIVE",
+        Some("sim") => "SIM",
+        _ => "FILES",
+    }
+}
+
+fn size(state: &State) -> String {
+    match (&state.known.look, &state.loading) {
+        (Some(look), _) => {
+            let fabric = look.fabric();
+            let hosts = fabric.count(crate::fabric::NodeKind::ChannelAdapter);
+            format!(
+                "{}, {}",
+                counted(fabric.switch_count(), "switch", "switches"),
+                counted(hosts, "host", "hosts")
+            )
+        }
+        (None, Loading::Failed(_)) => "not read".to_owned(),
+        (None, _) => "reading".to_owned(),
+    }
+}
+
+fn manager(state: &State) -> String {
+    let manager = state.known.look.as_ref().and_then(|look| {
+        let manager = look.observation.subnet_manager.as_ref()?;
+        let node = look.fabric().node_by_guid(manager.guid);
+        Some(node.map_or_else(|| manager.guid.to_string(), |node| look.name(node).to_owned()))
+    });
+    match (&state.known.look, manager) {
+        (None, _) => String::new(),
+        (_, Some(name)) => format!("SM {name}"),
+        (_, None) => "no SM known".to_owned(),
+    }
+}
+
+fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
+    let at = area(state.areas().crumbs);
+    let mut x = 0;
+    for (number, screen) in SCREENS.iter().enumerate() {
+        let open = screen.id == state.screen;
+        let role = if open { Role::ScreenOpen } else { Role::Screen };
+        x = canvas.text(at, x, 0, &format!("{} {}", number + 1, screen.title), role) + 2;
+    }
+    let crumbs = state.current().crumbs(&state.known);
+    if !crumbs.is_empty() {
+        let sign = format!(" {} ", canvas.signs.crumb);
+        let text = crumbs.join(&sign);
+        let room = at.width.saturating_sub(x);
+        // The innermost crumb matters most, so a line that is too long loses its beginning.
+        let shown = match width(&text) > room {
+            true => crumbs.last().cloned().unwrap_or_default(),
+            false => text,
+        };
+        canvas.text(at, x, 0, &shown, Role::Crumb);
+    }
+}

@@ -1,0 +1,157 @@
+//! A list: headings, the rows that are to be seen, the cursor. Its work follows the height of the screen, whatever the
+//! size of the fabric.
+
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, width};
+use super::theme::Role;
+use crate::session::interactive::State;
+use crate::session::{Kind, Listing, Value};
+
+/// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
+const SAMPLE: usize = 64;
+const GAP: u16 = 2;
+/// No column but the last takes more than this while others wait for room.
+const WIDEST: u16 = 40;
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let screen = state.current();
+    let table = screen.table();
+    let Some(listing) = screen.listing(&state.known) else {
+        canvas.text(area, 1, 0, &screen.when_empty(&state.known), Role::Dim);
+        return;
+    };
+    let listing = &*listing;
+    let height = usize::from(area.height.saturating_sub(1));
+    let rows = &table.selection.rows;
+    if rows.is_empty() {
+        let words = match (rows.len() < table.selection.of, &table.filter) {
+            (true, filter) => format!("none of {} rows fits '{filter}'; Esc shows all", table.selection.of),
+            (false, _) => listing.when_empty().to_owned(),
+        };
+        headings(canvas, area, listing, &columns(table, listing, &[], area.width), state);
+        canvas.text(area, 1, 1, &words, Role::Dim);
+        return;
+    }
+    let top = table.top.min(rows.len() - 1);
+    let seen = &rows[top..rows.len().min(top + height)];
+    let sample: Vec<usize> = rows.iter().take(SAMPLE).chain(seen).copied().collect();
+    let columns = columns(table, listing, &sample, area.width);
+    headings(canvas, area, listing, &columns, state);
+    for (at, row) in seen.iter().enumerate() {
+        let y = at as u16 + 1;
+        let here = top + at == table.cursor;
+        let failed = screen.what(*row, &state.known).is_some_and(|what| state.known.failed(what));
+        if here {
+            canvas.wash(area, y, Role::Cursor);
+        }
+        let base = match (here, failed) {
+            (true, _) => Role::Cursor,
+            (_, true) => Role::Marked,
+            _ => Role::Text,
+        };
+        let sign = match (here, failed) {
+            (true, _) => canvas.signs.cursor,
+            (_, true) => canvas.signs.marked,
+            _ => "",
+        };
+        canvas.text(area, 0, y, sign, base);
+        for column in &columns {
+            cell(canvas, area, y, column, listing, *row, base);
+        }
+    }
+}
+
+/// A column in sight: which, where, how wide.
+struct Shown {
+    column: usize,
+    x: u16,
+    width: u16,
+    right: bool,
+}
+
+fn columns(
+    table: &crate::session::interactive::Table,
+    listing: &dyn Listing,
+    sample: &[usize],
+    room: u16,
+) -> Vec<Shown> {
+    let all = &table.selection.columns;
+    let mut shown = Vec::new();
+    let mut x = 2;
+    // The first column says what a row is about, so it stays when others are scrolled away.
+    let order = all.first().into_iter().chain(all.iter().skip(1 + table.left));
+    for column in order {
+        let about = listing.column(*column);
+        let widest = sample.iter().map(|row| width(&listing.cell(*row, *column).shown())).max().unwrap_or(0);
+        let wide = widest.min(WIDEST).max(width(&about.title));
+        if x >= room {
+            break;
+        }
+        // A column that would show less than half of itself is left for the arrow keys.
+        if !shown.is_empty() && x + wide / 2 > room {
+            break;
+        }
+        let right = matches!(about.kind, Kind::Number);
+        shown.push(Shown { column: *column, x, width: wide.min(room - x), right });
+        x += wide + GAP;
+    }
+    shown
+}
+
+fn headings(canvas: &mut Canvas<'_>, area: Rect, listing: &dyn Listing, columns: &[Shown], state: &State) {
+    let table = state.current().table();
+    for shown in columns {
+        let about = listing.column(shown.column);
+        let sorted = table.sort.as_ref().filter(|(id, _)| id.as_str() == about.id.as_ref());
+        let sign = match sorted {
+            Some((_, true)) => canvas.signs.down,
+            Some((_, false)) => canvas.signs.up,
+            None => "",
+        };
+        let title = format!("{}{sign}", about.title);
+        let x = if shown.right { shown.x + shown.width.saturating_sub(width(&title)) } else { shown.x };
+        canvas.text(area, x, 0, &title, Role::Heading);
+    }
+    let hidden = table.selection.columns.len().saturating_sub(columns.len() + table.left);
+    if hidden > 0 {
+        let more = canvas.signs.more;
+        canvas.right(area, area.width.saturating_sub(1), 0, more, Role::Dim);
+    }
+}
+
+fn cell(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    y: u16,
+    shown: &Shown,
+    listing: &dyn Listing,
+    row: usize,
+    base: Role,
+) {
+    let value = listing.cell(row, shown.column);
+    let text = value.shown();
+    let text = super::canvas::fit(&text, shown.width, canvas.signs.more);
+    let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
+    let id = listing.column(shown.column).id.clone();
+    let role = if base == Role::Text { role_of(&id, &value) } else { base };
+    canvas.text(area, x, y, &text, role);
+}
+
+/// What a value means, for its colour; its text says the same.
+fn role_of(column: &str, value: &Value<'_>) -> Role {
+    let text = value.shown();
+    match (column, text.as_ref()) {
+        (_, "-") => Role::Dim,
+        ("degraded" | "mismatch", "yes") => Role::LinkDegraded,
+        ("deadlock_free" | "transition", "yes") => Role::Good,
+        ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
+        ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
+        ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
+        ("state", "marked") => Role::Marked,
+        ("state", "clean") => Role::Good,
+        ("state", "findings" | "refused") => Role::Warning,
+        ("lost", lost) if lost != "0" => Role::Danger,
+        _ => Role::Text,
+    }
+}

@@ -1,0 +1,29 @@
+//! The face that somebody sits before: draws the state of a session and turns what a terminal says into keys. It
+//! decides nothing.
+
+mod area;
+mod canvas;
+mod depth;
+mod details;
+mod draw;
+mod footer;
+mod header;
+mod help;
+mod keys;
+mod list;
+mod log;
+mod map;
+mod paths;
+mod prompt;
+mod signs;
+mod theme;
+mod theme_file;
+mod tour;
+mod whatif;
+
+pub use depth::Depth;
+pub use draw::{Appearance, draw};
+pub use keys::happening;
+pub use signs::Signs;
+pub use theme::{BUILT_IN, Role, Theme};
+pub use theme_file::ThemeError;

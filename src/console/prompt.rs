@@ -1,0 +1,60 @@
+//! The line that is being typed, and what it could be completed to.
+
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, width};
+use super::theme::Role;
+use crate::session::interactive::{Prompt, Purpose, State, completions};
+
+/// How many completions are shown.
+const SHOWN: usize = 8;
+
+pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {
+    let sign = match prompt.purpose {
+        Purpose::Filter => "/".to_owned(),
+        Purpose::Command => ":".to_owned(),
+        purpose => format!("{}: ", purpose.title()),
+    };
+    let x = canvas.text(at, 0, 0, &sign, Role::Prompt);
+    // A line that is longer than the screen shows its end.
+    let before: String = prompt.text.chars().take(prompt.cursor).collect();
+    let room = at.width.saturating_sub(x + 1);
+    let mut skip = 0;
+    while width(&before.chars().skip(skip).collect::<String>()) > room && skip < prompt.cursor {
+        skip += 1;
+    }
+    let shown: String = prompt.text.chars().skip(skip).collect();
+    canvas.text(at, x, 0, &shown, Role::Text);
+    let cursor = x + width(&before.chars().skip(skip).collect::<String>());
+    let under: String = prompt.text.chars().skip(prompt.cursor).take(1).collect();
+    let style = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::REVERSED);
+    canvas.styled(at, cursor, 0, if under.is_empty() { " " } else { &under }, style);
+    let table = state.current().table();
+    if let (Purpose::Filter, Some(problem)) = (prompt.purpose, &table.problem) {
+        canvas.text(at, cursor + 3, 0, problem, Role::Danger);
+    }
+    if prompt.purpose == Purpose::Command {
+        list(canvas, at, prompt);
+    }
+}
+
+fn list(canvas: &mut Canvas<'_>, at: Rect, prompt: &Prompt) {
+    let all = completions(&prompt.text);
+    let room = usize::from(at.y).min(SHOWN);
+    let picked = prompt.picked.unwrap_or(0);
+    let top = picked.saturating_sub(room.saturating_sub(1));
+    let shown = all.iter().skip(top).take(room);
+    let rows = shown.clone().count() as u16;
+    let over = Rect { y: at.y - rows, height: rows, ..at };
+    canvas.clear(over);
+    for (y, action) in (0..rows).zip(shown) {
+        let here = prompt.picked == Some(top + usize::from(y));
+        if here {
+            canvas.wash(over, y, Role::Cursor);
+        }
+        let role = if here { Role::Cursor } else { Role::Key };
+        let words = if action.argument.is_empty() { action.id.to_owned() } else { format!("{} {}", action.id, action.argument) };
+        canvas.text(over, 1, y, &words, role);
+        canvas.text(over, 26, y, action.title, if here { Role::Cursor } else { Role::Text });
+    }
+}

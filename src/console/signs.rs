@@ -1,0 +1,44 @@
+//! Signs that are drawn: Unicode, or ASCII where a terminal or an operator wants that.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Signs {
+    pub cursor: &'static str,
+    pub marked: &'static str,
+    pub crumb: &'static str,
+    pub up: &'static str,
+    pub down: &'static str,
+    pub more: &'static str,
+    pub rule: &'static str,
+    pub beside: &'static str,
+    /// A switch on the map: well, degraded, down, marked.
+    pub map: [&'static str; 4],
+    pub bar: [&'static str; 2],
+}
+
+impl Signs {
+    pub const UNICODE: Self = Self {
+        cursor: "▶",
+        marked: "✗",
+        crumb: "›",
+        up: "▲",
+        down: "▼",
+        more: "…",
+        rule: "─",
+        beside: "│",
+        map: ["■", "◪", "□", "✗"],
+        bar: ["█", "░"],
+    };
+
+    pub const ASCII: Self = Self {
+        cursor: ">",
+        marked: "x",
+        crumb: ">",
+        up: "^",
+        down: "v",
+        more: "~",
+        rule: "-",
+        beside: "|",
+        map: ["#", "%", "o", "x"],
+        bar: ["#", "."],
+    };
+}

@@ -1,0 +1,114 @@
+//! Themes: a style for every role. A role is what a thing means, never how it looks.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::Style;
+
+use super::depth::Depth;
+use super::theme_file::{ThemeError, resolve};
+
+/// Each line is a role: its variant and the word that themes use.
+macro_rules! roles {
+    ($($role:ident $word:literal;)+) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Role { $($role),+ }
+
+        impl Role {
+            pub const ALL: &[Self] = &[$(Self::$role),+];
+
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$role => $word),+ }
+            }
+        }
+    };
+}
+
+roles! {
+    Text "text";
+    Dim "dim";
+    Header "header";
+    HeaderLive "header.live";
+    Screen "screen";
+    ScreenOpen "screen.open";
+    Crumb "crumb";
+    Heading "heading";
+    Cursor "cursor";
+    Key "key";
+    Prompt "prompt";
+    Border "border";
+    Label "label";
+    Good "good";
+    Warning "warning";
+    Danger "danger";
+    LinkDown "link.down";
+    LinkDegraded "link.degraded";
+    Marked "marked";
+    Heat0 "heat.0";
+    Heat1 "heat.1";
+    Heat2 "heat.2";
+    Heat3 "heat.3";
+}
+
+/// The themes that come with the program.
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("dark", include_str!("../../themes/dark.toml")),
+    ("light", include_str!("../../themes/light.toml")),
+    ("high-contrast", include_str!("../../themes/high-contrast.toml")),
+    ("colour-blind", include_str!("../../themes/colour-blind.toml")),
+    ("sixteen", include_str!("../../themes/sixteen.toml")),
+    ("mono", include_str!("../../themes/mono.toml")),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Theme {
+    pub name: String,
+    styles: Vec<Style>,
+}
+
+impl Theme {
+    /// A theme that comes with the program, as far as the terminal can show it.
+    pub fn built_in(name: &str, depth: Depth) -> Result<Self, ThemeError> {
+        Self::with(name, &BTreeMap::new(), depth)
+    }
+
+    /// A theme by name; `own` are texts of themes that stand beside those that come with the program.
+    pub fn with(name: &str, own: &BTreeMap<String, String>, depth: Depth) -> Result<Self, ThemeError> {
+        let text = |name: &str| -> Option<&str> {
+            let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+            own.get(name).map(String::as_str).or_else(built_in)
+        };
+        let roles = resolve(name, &text)?;
+        let style = |role: &Role| depth.style(roles.get(role).copied().unwrap_or_default());
+        Ok(Self { name: name.to_owned(), styles: Role::ALL.iter().map(style).collect() })
+    }
+
+    pub fn style(&self, role: Role) -> Style {
+        self.styles.get(role as usize).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_theme_has_every_role() {
+        for (name, text) in BUILT_IN {
+            for depth in [Depth::Mono, Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+                Theme::built_in(name, depth).unwrap_or_else(|e| panic!("{name}: {e}"));
+            }
+            assert!(text.starts_with('#'), "{name} begins with a comment that says what it is for");
+        }
+    }
+
+    /// What is told apart in colours is told apart without.
+    #[test]
+    fn states_differ_without_colours() {
+        for (name, _) in BUILT_IN {
+            let theme = Theme::built_in(name, Depth::Mono).unwrap();
+            for role in [Role::Cursor, Role::Danger, Role::Marked, Role::LinkDown, Role::ScreenOpen, Role::Header] {
+                assert_ne!(theme.style(role), theme.style(Role::Text), "{name}: {}", role.word());
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The file of a theme: `inherits`, a palette of named colours, and roles.
+
+use std::collections::BTreeMap;
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::Deserialize;
+
+use super::theme::Role;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ThemeError {
+    #[error("FD-7301: there is no theme '{0}'; there are dark, light, high-contrast, colour-blind, sixteen, mono")]
+    Unknown(String),
+    #[error("FD-7302: theme {theme}: {what}")]
+    Malformed { theme: String, what: String },
+    #[error("FD-7303: theme {theme}: there is no role '{role}'")]
+    Role { theme: String, role: String },
+    #[error("FD-7304: theme {theme}: '{color}' is no colour; write #rrggbb, a name of the palette, or one of the sixteen")]
+    Color { theme: String, color: String },
+    #[error("FD-7305: theme {0} inherits from itself")]
+    Circle(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    inherits: Option<String>,
+    #[serde(default)]
+    palette: BTreeMap<String, String>,
+    #[serde(default)]
+    roles: BTreeMap<String, Look>,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Look {
+    Foreground(String),
+    Full(Full),
+}
+
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Full {
+    fg: Option<String>,
+    bg: Option<String>,
+    bold: bool,
+    dim: bool,
+    underlined: bool,
+    reversed: bool,
+}
+
+/// The styles of a theme, those that it inherits first. `text` brings the text of a theme by name.
+pub fn resolve<'t>(
+    name: &str,
+    text: &dyn Fn(&str) -> Option<&'t str>,
+) -> Result<BTreeMap<Role, Style>, ThemeError> {
+    let mut chain: Vec<(String, File)> = Vec::new();
+    let mut next = Some(name.to_owned());
+    while let Some(name) = next.take() {
+        if chain.iter().any(|(seen, _)| *seen == name) {
+            return Err(ThemeError::Circle(name));
+        }
+        let text = text(&name).ok_or_else(|| ThemeError::Unknown(name.clone()))?;
+        let malformed = |error: toml::de::Error| ThemeError::Malformed { theme: name.clone(), what: error.to_string() };
+        let file: File = toml::from_str(text).map_err(malformed)?;
+        next.clone_from(&file.inherits);
+        chain.push((name, file));
+    }
+    let (mut palette, mut roles) = (BTreeMap::new(), BTreeMap::new());
+    for (theme, file) in chain.iter().rev() {
+        palette.extend(file.palette.iter().map(|(name, color)| (name.as_str(), color.as_str())));
+        for (word, look) in &file.roles {
+            let role = Role::ALL.iter().find(|role| role.word() == word);
+            let role = role.ok_or_else(|| ThemeError::Role { theme: theme.clone(), role: word.clone() })?;
+            roles.insert(*role, (theme, look));
+        }
+    }
+    let style = |(role, (theme, look)): (Role, (&String, &Look))| Ok((role, style(look, theme, &palette)?));
+    roles.into_iter().map(style).collect()
+}
+
+fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Style, ThemeError> {
+    let full = match look {
+        Look::Foreground(fg) => Full { fg: Some(fg.clone()), ..Full::default() },
+        Look::Full(full) => full.clone(),
+    };
+    let read = |name: &Option<String>| -> Result<Option<Color>, ThemeError> {
+        let Some(name) = name else { return Ok(None) };
+        let color = palette.get(name.as_str()).copied().unwrap_or(name);
+        color.parse().map(Some).map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
+    };
+    let modifiers = [
+        (full.bold, Modifier::BOLD),
+        (full.dim, Modifier::DIM),
+        (full.underlined, Modifier::UNDERLINED),
+        (full.reversed, Modifier::REVERSED),
+    ];
+    let modifiers = modifiers.into_iter().filter(|(set, _)| *set).map(|(_, modifier)| modifier);
+    Ok(Style { fg: read(&full.fg)?, bg: read(&full.bg)?, add_modifier: modifiers.collect(), ..Style::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &'static str) -> Result<BTreeMap<Role, Style>, ThemeError> {
+        resolve("x", &|name| match name {
+            "x" => Some(text),
+            "base" => Some("[palette]\nfire = '#ff0000'\n[roles]\ndanger = 'fire'\ntext = 'white'"),
+            "ring" => Some("inherits = 'x'"),
+            _ => None,
+        })
+    }
+
+    #[test]
+    fn a_theme_takes_over_and_mistakes_are_named() {
+        let roles = of("inherits = 'base'\n[palette]\nfire = '#00ff00'\n[roles]\ntext = { fg = 'gray', bold = true }").unwrap();
+        assert_eq!(roles[&Role::Danger].fg, Some(Color::Rgb(0, 255, 0)));
+        assert_eq!(roles[&Role::Text], Style::new().fg(Color::Gray).add_modifier(Modifier::BOLD));
+        assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Circle(_))));
+        assert!(matches!(of("inherits = 'nothing'"), Err(ThemeError::Unknown(_))));
+        assert!(matches!(of("[roles]\nxyz = 'red'"), Err(ThemeError::Role { .. })));
+        assert!(matches!(of("[roles]\ntext = 'reddish'"), Err(ThemeError::Color { .. })));
+        assert!(matches!(of("[roles"), Err(ThemeError::Malformed { .. })));
+        assert!(matches!(of("[roles]\ntext = { blink = true }"), Err(ThemeError::Malformed { .. })));
+    }
+}

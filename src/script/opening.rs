@@ -1,0 +1,44 @@
+//! What the console opens with: the source and everything that flags and configuration say of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::args::Color;
+use super::context::Context;
+use super::open::Reach;
+use super::overview::DEFAULT;
+
+#[derive(Clone, Debug)]
+pub struct Opening {
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub reach: Reach,
+    pub node_name_map: Option<PathBuf>,
+    pub theme: Option<String>,
+    pub ascii: bool,
+    /// Colours although the environment asks for none, or none although it has some.
+    pub color: Option<bool>,
+    pub keys: BTreeMap<String, Vec<String>>,
+    pub no_times: bool,
+}
+
+impl Opening {
+    pub(super) fn of(context: &Context<'_, '_>) -> Self {
+        let (globals, config) = (context.globals, &context.config);
+        let color = match globals.color.or(config.color) {
+            Some(Color::Always) => Some(true),
+            Some(Color::Never) => Some(false),
+            Some(Color::Auto) | None => None,
+        };
+        Self {
+            source: context.source().unwrap_or(DEFAULT).to_owned(),
+            reach: context.reach(),
+            node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),
+            theme: globals.theme.clone().or_else(|| config.theme.clone()),
+            ascii: globals.ascii || config.ascii,
+            color,
+            keys: config.keys.clone(),
+            no_times: globals.no_times,
+        }
+    }
+}

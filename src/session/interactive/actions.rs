@@ -1,0 +1,409 @@
+//! The table of actions: every thing that a key or a word does, once. The keymap, the palette, the help, the footer and
+//! `docs/keys.md` are made from it.
+
+use std::path::PathBuf;
+
+use super::effect::{Effect, Job, PlanFor};
+use super::forward;
+use super::layer::{Help, Layer, Scroll};
+use super::messages::Severity;
+use super::prompt::{Prompt, Purpose};
+use super::screens::{Entered, SCREENS, ScreenId};
+use super::state::{Loading, State, quoted};
+use super::update::{page, set_filter};
+use crate::fabric::Element;
+use crate::routing::engine;
+use crate::session::{Danger, mark_random};
+
+/// Where its key works. Its word works everywhere, and leads to the screen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    Everywhere,
+    On(ScreenId),
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Everywhere => f.write_str("every screen"),
+            Self::On(screen) => write!(f, "the screen {}", screen.title().title),
+        }
+    }
+}
+
+/// What an action does, with the rest of its line.
+pub type Act = fn(&mut State, &str) -> Vec<Effect>;
+
+#[derive(Clone, Copy)]
+pub struct Action {
+    /// Its word in the palette and in the configuration.
+    pub id: &'static str,
+    /// One line, without a full stop.
+    pub title: &'static str,
+    /// What may follow its word.
+    pub argument: &'static str,
+    pub keys: &'static [&'static str],
+    pub place: Place,
+    pub danger: Danger,
+    /// Whether the footer shows it.
+    pub prominent: bool,
+    /// Why it cannot run now.
+    pub ready: fn(&State) -> Result<(), String>,
+    /// The command line that does the same.
+    pub line: Option<fn(&State) -> Option<String>>,
+    pub act: Act,
+}
+
+impl std::fmt::Debug for Action {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Action").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+const fn of(id: &'static str, keys: &'static [&'static str], title: &'static str, act: Act) -> Action {
+    Action {
+        id,
+        title,
+        argument: "",
+        keys,
+        place: Place::Everywhere,
+        danger: Danger::None,
+        prominent: false,
+        ready: |_| Ok(()),
+        line: None,
+        act,
+    }
+}
+
+impl Action {
+    const fn on(mut self, screen: ScreenId) -> Self {
+        self.place = Place::On(screen);
+        self
+    }
+
+    const fn takes(mut self, argument: &'static str) -> Self {
+        self.argument = argument;
+        self
+    }
+
+    const fn when(mut self, ready: fn(&State) -> Result<(), String>) -> Self {
+        self.ready = ready;
+        self
+    }
+
+    const fn prominent(mut self) -> Self {
+        self.prominent = true;
+        self
+    }
+
+    const fn line(mut self, line: fn(&State) -> Option<String>) -> Self {
+        self.line = Some(line);
+        self
+    }
+
+    const fn writes_file(mut self) -> Self {
+        self.danger = Danger::WritesFile;
+        self
+    }
+}
+
+/// In the order of help.
+pub const ACTIONS: &[Action] = &[
+    of("help", &["?"], "Show the keys, and search them", |state, _| {
+        state.layer = Some(Layer::Help(Help::default()));
+        Vec::new()
+    })
+    .prominent(),
+    of("tour", &[], "Take the tour", |state, _| {
+        state.layer = Some(Layer::Tour(0));
+        Vec::new()
+    }),
+    of("quit", &["q", "ctrl-q"], "Go back, and leave at the top", |state, _| match go_out(state) {
+        true => Vec::new(),
+        false => leave(state),
+    }),
+    of("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
+        if !go_out(state) && !state.tasks.running().is_empty() {
+            return forward::cancel_all(state);
+        }
+        Vec::new()
+    }),
+    of("enter", &["enter"], "Go in", |state, _| {
+        let (screen, known) = state.current_mut();
+        match screen.enter(known) {
+            Entered::Done => {}
+            Entered::Nothing(why) => state.say(Severity::Said, why),
+            Entered::Ask(purpose) => state.prompt = Some(Prompt::new(purpose, "")),
+        }
+        Vec::new()
+    }),
+    of("palette", &[":"], "Type an action by its word", |state, _| {
+        state.prompt = Some(Prompt::new(Purpose::Command, ""));
+        Vec::new()
+    })
+    .prominent(),
+    of("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine", |state, argument| {
+        if argument.is_empty() {
+            let filter = state.current().table().filter.clone();
+            state.prompt = Some(Prompt::new(Purpose::Filter, filter));
+        } else {
+            set_filter(state, argument.to_owned());
+        }
+        Vec::new()
+    })
+    .takes("CONDITION")
+    .when(has_list)
+    .prominent(),
+    of("screen-1", &["1"], SCREENS[0].about, |state, _| to(state, 0)),
+    of("screen-2", &["2"], SCREENS[1].about, |state, _| to(state, 1)),
+    of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)),
+    of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)),
+    of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true)),
+    of("previous-view", &["shift-tab"], "The way before", |state, _| view(state, false)),
+    of("up", &["up", "k"], "One row up", |state, _| step(state, -1)),
+    of("down", &["down", "j"], "One row down", |state, _| step(state, 1)),
+    of("page-up", &["pgup", "ctrl-b"], "One page up", |state, _| step(state, -(page(state) as isize))),
+    of("page-down", &["pgdn", "ctrl-f"], "One page down", |state, _| step(state, page(state) as isize)),
+    of("first", &["g", "home"], "The first row", |state, _| step(state, isize::MIN)),
+    of("last", &["G", "end"], "The last row", |state, _| step(state, isize::MAX)),
+    of("left", &["left", "h"], "Columns to the left", |state, _| columns(state, -1)),
+    of("right", &["right", "l"], "Columns to the right", |state, _| columns(state, 1)),
+    of("sort", &["s"], "Sort by the next column", |state, _| sort(state, false)).when(has_list),
+    of("reverse", &["S"], "Turn the order around", |state, _| sort(state, true)).when(has_list),
+    of("mark", &["f"], "Mark as failed, or take the mark away", |state, argument| {
+        let what = match argument.is_empty() {
+            true => state.current().current(&state.known),
+            false => named(state, argument),
+        };
+        what.map(|what| forward::mark(state, what)).unwrap_or_default()
+    })
+    .takes("ELEMENT")
+    .when(has_fabric)
+    .prominent(),
+    of("clear-marks", &["F"], "Take all marks away", |state, _| {
+        state.known.marks.clear();
+        state.say(Severity::Said, "no element is marked any more");
+        forward::remarked(state)
+    })
+    .when(|state| match state.known.marks.is_empty() {
+        true => Err("nothing is marked".to_owned()),
+        false => Ok(()),
+    }),
+    of("random", &[], "Mark so many random links between switches", random).takes("COUNT").when(has_fabric),
+    of("preview", &["p"], "Let every engine route what is left", |state, argument| {
+        state.screen = ScreenId::Whatif;
+        let asked = match argument.is_empty() {
+            true => forward::all_engines(),
+            false => argument.split([',', ' ']).filter_map(engine).collect(),
+        };
+        forward::preview(state, &asked)
+    })
+    .takes("ENGINE,...")
+    .when(has_fabric)
+    .line(|state| Some(state.line(&format!("whatif{}", state.marks_as_arguments()))))
+    .prominent(),
+    of("write-plan", &["w"], "Write the plan of this engine into a file", |state, argument| {
+        if !argument.is_empty() {
+            return write_plan(state, argument);
+        }
+        let engine = state.screens.whatif.engine().map_or("reroute", |engine| engine.id);
+        state.prompt = Some(Prompt::new(Purpose::PlanFile, format!("{engine}.plan")));
+        Vec::new()
+    })
+    .takes("FILE")
+    .on(ScreenId::Whatif)
+    .when(can_write_plan)
+    .writes_file()
+    .prominent(),
+    of("trace", &["t"], "Follow a path that begins here", |state, argument| {
+        let begin = match argument.is_empty() {
+            true => state.current().current(&state.known).and_then(|what| state.known.element(what)),
+            false => argument.split_whitespace().next().map(str::to_owned),
+        };
+        state.screen = ScreenId::Paths;
+        if let Some(begin) = begin {
+            state.screens.paths.set(Purpose::From, begin, &state.known);
+        }
+        match argument.split_whitespace().nth(1) {
+            Some(end) => state.screens.paths.set(Purpose::To, end.to_owned(), &state.known),
+            None => state.prompt = Some(Prompt::new(Purpose::To, "")),
+        }
+        Vec::new()
+    })
+    .takes("FROM TO")
+    .when(has_fabric),
+    of("from", &["b"], "Where the path begins", |state, _| ask(state, Purpose::From)).on(ScreenId::Paths),
+    of("to", &["e"], "Where the path ends", |state, _| ask(state, Purpose::To)).on(ScreenId::Paths),
+    of("copy-line", &["c"], "Copy the command line that shows or does the same", |state, _| {
+        match equivalent(state) {
+            Some(line) => {
+                state.say(Severity::Said, line.clone());
+                vec![Effect::Copy(line)]
+            }
+            None => {
+                state.say(Severity::Warning, "no command line shows this");
+                Vec::new()
+            }
+        }
+    })
+    .prominent(),
+    of("look-again", &["r"], "Look at the source again", |state, _| {
+        let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
+        state.loading = Loading::Under(task);
+        vec![effect]
+    })
+    .when(|state| match state.loading {
+        Loading::Under(_) => Err("a look is under way".to_owned()),
+        _ => Ok(()),
+    }),
+    of("log", &["M"], "Show what was said so far", |state, _| {
+        state.layer = Some(Layer::Log(Scroll { top: usize::MAX / 4 }));
+        Vec::new()
+    }),
+    of("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw]),
+    of("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend]),
+];
+
+/// The action of a word.
+pub fn action(id: &str) -> Option<&'static Action> {
+    ACTIONS.iter().find(|action| action.id == id)
+}
+
+fn has_fabric(state: &State) -> Result<(), String> {
+    match (&state.known.look, &state.loading) {
+        (Some(_), _) => Ok(()),
+        (None, Loading::Failed(_)) => Err("the source could not be read; r looks again".to_owned()),
+        (None, _) => Err("the source is still being read".to_owned()),
+    }
+}
+
+fn has_list(state: &State) -> Result<(), String> {
+    match state.current().listing(&state.known) {
+        Some(_) => Ok(()),
+        None => Err("there is no list here".to_owned()),
+    }
+}
+
+fn can_write_plan(state: &State) -> Result<(), String> {
+    has_fabric(state)?;
+    let Some(engine) = state.screens.whatif.engine() else { return Err("put the cursor on an engine".to_owned()) };
+    match state.known.proposal(engine) {
+        Some(_) => Ok(()),
+        None => Err(format!("{} has no routes for these marks; p asks it", engine.id)),
+    }
+}
+
+/// Writes the plan of the engine under the cursor.
+pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
+    let found = state.screens.whatif.engine().and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
+    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else { return Vec::new() };
+    let marks = state.known.marks.clone();
+    let rest = format!("route --engine {}{} -o {}", engine.id, state.marks_as_arguments(), quoted(file));
+    state.last_line = Some(state.line(&rest));
+    let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
+    vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
+}
+
+fn leave(state: &mut State) -> Vec<Effect> {
+    state.leaving = true;
+    vec![Effect::Leave]
+}
+
+/// One step out; false at the top.
+fn go_out(state: &mut State) -> bool {
+    let (screen, known) = state.current_mut();
+    if screen.out(known) {
+        return true;
+    }
+    let elsewhere = state.screen != ScreenId::Fabric;
+    state.screen = ScreenId::Fabric;
+    elsewhere
+}
+
+fn to(state: &mut State, at: usize) -> Vec<Effect> {
+    if let Some(screen) = SCREENS.get(at) {
+        state.screen = screen.id;
+    }
+    Vec::new()
+}
+
+fn view(state: &mut State, forward: bool) -> Vec<Effect> {
+    let (screen, known) = state.current_mut();
+    screen.next_view(known, forward);
+    Vec::new()
+}
+
+fn step(state: &mut State, by: isize) -> Vec<Effect> {
+    if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
+        let top = &mut state.screens.whatif.top;
+        *top = top.saturating_add_signed(by).min(1000);
+        return Vec::new();
+    }
+    state.current_mut().0.table_mut().step(by);
+    Vec::new()
+}
+
+fn columns(state: &mut State, by: isize) -> Vec<Effect> {
+    state.current_mut().0.table_mut().scroll_columns(by);
+    Vec::new()
+}
+
+fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
+    let (screen, known) = state.current_mut();
+    let mut table = std::mem::take(screen.table_mut());
+    if let Some(listing) = screen.listing(known) {
+        if reverse { table.reverse(&*listing) } else { table.sort_by_next(&*listing) }
+    }
+    let order = table.sort.clone();
+    *screen.table_mut() = table;
+    let said = match order {
+        Some((column, true)) => format!("sorted by {column}, largest first"),
+        Some((column, false)) => format!("sorted by {column}"),
+        None => "in the order of the fabric".to_owned(),
+    };
+    state.say(Severity::Said, said);
+    Vec::new()
+}
+
+fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
+    state.prompt = Some(Prompt::new(purpose, ""));
+    Vec::new()
+}
+
+fn named(state: &mut State, text: &str) -> Option<crate::fabric::Resolved> {
+    let look = state.known.look.clone()?;
+    let found = text.parse::<Element>().and_then(|element| element.resolve(look.fabric(), &look.names));
+    found.map_err(|error| state.say(Severity::Error, error.to_string())).ok()
+}
+
+fn random(state: &mut State, argument: &str) -> Vec<Effect> {
+    let Ok(count) = argument.trim().parse::<usize>() else {
+        state.say(Severity::Error, "random takes a number of links: random 3");
+        return Vec::new();
+    };
+    let Some(look) = state.known.look.clone() else { return Vec::new() };
+    let before = state.known.marks.len();
+    mark_random(&look, &mut state.known.marks, count, state.seed);
+    state.seed += 1;
+    let drawn = state.known.marks.len() - before;
+    state.say(Severity::Said, format!("{drawn} random links are marked; nothing is touched in the fabric"));
+    forward::remarked(state)
+}
+
+/// The command line that shows what the screen shows, or did what was done last.
+fn equivalent(state: &State) -> Option<String> {
+    if state.screen == ScreenId::Whatif {
+        let asked: Vec<&str> = state.engines().keys().copied().collect();
+        let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
+    }
+    let mut line = state.line(&state.current().command(&state.known)?);
+    let table = state.current().table();
+    if !table.filter.is_empty() {
+        line.push_str(&format!(" --filter {}", quoted(&table.filter)));
+    }
+    if let Some((column, down)) = &table.sort {
+        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { "" }));
+    }
+    Some(line)
+}

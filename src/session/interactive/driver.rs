@@ -1,0 +1,96 @@
+//! A session without a process: keys go in, work is done at once, until nothing is left to do. Tests and replays
+//! drive the same `update` with it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::effect::{Effect, Job, Outcome};
+use super::event::{Event, Happening};
+use super::frame::Size;
+use super::key::Key;
+use super::keymap::Keymap;
+use super::state::State;
+use super::update::update;
+use crate::routing::NoPulse;
+use crate::session::{Look, Made};
+
+#[derive(Debug)]
+pub struct Driver {
+    pub state: State,
+    pub copied: Vec<String>,
+    /// Plans that were written: where, and the text.
+    pub written: Vec<(std::path::PathBuf, String)>,
+    /// Everything that happened, as it would be written down.
+    pub events: Vec<String>,
+    look: Result<Arc<Look>, String>,
+    effects: VecDeque<Effect>,
+}
+
+impl Driver {
+    /// A session on a look that is there already, run until idle.
+    pub fn open(look: Look, size: Size) -> Self {
+        Self::with(Ok(Arc::new(look)), size)
+    }
+
+    pub fn with(look: Result<Arc<Look>, String>, size: Size) -> Self {
+        let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
+        let (state, effects) = State::open(source, Keymap::default(), size);
+        let mut driver = Self {
+            state,
+            copied: Vec::new(),
+            written: Vec::new(),
+            events: Vec::new(),
+            look,
+            effects: effects.into(),
+        };
+        driver.settle();
+        driver
+    }
+
+    /// Keys as text (`2 / leaf enter f`), each run until idle.
+    pub fn press(&mut self, keys: &str) -> &mut Self {
+        for key in Key::sequence(keys) {
+            self.happen(Happening::Key(key));
+        }
+        self
+    }
+
+    pub fn happen(&mut self, what: Happening) -> &mut Self {
+        self.feed(what);
+        self.settle();
+        self
+    }
+
+    fn feed(&mut self, what: Happening) {
+        let event = Event { at_ms: self.state.now_ms, what };
+        self.events.extend(serde_json::to_string(&event));
+        self.effects.extend(update(&mut self.state, event));
+    }
+
+    fn settle(&mut self) {
+        while let Some(effect) = self.effects.pop_front() {
+            match effect {
+                Effect::Begin { task, job } => {
+                    // What was cancelled before its turn is not begun.
+                    if self.state.tasks.get(task).is_some() {
+                        let outcome = self.work(&job);
+                        self.feed(Happening::Finished { task, outcome });
+                    }
+                }
+                Effect::Copy(text) => self.copied.push(text),
+                Effect::Cancel(_) | Effect::Redraw | Effect::Suspend | Effect::Leave => {}
+            }
+        }
+    }
+
+    fn work(&mut self, job: &Job) -> Outcome {
+        match (job.run(&NoPulse), job) {
+            (Some(outcome), _) => outcome,
+            (None, Job::Write { plan, to }) => {
+                let result = plan.text(Made::default()).map(|text| self.written.push((to.clone(), text)));
+                Outcome::Written { to: to.clone(), result }
+            }
+            (None, _) => Outcome::Looked(self.look.clone()),
+        }
+    }
+}

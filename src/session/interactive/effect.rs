@@ -1,0 +1,110 @@
+//! What a session wants done: work behind the screen, and what only a process can do.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::known::Tier;
+use super::tasks::TaskId;
+use super::tiers::tiers;
+use crate::fabric::Faults;
+use crate::routing::{Engine, Pulse, Refusal, Request};
+use crate::session::{Cost, Look, Made, Preview, Proposal, plan_text, propose};
+
+/// Asked of whoever runs the session.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    Begin { task: TaskId, job: Job },
+    Cancel(TaskId),
+    /// Into the clipboard of the terminal.
+    Copy(String),
+    /// The whole screen again, from nothing.
+    Redraw,
+    Suspend,
+    Leave,
+}
+
+/// Work that may take long.
+#[derive(Clone, Debug)]
+pub enum Job {
+    /// Look at the source; only the process can.
+    Look,
+    /// Sort the switches by rank.
+    Arrange { look: Arc<Look> },
+    /// Index the paths in force.
+    Index { look: Arc<Look> },
+    /// What marks cost.
+    Cost { look: Arc<Look>, preview: Arc<Mutex<Preview>>, marks: Faults },
+    /// What an engine makes of the marks.
+    Propose { look: Arc<Look>, marks: Faults, engine: &'static Engine, request: Request },
+    /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
+    Write { plan: Box<PlanFor>, to: PathBuf },
+}
+
+/// What a plan is made of.
+#[derive(Clone, Debug)]
+pub struct PlanFor {
+    pub look: Arc<Look>,
+    pub marks: Faults,
+    pub engine: &'static str,
+    pub proposal: Arc<Proposal>,
+}
+
+/// What came of a job.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    Looked(Result<Arc<Look>, String>),
+    Arranged(Vec<Tier>),
+    Indexed(Result<Arc<Mutex<Preview>>, Refusal>),
+    Counted(Box<Cost>),
+    Proposed { engine: &'static str, outcome: Result<Arc<Proposal>, Refusal>, took_ms: u64 },
+    Written { to: PathBuf, result: Result<(), String> },
+}
+
+impl Job {
+    /// Does it, as far as it needs no process: looks and files are none of its business.
+    pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
+        match self {
+            Self::Look | Self::Write { .. } => None,
+            Self::Arrange { look } => Some(Outcome::Arranged(tiers(look))),
+            Self::Index { look } => {
+                let preview = Preview::new(look, &look.observation.tables, pulse);
+                Some(Outcome::Indexed(preview.map(|preview| Arc::new(Mutex::new(preview)))))
+            }
+            Self::Cost { look, preview, marks } => {
+                let mut preview = preview.lock().unwrap_or_else(PoisonError::into_inner);
+                preview.become_marked(look, marks);
+                Some(Outcome::Counted(Box::new(preview.cost())))
+            }
+            Self::Propose { look, marks, engine, request } => {
+                let outcome = propose(look, &look.observation.tables, marks, engine, request, false, pulse);
+                Some(Outcome::Proposed { engine: engine.id, outcome: outcome.map(Arc::new), took_ms: 0 })
+            }
+        }
+    }
+}
+
+impl PlanFor {
+    pub fn text(&self, made: Made) -> Result<String, String> {
+        plan_text(&self.look, &self.marks, self.engine, &self.proposal, made)
+    }
+}
+
+impl Outcome {
+    /// A digest of what it says, the same for the same work; times are no part of it.
+    pub fn digest(&self) -> String {
+        let said = match self {
+            Self::Looked(Ok(look)) => format!("looked {:?}", look.observation.fabric),
+            Self::Looked(Err(error)) => format!("looked {error}"),
+            Self::Arranged(tiers) => format!("arranged {tiers:?}"),
+            Self::Indexed(Ok(_)) => "indexed".to_owned(),
+            Self::Indexed(Err(refusal)) => format!("indexed {refusal}"),
+            Self::Counted(cost) => format!("counted {cost:?}"),
+            Self::Proposed { engine, outcome: Ok(proposal), .. } => {
+                format!("proposed {engine} {:?} {:?}", proposal.report, proposal.difference)
+            }
+            Self::Proposed { engine, outcome: Err(refusal), .. } => format!("proposed {engine} {refusal}"),
+            Self::Written { to, result } => format!("written {} {result:?}", to.display()),
+        };
+        blake3::hash(said.as_bytes()).to_hex().chars().take(16).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! Keys as text: `q`, `G`, `ctrl-c`, `esc`, `shift-tab`, `f5`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What is pressed, whatever is held with it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Press {
+    Char(char),
+    Enter,
+    Esc,
+    Tab,
+    BackTab,
+    Backspace,
+    Delete,
+    Up,
+    Down,
+    Left,
+    Right,
+    Home,
+    End,
+    PageUp,
+    PageDown,
+    Function(u8),
+}
+
+const NAMED: &[(&str, Press)] = &[
+    ("enter", Press::Enter),
+    ("esc", Press::Esc),
+    ("tab", Press::Tab),
+    ("shift-tab", Press::BackTab),
+    ("backspace", Press::Backspace),
+    ("delete", Press::Delete),
+    ("up", Press::Up),
+    ("down", Press::Down),
+    ("left", Press::Left),
+    ("right", Press::Right),
+    ("home", Press::Home),
+    ("end", Press::End),
+    ("pgup", Press::PageUp),
+    ("pgdn", Press::PageDown),
+    ("space", Press::Char(' ')),
+];
+
+/// One key, with what is held.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Key {
+    pub press: Press,
+    pub ctrl: bool,
+    pub alt: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("FD-6301: '{0}' is no key; write one character, or enter, esc, tab, shift-tab, space, up, pgdn, f5, with ctrl- \
+         or alt- before it")]
+pub struct KeyError(pub String);
+
+impl Key {
+    pub const fn plain(press: Press) -> Self {
+        Self { press, ctrl: false, alt: false }
+    }
+
+    pub const fn ctrl(sign: char) -> Self {
+        Self { press: Press::Char(sign), ctrl: true, alt: false }
+    }
+
+    /// The sign that it types into a line, if it does.
+    pub fn typed(self) -> Option<char> {
+        match self.press {
+            Press::Char(sign) if !self.ctrl && !self.alt => Some(sign),
+            _ => None,
+        }
+    }
+
+    /// Several keys, with blanks between: `/ l e a f enter`. A word that is no key is typed letter by letter.
+    pub fn sequence(text: &str) -> Vec<Self> {
+        let keys = |word: &str| match word.parse::<Self>() {
+            Ok(key) => vec![key],
+            Err(_) => word.chars().map(|sign| Self::plain(Press::Char(sign))).collect(),
+        };
+        text.split(' ').filter(|word| !word.is_empty()).flat_map(keys).collect()
+    }
+}
+
+impl FromStr for Key {
+    type Err = KeyError;
+
+    fn from_str(text: &str) -> Result<Self, KeyError> {
+        let (mut ctrl, mut alt, mut rest) = (false, false, text);
+        loop {
+            // A lone sign may be the minus itself.
+            if let Some(behind) = rest.strip_prefix("ctrl-").filter(|behind| !behind.is_empty()) {
+                (ctrl, rest) = (true, behind);
+            } else if let Some(behind) = rest.strip_prefix("alt-").filter(|behind| !behind.is_empty()) {
+                (alt, rest) = (true, behind);
+            } else {
+                break;
+            }
+        }
+        let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, press)| *press);
+        let function = || rest.strip_prefix('f').and_then(|n| n.parse().ok()).filter(|n| (1..=12).contains(n));
+        let mut signs = rest.chars();
+        let single = signs.next().filter(|sign| signs.next().is_none() && !sign.is_control());
+        let press = named.or_else(|| single.map(Press::Char)).or_else(|| function().map(Press::Function));
+        press.map(|press| Self { press, ctrl, alt }).ok_or_else(|| KeyError(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ctrl {
+            f.write_str("ctrl-")?;
+        }
+        if self.alt {
+            f.write_str("alt-")?;
+        }
+        if let Some((name, _)) = NAMED.iter().find(|(_, press)| *press == self.press) {
+            return f.write_str(name);
+        }
+        match self.press {
+            Press::Char(sign) => write!(f, "{sign}"),
+            Press::Function(number) => write!(f, "f{number}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<Key> for String {
+    fn from(key: Key) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for Key {
+    type Error = KeyError;
+
+    fn try_from(text: String) -> Result<Self, KeyError> {
+        text.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_read_back() {
+        for text in ["q", "G", "ctrl-c", "alt-x", "esc", "shift-tab", "space", "f12", "-", "ctrl--", "?", "{", "ü"] {
+            assert_eq!(text.parse::<Key>().unwrap().to_string(), text);
+        }
+        for text in ["", "ctrl-", "f13", "f0", "qq", "\u{7}"] {
+            assert!(text.parse::<Key>().is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_are_no_keys_are_typed() {
+        let keys: Vec<String> = Key::sequence("/ leaf enter").iter().map(Key::to_string).collect();
+        assert_eq!(keys, ["/", "l", "e", "a", "f", "enter"]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Which key does what on which screen. Built from the table of actions; the configuration may bind others.
+
+use std::collections::BTreeMap;
+
+use super::actions::{ACTIONS, Action, Place, action};
+use super::key::{Key, KeyError};
+use super::screens::ScreenId;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeymapError {
+    #[error("FD-6302: [keys] {action}: {error}")]
+    Key { action: String, error: KeyError },
+    #[error("FD-6303: [keys]: there is no action '{0}'; 'docs/keys.md' and ? list them")]
+    UnknownAction(String),
+    #[error("FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen")]
+    Twice { key: String, one: &'static str, other: &'static str },
+}
+
+/// Keys in the order of the actions.
+#[derive(Clone, Debug)]
+pub struct Keymap {
+    bound: Vec<(&'static Action, Vec<Key>)>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let keys = |action: &'static Action| {
+            let keys = action.keys.iter().filter_map(|key| key.parse().ok());
+            (action, keys.collect())
+        };
+        Self { bound: ACTIONS.iter().map(keys).collect() }
+    }
+}
+
+impl Keymap {
+    /// The usual keys, but for actions that the configuration binds otherwise. An action with no key keeps its word.
+    pub fn with(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
+        let mut map = Self::default();
+        for (id, keys) in own {
+            let action = action(id).ok_or_else(|| KeymapError::UnknownAction(id.clone()))?;
+            let keys: Result<Vec<Key>, KeyError> = keys.iter().map(|key| key.parse()).collect();
+            let keys = keys.map_err(|error| KeymapError::Key { action: id.clone(), error })?;
+            for (bound, held) in &mut map.bound {
+                if bound.id == action.id {
+                    held.clone_from(&keys);
+                }
+            }
+        }
+        map.refuse_doubles()?;
+        Ok(map)
+    }
+
+    fn refuse_doubles(&self) -> Result<(), KeymapError> {
+        for (at, (one, keys)) in self.bound.iter().enumerate() {
+            for (other, others) in &self.bound[at + 1..] {
+                let both = keys.iter().find(|key| others.contains(key));
+                if let Some(key) = both.filter(|_| one.place == other.place) {
+                    return Err(KeymapError::Twice { key: key.to_string(), one: one.id, other: other.id });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a key does on a screen: an action of the screen comes before one of everywhere.
+    pub fn action(&self, key: Key, screen: ScreenId) -> Option<&'static Action> {
+        let of = |place: Place| {
+            let mut bound = self.bound.iter().filter(|(action, _)| action.place == place);
+            bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
+        };
+        of(Place::On(screen)).or_else(|| of(Place::Everywhere))
+    }
+
+    /// Where else a key works.
+    pub fn elsewhere(&self, key: Key) -> Option<Place> {
+        self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
+    }
+
+    pub fn keys(&self, action: &Action) -> &[Key] {
+        let bound = self.bound.iter().find(|(other, _)| other.id == action.id);
+        bound.map_or(&[], |(_, keys)| keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_keys_are_sound() {
+        let map = Keymap::with(&BTreeMap::new()).unwrap();
+        for action in ACTIONS {
+            assert_eq!(map.keys(action).len(), action.keys.len(), "{}: a key that cannot be read", action.id);
+        }
+    }
+
+    #[test]
+    fn keys_can_be_bound_anew_and_mistakes_are_named() {
+        let own = |id: &str, key: &str| BTreeMap::from([(id.to_owned(), vec![key.to_owned()])]);
+        let map = Keymap::with(&own("quit", "f10")).unwrap();
+        let pressed = |key: &str| map.action(key.parse().unwrap(), ScreenId::Fabric).map(|action| action.id);
+        assert_eq!(pressed("f10"), Some("quit"));
+        assert!(matches!(Keymap::with(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
+        assert!(matches!(Keymap::with(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
+        assert!(matches!(Keymap::with(&own("help", ":")), Err(KeymapError::Twice { .. })));
+    }
+}

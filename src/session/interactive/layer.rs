@@ -1,0 +1,57 @@
+//! What lies over a screen until Esc: help, the log, a message too long for its line.
+
+/// Lines that can be scrolled. How many there are is known where they are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Scroll {
+    pub top: usize,
+}
+
+impl Scroll {
+    pub fn step(&mut self, by: isize, lines: usize, height: usize) {
+        self.top = self.top.saturating_add_signed(by).min(lines.saturating_sub(height));
+    }
+}
+
+/// Help, narrowed to what is typed.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Help {
+    pub search: String,
+    pub scroll: Scroll,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Layer {
+    Help(Help),
+    Log(Scroll),
+    /// A page of the tour.
+    Tour(usize),
+}
+
+/// The tour, a page each: a heading and what to try.
+pub const TOUR: &[(&str, &str)] = &[
+    (
+        "What you are looking at",
+        "The line at the top says which fabric this is, how large it is, who manages it, and that nothing will be \
+         written to it. The line at the bottom shows the keys that work where you are. ? shows all of them.",
+    ),
+    (
+        "Walk through the fabric",
+        "1 to 4 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
+         switches, hosts, map. / narrows a list: leaf, or hosts>10, or width<4x.",
+    ),
+    (
+        "Ask what a failure would cost",
+        "Put the cursor on a switch or a cable and press f. It is marked as failed, in this session and nowhere else. \
+         Screen 3 says how many pairs of hosts lose their path until somebody reroutes, and how many for good.",
+    ),
+    (
+        "Compare reroutes",
+        "On screen 3, p lets every engine route what is left. Each answer has a certificate that does not trust the \
+         engine: whether every pair has a path, whether packets can wait for each other in a circle. Enter shows it.",
+    ),
+    (
+        "Write a plan",
+        "w writes the plan of the engine under the cursor into a file: every block that would change, with what stands \
+         there now. Nothing is sent to any switch. c shows the command line that does the same.",
+    ),
+];

@@ -1,0 +1,43 @@
+//! The session that somebody sits before: its state, what may happen to it, and what it wants done. Nothing here knows
+//! a terminal; a test drives it with the same keys as a person.
+
+mod actions;
+mod driver;
+mod effect;
+mod event;
+mod forward;
+mod frame;
+mod key;
+mod keymap;
+mod known;
+mod layer;
+mod messages;
+mod palette;
+mod prompt;
+mod screens;
+mod state;
+mod table;
+mod tasks;
+mod tiers;
+mod update;
+
+pub use actions::{ACTIONS, Act, Action, Place, action};
+pub use driver::Driver;
+pub use effect::{Effect, Job, Outcome, PlanFor};
+pub use event::{Event, Happening};
+pub use frame::{Areas, DETAILS_FROM, Rect, Size};
+pub use key::{Key, KeyError, Press};
+pub use keymap::{Keymap, KeymapError};
+pub use known::{Known, Proposed, Tier};
+pub use layer::{Help, Layer, Scroll, TOUR};
+pub use palette::completions;
+pub use messages::{Message, Severity};
+pub use prompt::{Prompt, Purpose};
+pub use screens::{
+    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle, TreeItem,
+    TreeRow, WhatifPane, WhatifScreen,
+};
+pub use state::{Loading, State, quoted};
+pub use table::Table;
+pub use tasks::{Task, TaskId, Tasks};
+pub use update::update;

@@ -1,0 +1,246 @@
+//! The screen that a session opens with.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::tree::{TreeItem, TreeListing, TreeRow, rows};
+use crate::fabric::{NodeId, Resolved};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::screens::screen::{Entered, Screen};
+use crate::session::interactive::screens::table_of::TableOf;
+use crate::session::interactive::table::Table;
+use crate::session::{Listing, Look, Rowset};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FabricView {
+    #[default]
+    Tree,
+    Switches,
+    Hosts,
+    Map,
+}
+
+impl FabricView {
+    pub const ALL: &[Self] = &[Self::Tree, Self::Switches, Self::Hosts, Self::Map];
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Switches => "switches",
+            Self::Hosts => "hosts",
+            Self::Map => "map",
+        }
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct FabricScreen {
+    pub view: FabricView,
+    open: BTreeSet<TreeItem>,
+    tree_rows: Vec<TreeRow>,
+    tree: Table,
+    switches: TableOf,
+    hosts: TableOf,
+    /// Switches rank by rank, the cursor of the map.
+    map: TableOf,
+    /// The nodes that were gone into, outermost first, and the ports of the last.
+    inside: Vec<NodeId>,
+    ports: TableOf,
+    of: Option<(usize, usize)>,
+}
+
+impl FabricScreen {
+    fn list(&self) -> Option<&TableOf> {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => Some(&self.ports),
+            (_, FabricView::Tree) => None,
+            (_, FabricView::Switches) => Some(&self.switches),
+            (_, FabricView::Hosts) => Some(&self.hosts),
+            (_, FabricView::Map) => Some(&self.map),
+        }
+    }
+
+    /// Whether the map is to be drawn, not a list.
+    pub fn shows_map(&self) -> bool {
+        self.inside.is_empty() && self.view == FabricView::Map
+    }
+
+    fn item(&self) -> Option<TreeItem> {
+        self.tree_rows.get(self.tree.row()?).map(|row| row.item)
+    }
+
+    fn make_tree(&mut self, known: &Known) {
+        let Some(look) = &known.look else { return };
+        let here = self.item();
+        self.tree_rows = rows(known, look, &self.open);
+        let mut tree = std::mem::take(&mut self.tree);
+        tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
+        self.tree = tree;
+        let again = here.and_then(|item| self.tree_rows.iter().position(|row| row.item == item));
+        if let Some(row) = again {
+            self.tree.put_on(row);
+        }
+    }
+
+    fn go_into(&mut self, node: NodeId, known: &Known) {
+        let Some(look) = &known.look else { return };
+        self.inside.push(node);
+        self.show_inside(look, known);
+    }
+
+    fn show_inside(&mut self, look: &Look, known: &Known) {
+        self.ports = TableOf::default();
+        if let Some(node) = self.inside.last() {
+            self.ports.show(Rowset::ports_of(look, *node), known);
+        }
+    }
+
+    fn toggle(&mut self, item: TreeItem, known: &Known) -> Entered {
+        if matches!(item, TreeItem::Port(_)) {
+            let peer = known.look.as_deref().and_then(|look| peer_node(look, item.what()?));
+            return match peer {
+                Some(node) => {
+                    self.go_into(node, known);
+                    Entered::Done
+                }
+                None => Entered::Nothing("this port has no cable"),
+            };
+        }
+        if !self.open.remove(&item) {
+            self.open.insert(item);
+        }
+        self.make_tree(known);
+        Entered::Done
+    }
+}
+
+/// The node at the other end of a port.
+fn peer_node(look: &Look, what: Resolved) -> Option<NodeId> {
+    match what {
+        Resolved::Port(id) => look.fabric().peer(id).map(|peer| look.fabric().port(peer).node),
+        _ => None,
+    }
+}
+
+impl Screen for FabricScreen {
+    fn crumbs(&self, known: &Known) -> Vec<String> {
+        let mut crumbs = vec![self.view.title().to_owned()];
+        if let Some(look) = &known.look {
+            crumbs.extend(self.inside.iter().map(|node| look.name(*node).to_owned()));
+        }
+        crumbs
+    }
+
+    fn table(&self) -> &Table {
+        self.list().map_or(&self.tree, |list| &list.table)
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => &mut self.ports.table,
+            (_, FabricView::Tree) => &mut self.tree,
+            (_, FabricView::Switches) => &mut self.switches.table,
+            (_, FabricView::Hosts) => &mut self.hosts.table,
+            (_, FabricView::Map) => &mut self.map.table,
+        }
+    }
+
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        let look = known.look.as_deref()?;
+        Some(match self.list() {
+            Some(list) => list.rows.listing(look),
+            None => Box::new(TreeListing { known, look, rows: &self.tree_rows, open: &self.open }),
+        })
+    }
+
+    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+        match self.list() {
+            Some(list) => list.rows.what(row),
+            None => self.tree_rows.get(row)?.item.what(),
+        }
+    }
+
+    fn enter(&mut self, known: &Known) -> Entered {
+        let Some(look) = known.look.clone() else { return Entered::Nothing("nothing was read yet") };
+        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        if let Some(item) = self.item().filter(|_| tree) {
+            return self.toggle(item, known);
+        }
+        match self.current(known) {
+            Some(Resolved::Node(id)) => self.go_into(id, known),
+            Some(what) => match peer_node(&look, what) {
+                Some(node) => self.go_into(node, known),
+                None => return Entered::Nothing("this port has no cable"),
+            },
+            None => return Entered::Nothing("there is nothing under the cursor"),
+        }
+        Entered::Done
+    }
+
+    fn out(&mut self, known: &Known) -> bool {
+        if !self.table().filter.is_empty() {
+            self.table_mut().filter.clear();
+            self.refilter(known);
+            return true;
+        }
+        if self.inside.pop().is_none() {
+            return false;
+        }
+        if let Some(look) = known.look.clone() {
+            self.show_inside(&look, known);
+        }
+        true
+    }
+
+    fn next_view(&mut self, known: &Known, forward: bool) {
+        self.inside.clear();
+        let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
+        let count = FabricView::ALL.len();
+        self.view = FabricView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
+        self.refilter(known);
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        let Some(look) = known.look.clone() else { return };
+        let of = (Arc::as_ptr(&look) as usize, known.tiers.len());
+        if self.of == Some(of) {
+            return;
+        }
+        // The first rank that has hosts is what most people look for.
+        if self.of.is_none() {
+            self.open.extend((known.tiers.len() == 1).then_some(TreeItem::Tier(0)));
+        }
+        self.of = Some(of);
+        self.inside.clear();
+        self.switches.show(Rowset::switches(&look), known);
+        self.hosts.show(Rowset::hosts(&look), known);
+        let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
+        self.map.show(Rowset::Switches(by_rank), known);
+        self.make_tree(known);
+    }
+
+    fn command(&self, known: &Known) -> Option<String> {
+        let node = self.inside.last().and_then(|node| Some(known.look.as_ref()?.name(*node).to_owned()));
+        Some(match (node, self.view) {
+            (Some(name), _) => format!("show ports --filter {}", crate::session::interactive::quoted(&format!("node=\"{name}\""))),
+            (None, FabricView::Hosts) => "show hosts".to_owned(),
+            (None, _) => "show switches".to_owned(),
+        })
+    }
+
+    fn when_empty(&self, _: &Known) -> String {
+        "the fabric has no switch".to_owned()
+    }
+}
+
+impl FabricScreen {
+    fn refilter(&mut self, known: &Known) {
+        match (self.inside.is_empty(), self.view) {
+            (false, _) => self.ports.refresh(known),
+            (_, FabricView::Tree) => self.make_tree(known),
+            (_, FabricView::Switches) => self.switches.refresh(known),
+            (_, FabricView::Hosts) => self.hosts.refresh(known),
+            (_, FabricView::Map) => self.map.refresh(known),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The fabric as a tree: ranks, switches below them, ports below those. Only what is open has rows.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use crate::fabric::{NodeId, PortId, PortNum, Resolved};
+use crate::session::interactive::known::{Known, Tier};
+use crate::session::{Column, Kind, Listing, Look, Value, counted};
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TreeItem {
+    /// By its place among the ranks, from the top.
+    Tier(usize),
+    Node(NodeId),
+    Port(PortId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TreeRow {
+    pub depth: u8,
+    pub item: TreeItem,
+}
+
+impl TreeItem {
+    pub fn what(self) -> Option<Resolved> {
+        match self {
+            Self::Tier(_) => None,
+            Self::Node(id) => Some(Resolved::Node(id)),
+            Self::Port(id) => Some(Resolved::Port(id)),
+        }
+    }
+}
+
+/// The rows that can be seen when these items are open.
+pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>) -> Vec<TreeRow> {
+    let mut rows = Vec::new();
+    for (at, tier) in known.tiers.iter().enumerate() {
+        let item = TreeItem::Tier(at);
+        rows.push(TreeRow { depth: 0, item });
+        if !open.contains(&item) {
+            continue;
+        }
+        for id in &tier.switches {
+            let item = TreeItem::Node(*id);
+            rows.push(TreeRow { depth: 1, item });
+            if open.contains(&item) {
+                let ports = look.fabric().ports_of(*id).filter(|(_, port)| port.number != PortNum::MANAGEMENT);
+                rows.extend(ports.map(|(port, _)| TreeRow { depth: 2, item: TreeItem::Port(port) }));
+            }
+        }
+    }
+    rows
+}
+
+/// The columns of the tree.
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |id, title, kind, about: &'static str| Column {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed(title),
+        unit: "",
+        kind,
+        about: Cow::Borrowed(about),
+        words: &[],
+        shown: true,
+        when_yes: false,
+    };
+    vec![
+        column("name", "NAME", Kind::Text, "rank, switch, or port with what is at its other end"),
+        column("lid", "LID", Kind::Number, "base LID"),
+        column("hosts", "HOSTS", Kind::Number, "hosts attached"),
+        column("links", "LINKS", Kind::Number, "cables to other switches"),
+        column("state", "STATE", Kind::Text, "marked, degraded, down; nothing when all is well"),
+    ]
+});
+
+pub struct TreeListing<'s> {
+    pub known: &'s Known,
+    pub look: &'s Look,
+    pub rows: &'s [TreeRow],
+    pub open: &'s BTreeSet<TreeItem>,
+}
+
+impl TreeListing<'_> {
+    fn name(&self, row: TreeRow) -> String {
+        let indent = "  ".repeat(row.depth.into());
+        // A sign for what can be opened; ports are leaves.
+        let sign = match (row.item, self.open.contains(&row.item)) {
+            (TreeItem::Port(_), _) => ' ',
+            (_, true) => '-',
+            (_, false) => '+',
+        };
+        let text = match row.item {
+            TreeItem::Tier(at) => self.known.tiers.get(at).map_or_else(String::new, |tier| {
+                format!("{} ({})", tier.name, counted(tier.switches.len(), "switch", "switches"))
+            }),
+            TreeItem::Node(id) => self.look.name(id).to_owned(),
+            TreeItem::Port(id) => {
+                let port = self.look.fabric().port(id);
+                let peer = port.peer.map_or_else(|| "no cable".to_owned(), |peer| self.look.port_name(peer));
+                format!("{:>3}  {peer}", port.number.value())
+            }
+        };
+        format!("{indent}{sign} {text}")
+    }
+
+    fn tier(&self, item: TreeItem) -> Option<&Tier> {
+        match item {
+            TreeItem::Tier(at) => self.known.tiers.get(at),
+            _ => None,
+        }
+    }
+
+    fn peers(&self, id: NodeId, switches: bool) -> u64 {
+        let fabric = self.look.fabric();
+        let is_switch = |peer: PortId| fabric.node(fabric.port(peer).node).is_switch();
+        let peers = fabric.ports_of(id).filter_map(|(_, port)| port.peer);
+        peers.filter(|peer| is_switch(*peer) == switches).count() as u64
+    }
+
+    fn state(&self, item: TreeItem) -> Option<&'static str> {
+        let look = self.look;
+        let what = item.what()?;
+        if self.known.failed(what) {
+            return Some("marked");
+        }
+        let worst = |port: PortId| -> Option<&'static str> {
+            let port = look.fabric().port(port);
+            let link = port.link?;
+            match (look.is_down(link), look.degraded(link)) {
+                (true, _) => Some("down"),
+                (_, Some(true)) => Some("degraded"),
+                _ => None,
+            }
+        };
+        match item {
+            TreeItem::Tier(_) => None,
+            TreeItem::Port(id) => worst(id),
+            TreeItem::Node(id) => {
+                let mut found: Vec<&'static str> =
+                    look.fabric().ports_of(id).filter_map(|(port, _)| worst(port)).collect();
+                found.sort_unstable();
+                found.pop().map(|word| if word == "down" { "a link is down" } else { "a link is degraded" })
+            }
+        }
+    }
+}
+
+impl Listing for TreeListing<'_> {
+    fn column_count(&self) -> usize {
+        COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let row = self.rows[row];
+        let fabric = self.look.fabric();
+        match (column, row.item) {
+            (0, _) => self.name(row).into(),
+            (1, TreeItem::Node(id)) => {
+                fabric.port_of(id, PortNum::MANAGEMENT).and_then(|port| fabric.port(port).facts.lid).into()
+            }
+            (2, TreeItem::Node(id)) => self.peers(id, false).into(),
+            (3, TreeItem::Node(id)) => self.peers(id, true).into(),
+            (2, item) => self.tier(item).map(|tier| tier.hosts).into(),
+            (4, item) => match self.state(item) {
+                Some(word) => Value::text(word),
+                None => Value::text(""),
+            },
+            _ => Value::text(""),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "the fabric has no switch"
+    }
+}

@@ -1,0 +1,68 @@
+//! Links: every cable, and the ports at its ends.
+
+use super::screen::{Entered, Screen};
+use super::table_of::TableOf;
+use crate::fabric::Resolved;
+use crate::session::interactive::known::Known;
+use crate::session::interactive::table::Table;
+use crate::session::{Listing, Rowset};
+
+#[derive(Clone, Debug, Default)]
+pub struct LinksScreen {
+    list: TableOf,
+    /// Whose rows they are; another look has others.
+    of: Option<usize>,
+}
+
+impl Screen for LinksScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn table(&self) -> &Table {
+        &self.list.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.list.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        Some(self.list.rows.listing(known.look.as_deref()?))
+    }
+
+    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+        self.list.rows.what(row)
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        Entered::Nothing("a link has nothing inside; f marks it as failed, d shows its details")
+    }
+
+    fn out(&mut self, known: &Known) -> bool {
+        let narrowed = !self.list.table.filter.is_empty();
+        self.list.table.filter.clear();
+        self.list.refresh(known);
+        narrowed
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) {}
+
+    fn refresh(&mut self, known: &Known) {
+        let Some(look) = &known.look else { return };
+        let of = std::sync::Arc::as_ptr(look) as usize;
+        // Marks change no row, and a walk over a hundred thousand cables is worth sparing.
+        if self.of != Some(of) {
+            self.list.show(Rowset::links(look), known);
+        }
+        self.of = Some(of);
+    }
+
+    fn command(&self, _: &Known) -> Option<String> {
+        Some("show links".to_owned())
+    }
+
+    fn when_empty(&self, _: &Known) -> String {
+        "the fabric has no cable".to_owned()
+    }
+}

@@ -1,0 +1,17 @@
+//! The screens: what each shows, where its cursor is, and what Enter and Esc do there. A screen is a folder and a line
+//! in `SCREENS`.
+
+mod details;
+mod fabric;
+mod links;
+mod paths;
+mod screen;
+mod table_of;
+mod whatif;
+
+pub use details::Detail;
+pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow};
+pub use links::LinksScreen;
+pub use paths::PathsScreen;
+pub use screen::{Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};
+pub use whatif::{WhatifPane, WhatifScreen};

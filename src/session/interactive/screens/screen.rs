@@ -1,0 +1,112 @@
+//! What every screen can do, and the table of all.
+
+use super::fabric::FabricScreen;
+use super::links::LinksScreen;
+use super::paths::PathsScreen;
+use super::whatif::WhatifScreen;
+use crate::fabric::Resolved;
+use crate::session::Listing;
+use crate::session::interactive::known::Known;
+use crate::session::interactive::table::Table;
+
+/// What came of Enter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Entered {
+    Done,
+    /// Why there is nothing to go into.
+    Nothing(&'static str),
+    /// A line is to be typed first.
+    Ask(crate::session::interactive::prompt::Purpose),
+}
+
+/// A screen that somebody works on. What it shows besides its list follows from the state.
+pub trait Screen {
+    /// Where one is within the screen, outermost first.
+    fn crumbs(&self, known: &Known) -> Vec<String>;
+
+    fn table(&self) -> &Table;
+
+    fn table_mut(&mut self) -> &mut Table;
+
+    /// What the list shows; `None` while there is nothing to show.
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>>;
+
+    /// Rows of the body above the list.
+    fn rows_above(&self, _known: &Known) -> u16 {
+        0
+    }
+
+    /// What a row of the listing is about.
+    fn what(&self, row: usize, known: &Known) -> Option<Resolved>;
+
+    /// What the cursor is on.
+    fn current(&self, known: &Known) -> Option<Resolved> {
+        self.what(self.table().row()?, known)
+    }
+
+    fn enter(&mut self, known: &Known) -> Entered;
+
+    /// One step out; false at the outermost.
+    fn out(&mut self, known: &Known) -> bool;
+
+    /// The next way of looking at it, or the one before.
+    fn next_view(&mut self, known: &Known, forward: bool);
+
+    /// What is known changed.
+    fn refresh(&mut self, known: &Known);
+
+    /// The command that shows the same, without the source; `None` where none does.
+    fn command(&self, known: &Known) -> Option<String>;
+
+    /// What an empty screen has to say.
+    fn when_empty(&self, known: &Known) -> String;
+}
+
+/// The name of a screen and what it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct ScreenTitle {
+    pub id: ScreenId,
+    pub title: &'static str,
+    pub about: &'static str,
+}
+
+/// Each line is a screen: its variant, its field, its type, its title, what it is for. Their order is that of the
+/// number keys.
+macro_rules! screens {
+    ($($id:ident $field:ident $kind:ident $title:literal $about:literal;)+) => {
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum ScreenId { $($id),+ }
+
+        #[derive(Debug, Default)]
+        pub struct Screens { $(pub $field: $kind),+ }
+
+        pub const SCREENS: &[ScreenTitle] = &[$(ScreenTitle { id: ScreenId::$id, title: $title, about: $about }),+];
+
+        impl Screens {
+            pub fn get(&self, id: ScreenId) -> &dyn Screen {
+                match id { $(ScreenId::$id => &self.$field),+ }
+            }
+
+            pub fn get_mut(&mut self, id: ScreenId) -> &mut dyn Screen {
+                match id { $(ScreenId::$id => &mut self.$field),+ }
+            }
+
+            pub fn refresh(&mut self, known: &Known) {
+                $(self.$field.refresh(known);)+
+            }
+        }
+    };
+}
+
+screens! {
+    Fabric fabric FabricScreen "Fabric" "switches and hosts as a tree, as tables and as a map";
+    Links links LinksScreen "Links" "every cable with its state, its speed and the paths over it";
+    Whatif whatif WhatifScreen "What-if" "what is marked as failed, what that costs, and what engines make of it";
+    Paths paths PathsScreen "Paths" "from any port to any port, hop by hop, as it is and as it would be";
+}
+
+impl ScreenId {
+    pub fn title(self) -> &'static ScreenTitle {
+        &SCREENS[self as usize]
+    }
+}

@@ -1,0 +1,68 @@
+//! The marks as rows.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::fabric::Resolved;
+use crate::session::interactive::known::Known;
+use crate::session::{Column, Kind, Listing, Value};
+
+static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |id, title, kind, about: &'static str| Column {
+        id: Cow::Borrowed(id),
+        title: Cow::Borrowed(title),
+        unit: "",
+        kind,
+        about: Cow::Borrowed(about),
+        words: &[],
+        shown: true,
+        when_yes: false,
+    };
+    vec![
+        column("element", "MARKED AS FAILED", Kind::Text, "the element"),
+        column("pairs", "LOST ALONE", Kind::Number, "pairs that this mark takes by itself, until rerouted"),
+    ]
+});
+
+/// Marks in the order in which they lie in the fabric.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    pub marks: Vec<(Resolved, String, Option<u64>)>,
+}
+
+impl Marks {
+    pub fn new(known: &Known) -> Self {
+        let alone = |what: Resolved| {
+            let elements = &known.cost.as_ref()?.lost.elements;
+            elements.iter().find(|element| element.what == what).map(|element| element.pairs)
+        };
+        let mark = |what| (what, known.element(what).unwrap_or_default(), alone(what));
+        Self { marks: known.marks.iter().map(mark).collect() }
+    }
+}
+
+impl Listing for Marks {
+    fn column_count(&self) -> usize {
+        COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.marks.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let (_, element, pairs) = &self.marks[row];
+        match column {
+            0 => Value::text(element),
+            _ => (*pairs).into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "nothing is marked: f on any screen marks what the cursor is on"
+    }
+}

@@ -1,0 +1,152 @@
+//! The state of a session. Faces read it; only `update` changes it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::effect::{Effect, Job};
+use super::frame::{Areas, Size};
+use super::keymap::Keymap;
+use super::known::Known;
+use super::layer::Layer;
+use super::messages::{KEPT, Message, Severity};
+use super::prompt::Prompt;
+use super::screens::{Screen, ScreenId, Screens};
+use super::tasks::{TaskId, Tasks};
+use crate::routing::Request;
+
+/// How the look at the source is going.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Loading {
+    Under(TaskId),
+    Done,
+    Failed(String),
+}
+
+#[derive(Debug)]
+pub struct State {
+    pub size: Size,
+    pub now_ms: u64,
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub loading: Loading,
+    pub known: Known,
+    pub screen: ScreenId,
+    pub screens: Screens,
+    pub layer: Option<Layer>,
+    pub prompt: Option<Prompt>,
+    pub messages: Vec<Message>,
+    /// Messages before this one were seen; the newest stands in the status line until a key is pressed.
+    pub unseen: usize,
+    pub tasks: Tasks,
+    pub keymap: Keymap,
+    /// What engines are asked for.
+    pub request: Request,
+    /// Of random marks; each draw takes the next.
+    pub seed: u64,
+    /// The command line that does what was done last.
+    pub last_line: Option<String>,
+    pub leaving: bool,
+}
+
+impl State {
+    /// A session on a source, and what is to be done first.
+    pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
+        let source = source.into();
+        let mut tasks = Tasks::default();
+        let task = tasks.begin(format!("looking at {source}"), 0);
+        let state = Self {
+            size,
+            now_ms: 0,
+            source,
+            loading: Loading::Under(task),
+            known: Known::default(),
+            screen: ScreenId::Fabric,
+            screens: Screens::default(),
+            layer: None,
+            prompt: None,
+            messages: Vec::new(),
+            unseen: 0,
+            tasks,
+            keymap,
+            request: Request::default(),
+            seed: 1,
+            last_line: None,
+            leaving: false,
+        };
+        (state, vec![Effect::Begin { task, job: Job::Look }])
+    }
+
+    pub fn areas(&self) -> Areas {
+        Areas::of(self.size)
+    }
+
+    pub fn current(&self) -> &dyn Screen {
+        self.screens.get(self.screen)
+    }
+
+    pub fn current_mut(&mut self) -> (&mut dyn Screen, &Known) {
+        (self.screens.get_mut(self.screen), &self.known)
+    }
+
+    pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
+        if self.messages.len() >= KEPT {
+            self.messages.remove(0);
+            self.unseen = self.unseen.saturating_sub(1);
+        }
+        self.messages.push(Message { at_ms: self.now_ms, severity, text: text.into() });
+    }
+
+    /// The message for the status line.
+    pub fn news(&self) -> Option<&Message> {
+        self.messages.last().filter(|_| self.messages.len() > self.unseen)
+    }
+
+    /// Begins work behind the screen.
+    pub fn begin(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
+        let task = self.tasks.begin(title, self.now_ms);
+        (task, Effect::Begin { task, job })
+    }
+
+    /// The command line up to the command, with the source.
+    pub fn line(&self, rest: &str) -> String {
+        format!("fabdeck --source {} {rest}", quoted(&self.source))
+    }
+
+    /// Marks as arguments of a command line.
+    pub fn marks_as_arguments(&self) -> String {
+        let Some(look) = &self.known.look else { return String::new() };
+        let marks = self.known.marks.elements(look.fabric(), &look.names);
+        marks.iter().map(|mark| format!(" --fail {}", quoted(&mark.to_string()))).collect()
+    }
+
+    /// All engines that were asked, by id.
+    pub fn engines(&self) -> &BTreeMap<&'static str, super::known::Proposed> {
+        &self.known.proposed
+    }
+
+    pub fn look(&self) -> Option<&Arc<crate::session::Look>> {
+        self.known.look.as_ref()
+    }
+}
+
+/// As a shell takes it as one word.
+pub fn quoted(text: &str) -> String {
+    let plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.,:/=@%+".contains(sign);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_reads_what_was_meant() {
+        assert_eq!(quoted("sim:kary,k=4,n=2"), "sim:kary,k=4,n=2");
+        assert_eq!(quoted("link:leaf1[3]"), "'link:leaf1[3]'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+}

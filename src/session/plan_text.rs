@@ -1,0 +1,46 @@
+//! A proposal written down as a plan.
+
+use super::{Look, Proposal};
+use crate::change::{Fingerprint, Plan, PlanLanes, SCHEMA, writes};
+use crate::fabric::{Faults, NodeId};
+
+/// Who made a plan and when, as far as it is to be told.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Made {
+    pub created: Option<String>,
+    pub author: Option<String>,
+}
+
+/// The text of a plan file.
+pub fn plan_text(
+    look: &Look,
+    faults: &Faults,
+    engine: &str,
+    proposal: &Proposal,
+    made: Made,
+) -> Result<String, String> {
+    let tables = &look.observation.tables;
+    let alive = |switch| !faults.node_failed(NodeId(switch));
+    let writes = writes(look.fabric(), tables, &proposal.routes, alive).map_err(|error| error.to_string())?;
+    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+    let difference = proposal.difference;
+    let plan = Plan {
+        schema: SCHEMA.to_owned(),
+        source: look.source.clone(),
+        engine: engine.to_owned(),
+        failed: faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect(),
+        assumed: look.assumed.map(str::to_owned),
+        created: made.created,
+        author: made.author,
+        fingerprint: Fingerprint::of(look.fabric(), tables, manager),
+        lanes: PlanLanes::of(look.fabric(), &proposal.routes),
+        certificate: serde_json::to_value(&proposal.report).map_err(|error| error.to_string())?,
+        impact: serde_json::json!({
+            "changed_entries": difference.entries, "changed_blocks": difference.blocks,
+            "changed_switches": difference.switches, "moved_pairs": difference.moved_pairs,
+        }),
+        transition: serde_json::json!({ "safe": proposal.transition_safe }),
+        writes,
+    };
+    plan.text().map_err(|error| error.to_string())
+}

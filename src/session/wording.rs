@@ -1,0 +1,98 @@
+//! A certificate in words.
+
+use super::Report;
+
+/// A label and what it says, line by line.
+pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let Report { by_kind, by_cause, edge_forwarding_index: index, .. } = report;
+    let mut pairs = vec![
+        ("pairs", format!("{} ordered pairs", report.pairs)),
+        (
+            "unreachable",
+            match report.unreachable {
+                0 => "none".to_owned(),
+                some => format!(
+                    "{some}: {} of hosts, {} with an aggregation node, {} with a switch",
+                    by_kind.hosts, by_kind.aggregation, by_kind.switches
+                ),
+            },
+        ),
+    ];
+    if report.unreachable > 0 {
+        let causes = format!(
+            "{} cut off by missing cables, {} without a route, {} in dead ends, {} in loops",
+            by_cause.cut_off, by_cause.no_route, by_cause.dead_end, by_cause.in_loop
+        );
+        pairs.push(("  why", causes));
+        let first = report.lost.iter().take(5);
+        pairs.extend(
+            first.map(|lost| ("  such as", format!("{} to {} ({})", lost.from, lost.to, lost.cause))),
+        );
+    }
+    pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { report.loops.to_string() }));
+    pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
+    pairs.push(("deadlock", deadlock(report)));
+    if let Some((channels, paths)) = report.cycle.as_ref().zip(report.cycle_paths.as_ref()) {
+        let waits = channels.iter().zip(paths);
+        pairs.extend(waits.map(|(channel, path)| ("  waits", format!("{channel}, by the path {path}"))));
+    }
+    if !report.lane_limits.is_empty() {
+        pairs.push(("dropped", format!("{} paths, for want of a lane on their way", report.limited_paths)));
+        pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
+    }
+    pairs.push(("longest path", format!("{} hops between switches", report.longest_path)));
+    let balance = format!(
+        "{} to {}, mean {:.1}, deviation {:.1} paths a channel",
+        index.min, index.max, index.mean, index.stddev
+    );
+    pairs.push(("balance", balance));
+    pairs.extend(
+        report.busiest.iter().take(3).map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))),
+    );
+    if report.unaddressed > 0 {
+        pairs.push(("not counted", format!("{} terminals without a LID", report.unaddressed)));
+    }
+    pairs
+}
+
+fn deadlock(report: &Report) -> String {
+    let waiting = report.cycle.as_ref().map_or(0, Vec::len);
+    let of_records = match report.lanes_from.strip_prefix("path records, ") {
+        Some(which) => format!(" (path records: {which})"),
+        None => String::new(),
+    };
+    match (report.deadlock_free, report.adaptive_routing) {
+        (_, Some(0)) => "not judged: adaptive routing is seen, so tables do not tell the paths".to_owned(),
+        (_, Some(1)) => "not judged: adaptive routing is on at 1 switch".to_owned(),
+        (_, Some(switches)) => format!("not judged: adaptive routing is on at {switches} switches"),
+        (Some(true), _) if report.lanes > 1 => {
+            format!("free: no cycle of dependencies on any of its {} lanes{of_records}", report.lanes)
+        }
+        (Some(true), _) => "free: no cycle of dependencies, whatever lanes are used".to_owned(),
+        (Some(false), _) => match report.cycle_lane {
+            Some(lane) if report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) => {
+                format!("possible: {waiting} channels wait for each other, from lane {lane} on{of_records}")
+            }
+            lane => {
+                let lane = lane.unwrap_or(0);
+                format!("possible: {waiting} channels of lane {lane} wait for each other{of_records}")
+            }
+        },
+        (None, _) => not_known(report, waiting),
+    }
+}
+
+/// What is missing for a verdict.
+fn not_known(report: &Report, waiting: usize) -> String {
+    let missing = match (report.unsaid_paths, report.untold_switches) {
+        (0, 0) => {
+            return format!(
+                "not known: {waiting} channels wait for each other if all paths share a lane (--lanes one: they do)"
+            );
+        }
+        (unsaid, 0) => format!("{unsaid} paths have no path record"),
+        (0, untold) => format!("{untold} switches did not tell their SL2VL tables"),
+        (unsaid, untold) => format!("{unsaid} paths have no path record, {untold} switches no SL2VL tables"),
+    };
+    format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")
+}
