@@ -61,7 +61,9 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().build() {
         Ok(runtime) => runtime,
         // Without a runtime there are no signals to catch; their default is to end the process.
-        Err(_) => return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Ended::Exit(Exit::Bug)),
+        Err(_) => {
+            return panic::catch_unwind(panic::AssertUnwindSafe(work)).unwrap_or(Ended::Exit(Exit::Bug));
+        }
     };
     let (at_end, ended) = mpsc::channel::<()>();
     let ended_how = runtime.block_on(async {

@@ -96,7 +96,9 @@ impl Canvas<'_> {
         let mut rows = Vec::new();
         for (name, text) in pairs {
             let lines = wrap(text, area.width.saturating_sub(label + 2));
-            rows.extend(lines.into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line)));
+            rows.extend(
+                lines.into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line)),
+            );
         }
         let mut y = 0;
         for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {

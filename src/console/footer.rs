@@ -53,10 +53,9 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
 fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, task: &Task) {
     const BAR: u64 = 10;
     let mut text = task.title.clone();
-    if task.of > 0 {
-        let full = (task.done.min(task.of) * BAR / task.of) as usize;
+    if let Some(percent) = (task.done.min(task.of) * 100).checked_div(task.of) {
+        let full = (percent * BAR / 100) as usize;
         let [done, left] = canvas.signs.bar;
-        let percent = task.done.min(task.of) * 100 / task.of;
         text = format!("{text} {}{} {percent} %", done.repeat(full), left.repeat(BAR as usize - full));
     }
     if let Some(left_ms) = task.left_ms(state.now_ms) {
@@ -73,7 +72,7 @@ fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, t
 fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let mut x = 0;
     let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str| {
-        if x + width(key) + width(word) + 1 <= at.width {
+        if x + width(key) + width(word) < at.width {
             x = canvas.text(at, x, 0, key, Role::Key);
             x = canvas.text(at, x + 1, 0, word, Role::Dim) + 2;
         }
@@ -102,7 +101,8 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
 }
 
 fn at_top(state: &State) -> bool {
-    state.screen == crate::session::interactive::ScreenId::Fabric && state.current().crumbs(&state.known).len() < 2
+    state.screen == crate::session::interactive::ScreenId::Fabric
+        && state.current().crumbs(&state.known).len() < 2
 }
 
 /// The word for the footer, where there is no room for a sentence.

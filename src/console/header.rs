@@ -13,12 +13,13 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(&state.source)), role);
     x = canvas.text(at, x + 1, 0, &state.source, Role::Header);
     x = canvas.text(at, x + 2, 0, &size(state), Role::Text);
-    x = canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
     let marks = state.known.marks.len();
     if marks > 0 {
         x = canvas.text(at, x + 2, 0, &format!("{} {marks} marked", canvas.signs.marked), Role::Marked);
     }
-    canvas.right(at, x + 1, 0, "read-only ", Role::Dim);
+    // Whether anything can be written matters more than who manages the fabric.
+    x = canvas.text(at, x + 2, 0, "read-only", Role::Good);
+    canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
     crumbs(canvas, state);
 }
 
@@ -50,7 +51,9 @@ fn size(state: &State) -> String {
 fn manager(state: &State) -> String {
     let manager = state.known.look.as_ref().and_then(|look| {
         let manager = look.observation.subnet_manager.as_ref()?;
-        let node = look.fabric().node_by_guid(manager.guid);
+        let fabric = look.fabric();
+        let port = || fabric.port_by_guid(manager.guid).map(|port| fabric.port(port).node);
+        let node = fabric.node_by_guid(manager.guid).or_else(port);
         Some(node.map_or_else(|| manager.guid.to_string(), |node| look.name(node).to_owned()))
     });
     match (&state.known.look, manager) {

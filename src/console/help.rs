@@ -13,7 +13,8 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, help: &Help) {
     canvas.clear(at);
     let title = format!("Keys of {}", state.screen.title().title);
     let x = canvas.text(at, 1, 0, &title, Role::Header);
-    let search = if help.search.is_empty() { "type to search".to_owned() } else { format!("/{}", help.search) };
+    let search =
+        if help.search.is_empty() { "type to search".to_owned() } else { format!("/{}", help.search) };
     canvas.text(at, x + 3, 0, &search, Role::Prompt);
     let lines = lines(state, &help.search);
     let (_, body) = (0, Rect { y: at.y + 1.min(at.height), height: at.height.saturating_sub(1), ..at });
@@ -52,7 +53,8 @@ fn lines(state: &State, search: &str) -> Vec<Line> {
     };
     let mut lines = Vec::new();
     let places = std::iter::once(Place::On(state.screen)).chain([Place::Everywhere]);
-    let others = SCREENS.iter().map(|screen| Place::On(screen.id)).filter(|place| *place != Place::On(state.screen));
+    let others =
+        SCREENS.iter().map(|screen| Place::On(screen.id)).filter(|place| *place != Place::On(state.screen));
     for place in places.chain(others) {
         let of_place = ACTIONS.iter().filter(|action| action.place == place).filter(fits);
         let entries: Vec<Line> = of_place.map(entry).collect();

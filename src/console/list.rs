@@ -11,8 +11,11 @@ use crate::session::{Kind, Listing, Value};
 /// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
 const SAMPLE: usize = 64;
 const GAP: u16 = 2;
-/// No column but the last takes more than this while others wait for room.
+/// No column takes more of a narrow screen than this share of it while others wait for room; and never more than this.
+const SHARE: u16 = 5;
 const WIDEST: u16 = 40;
+/// The least that names get.
+const NAME: u16 = 14;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let screen = state.current();
@@ -77,6 +80,7 @@ fn columns(
     room: u16,
 ) -> Vec<Shown> {
     let all = &table.selection.columns;
+    let most = (room / SHARE).clamp(NAME, WIDEST);
     let mut shown = Vec::new();
     let mut x = 2;
     // The first column says what a row is about, so it stays when others are scrolled away.
@@ -84,7 +88,7 @@ fn columns(
     for column in order {
         let about = listing.column(*column);
         let widest = sample.iter().map(|row| width(&listing.cell(*row, *column).shown())).max().unwrap_or(0);
-        let wide = widest.min(WIDEST).max(width(&about.title));
+        let wide = widest.min(if shown.is_empty() { most * 2 } else { most }).max(width(&about.title));
         if x >= room {
             break;
         }

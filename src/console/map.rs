@@ -18,7 +18,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let (mut first, mut before) = (0, 0);
     for (number, tier) in state.known.tiers.iter().enumerate() {
         if at < before + tier.switches.len() {
-            let above: usize = state.known.tiers[..number].iter().map(|tier| rows_of(tier.switches.len())).sum();
+            let above: usize =
+                state.known.tiers[..number].iter().map(|tier| rows_of(tier.switches.len())).sum();
             let row = above + (at - before) / per_row + 1;
             first = (row + 1).saturating_sub(area.height.into());
             break;
@@ -48,12 +49,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-fn sign(
-    canvas: &Canvas<'_>,
-    state: &State,
-    look: &crate::session::Look,
-    id: NodeId,
-) -> (&'static str, Role) {
+fn sign(canvas: &Canvas<'_>, state: &State, look: &crate::session::Look, id: NodeId) -> (&'static str, Role) {
     let fabric = look.fabric();
     let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
     let [well, degraded, down, marked] = canvas.signs.map;

@@ -53,7 +53,11 @@ fn list(canvas: &mut Canvas<'_>, at: Rect, prompt: &Prompt) {
             canvas.wash(over, y, Role::Cursor);
         }
         let role = if here { Role::Cursor } else { Role::Key };
-        let words = if action.argument.is_empty() { action.id.to_owned() } else { format!("{} {}", action.id, action.argument) };
+        let words = if action.argument.is_empty() {
+            action.id.to_owned()
+        } else {
+            format!("{} {}", action.id, action.argument)
+        };
         canvas.text(over, 1, y, &words, role);
         canvas.text(over, 26, y, action.title, if here { Role::Cursor } else { Role::Text });
     }

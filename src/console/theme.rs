@@ -106,7 +106,9 @@ mod tests {
     fn states_differ_without_colours() {
         for (name, _) in BUILT_IN {
             let theme = Theme::built_in(name, Depth::Mono).unwrap();
-            for role in [Role::Cursor, Role::Danger, Role::Marked, Role::LinkDown, Role::ScreenOpen, Role::Header] {
+            for role in
+                [Role::Cursor, Role::Danger, Role::Marked, Role::LinkDown, Role::ScreenOpen, Role::Header]
+            {
                 assert_ne!(theme.style(role), theme.style(Role::Text), "{name}: {}", role.word());
             }
         }

@@ -9,13 +9,17 @@ use super::theme::Role;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
-    #[error("FD-7301: there is no theme '{0}'; there are dark, light, high-contrast, colour-blind, sixteen, mono")]
+    #[error(
+        "FD-7301: there is no theme '{0}'; there are dark, light, high-contrast, colour-blind, sixteen, mono"
+    )]
     Unknown(String),
     #[error("FD-7302: theme {theme}: {what}")]
     Malformed { theme: String, what: String },
     #[error("FD-7303: theme {theme}: there is no role '{role}'")]
     Role { theme: String, role: String },
-    #[error("FD-7304: theme {theme}: '{color}' is no colour; write #rrggbb, a name of the palette, or one of the sixteen")]
+    #[error(
+        "FD-7304: theme {theme}: '{color}' is no colour; write #rrggbb, a name of the palette, or one of the sixteen"
+    )]
     Color { theme: String, color: String },
     #[error("FD-7305: theme {0} inherits from itself")]
     Circle(String),
@@ -61,7 +65,8 @@ pub fn resolve<'t>(
             return Err(ThemeError::Circle(name));
         }
         let text = text(&name).ok_or_else(|| ThemeError::Unknown(name.clone()))?;
-        let malformed = |error: toml::de::Error| ThemeError::Malformed { theme: name.clone(), what: error.to_string() };
+        let malformed =
+            |error: toml::de::Error| ThemeError::Malformed { theme: name.clone(), what: error.to_string() };
         let file: File = toml::from_str(text).map_err(malformed)?;
         next.clone_from(&file.inherits);
         chain.push((name, file));
@@ -87,7 +92,10 @@ fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Sty
     let read = |name: &Option<String>| -> Result<Option<Color>, ThemeError> {
         let Some(name) = name else { return Ok(None) };
         let color = palette.get(name.as_str()).copied().unwrap_or(name);
-        color.parse().map(Some).map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
+        color
+            .parse()
+            .map(Some)
+            .map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
     };
     let modifiers = [
         (full.bold, Modifier::BOLD),
@@ -96,7 +104,12 @@ fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Sty
         (full.reversed, Modifier::REVERSED),
     ];
     let modifiers = modifiers.into_iter().filter(|(set, _)| *set).map(|(_, modifier)| modifier);
-    Ok(Style { fg: read(&full.fg)?, bg: read(&full.bg)?, add_modifier: modifiers.collect(), ..Style::default() })
+    Ok(Style {
+        fg: read(&full.fg)?,
+        bg: read(&full.bg)?,
+        add_modifier: modifiers.collect(),
+        ..Style::default()
+    })
 }
 
 #[cfg(test)]
@@ -114,7 +127,10 @@ mod tests {
 
     #[test]
     fn a_theme_takes_over_and_mistakes_are_named() {
-        let roles = of("inherits = 'base'\n[palette]\nfire = '#00ff00'\n[roles]\ntext = { fg = 'gray', bold = true }").unwrap();
+        let roles = of(
+            "inherits = 'base'\n[palette]\nfire = '#00ff00'\n[roles]\ntext = { fg = 'gray', bold = true }",
+        )
+        .unwrap();
         assert_eq!(roles[&Role::Danger].fg, Some(Color::Rgb(0, 255, 0)));
         assert_eq!(roles[&Role::Text], Style::new().fg(Color::Gray).add_modifier(Modifier::BOLD));
         assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Circle(_))));

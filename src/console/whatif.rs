@@ -25,27 +25,39 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         Some(cost) => {
             let lost = &cost.lost;
             let share = lost.share * 100.0;
-            pairs.push(("lost", format!("{} of {} pairs until somebody reroutes ({share:.1} %)", lost.pairs, cost.pairs)));
-            pairs.push(("for good", match lost.critical {
-                0 => "none: cables still connect every pair".to_owned(),
-                critical => format!("{critical} pairs are cut off, whatever reroutes"),
-            }));
+            pairs.push((
+                "lost",
+                format!("{} of {} pairs until somebody reroutes ({share:.1} %)", lost.pairs, cost.pairs),
+            ));
+            pairs.push((
+                "for good",
+                match lost.critical {
+                    0 => "none: cables still connect every pair".to_owned(),
+                    critical => format!("{critical} pairs are cut off, whatever reroutes"),
+                },
+            ));
             let expected = &cost.expected;
             let links = counted(expected.faults, "random link", "random links");
             pairs.push((
                 "compare",
-                format!("{links} would take {:.1} pairs; one alone {} to {}", expected.mean, expected.best, expected.worst),
+                format!(
+                    "{links} would take {:.1} pairs; one alone {} to {}",
+                    expected.mean, expected.best, expected.worst
+                ),
             ));
         }
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", "not known: the source has no forwarding tables".to_owned()));
         }
-        None if matches!(state.loading, Loading::Under(_)) => pairs.push(("lost", "the source is being read".to_owned())),
+        None if matches!(state.loading, Loading::Under(_)) => {
+            pairs.push(("lost", "the source is being read".to_owned()))
+        }
         None => pairs.push(("lost", "being counted".to_owned())),
     }
     for (y, (label, text)) in (0..4).zip(&pairs) {
         canvas.text(area, 0, y, label, Role::Label);
-        let danger = matches!(*label, "lost" | "for good") && known.cost.as_ref().is_some_and(|cost| cost.lost.pairs > 0);
+        let danger = matches!(*label, "lost" | "for good")
+            && known.cost.as_ref().is_some_and(|cost| cost.lost.pairs > 0);
         let role = match (*label, danger) {
             ("for good", _) if text.starts_with("none") => Role::Good,
             (_, true) => Role::Danger,
@@ -69,15 +81,27 @@ pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         Ok(proposal) => {
             let mut pairs = report_lines(&proposal.report);
             let difference = &proposal.difference;
-            pairs.push(("changes", format!(
-                "{} entries in {} blocks on {}; {} pairs move",
-                difference.entries, difference.blocks, counted(difference.switches as usize, "switch", "switches"), difference.moved_pairs
-            )));
-            pairs.push(("live", match proposal.transition_safe {
-                Some(true) => "safe while traffic flows: old and new paths together have no circle".to_owned(),
-                Some(false) => "not safe while traffic flows: drain first".to_owned(),
-                None => "not known: as if all lanes were one, old and new paths together have a circle".to_owned(),
-            }));
+            pairs.push((
+                "changes",
+                format!(
+                    "{} entries in {} blocks on {}; {} pairs move",
+                    difference.entries,
+                    difference.blocks,
+                    counted(difference.switches as usize, "switch", "switches"),
+                    difference.moved_pairs
+                ),
+            ));
+            pairs.push((
+                "live",
+                match proposal.transition_safe {
+                    Some(true) => {
+                        "safe while traffic flows: old and new paths together have no circle".to_owned()
+                    }
+                    Some(false) => "not safe while traffic flows: drain first".to_owned(),
+                    None => "not known: as if all lanes were one, old and new paths together have a circle"
+                        .to_owned(),
+                },
+            ));
             pairs.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
             pairs.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
             canvas.pairs(below, &pairs, whatif.top);

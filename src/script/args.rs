@@ -331,7 +331,7 @@ pub struct SimulateArgs {
 
 /// The whole command line, with every command's words from the command table.
 pub fn command_line() -> clap::Command {
-    let after = "Without a command the demo fabric is shown in numbers; the console is still to come.";
+    let after = "Without a command the console opens, on the fabric of --source or on sim:demo; where nobody sits before a terminal, that fabric is shown in numbers.";
     dress(Cli::command(), "").after_help(after)
 }
 

@@ -62,7 +62,9 @@ impl Config {
             }
             if key == "ascii" {
                 let flag = value.as_bool();
-                config.ascii = flag.ok_or_else(|| bad(file, line, "FD-7109: 'ascii' is neither true nor false", "write ascii = true"))?;
+                config.ascii = flag.ok_or_else(|| {
+                    bad(file, line, "FD-7109: 'ascii' is neither true nor false", "write ascii = true")
+                })?;
                 continue;
             }
             let word = value.as_str().ok_or_else(|| {
@@ -94,7 +96,8 @@ impl Config {
     }
 }
 
-const KEYS_HINT: &str = "under [keys] stand lines such as mark = [\"f\", \"m\"]; docs/keys.md has the actions";
+const KEYS_HINT: &str =
+    "under [keys] stand lines such as mark = [\"f\", \"m\"]; docs/keys.md has the actions";
 
 /// A key or a list of keys for each action.
 fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
@@ -103,9 +106,11 @@ fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {
         let wrong = || format!("FD-7108: [keys] {action}: it is neither a key nor a list of keys");
         let keys = match value {
             toml::Value::String(key) => vec![key.clone()],
-            toml::Value::Array(keys) => {
-                keys.iter().map(|key| key.as_str().map(str::to_owned)).collect::<Option<_>>().ok_or_else(wrong)?
-            }
+            toml::Value::Array(keys) => keys
+                .iter()
+                .map(|key| key.as_str().map(str::to_owned))
+                .collect::<Option<_>>()
+                .ok_or_else(wrong)?,
             _ => return Err(wrong()),
         };
         Ok((action.clone(), keys))

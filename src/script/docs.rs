@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::session::{self, Browse, COMMANDS};
+use crate::session::interactive::{ACTIONS, Action, Place, SCREENS};
+use crate::session::{self, Browse, COMMANDS, Danger};
 
 use super::Exit;
 use super::args::command_line;
@@ -127,4 +128,38 @@ pub fn exit_codes_page() -> String {
 /// Writing to a `String` cannot fail.
 fn push(page: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = page.write_fmt(text);
+}
+
+/// `docs/keys.md`.
+pub fn keys_page() -> String {
+    let mut page = format!("# Keys of the console\n\n{MADE}\n");
+    page.push_str(
+        "Every key is an action, and every action has a word: `:` and the word do the same. `[keys]` in the configuration \
+         binds other keys, as in `mark = [\"f\", \"m\"]`. While a line is typed, Enter takes it, Esc leaves things as they \
+         were, Tab completes words, Ctrl-U empties it. Ctrl-C ends the session from anywhere.\n\nScreens:\n\n",
+    );
+    for (at, screen) in SCREENS.iter().enumerate() {
+        push(&mut page, format_args!("- `{}` {}: {}\n", at + 1, screen.title, screen.about));
+    }
+    let places = std::iter::once(Place::Everywhere).chain(SCREENS.iter().map(|screen| Place::On(screen.id)));
+    for place in places {
+        let actions: Vec<&Action> = ACTIONS.iter().filter(|action| action.place == place).collect();
+        if actions.is_empty() {
+            continue;
+        }
+        push(&mut page, format_args!("\n## On {place}\n\n| key | word | what it does |\n|---|---|---|\n"));
+        for action in actions {
+            let keys: Vec<String> = action.keys.iter().map(|key| format!("`{key}`")).collect();
+            let word = format!("{} {}", action.id, action.argument);
+            let danger = match action.danger {
+                Danger::None => String::new(),
+                danger => format!(" ({})", danger.title()),
+            };
+            push(
+                &mut page,
+                format_args!("| {} | `{}` | {}{danger} |\n", keys.join(" "), word.trim_end(), action.title),
+            );
+        }
+    }
+    page
 }

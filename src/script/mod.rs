@@ -41,13 +41,13 @@ mod wires;
 
 pub use adapters::{Adapter, AdapterPort};
 pub use args::command_line;
-pub use docs::{commands_page, exit_codes_page, fields_page};
+pub use docs::{commands_page, exit_codes_page, fields_page, keys_page};
 pub use exit::Exit;
 pub use failure::Failure;
 pub use found::Found;
 pub use open::{CatalogueEntry, CatalogueKey, Outside, Reach, Served, WriteError, Writer, Written};
-pub use output::{Terminal, say_notes};
 pub use opening::Opening;
+pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};
 pub use schemas::schemas;
 pub use stop::Stop;

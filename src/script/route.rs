@@ -1,7 +1,7 @@
 //! `route`: routes of one engine, certified, and a plan to get there.
 
-use crate::change::{Fingerprint, Plan, PlanLanes, SCHEMA, writes};
-use crate::session::{EngineRow, Look, Proposal, propose, report_lines};
+use crate::change::Plan;
+use crate::session::{EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, propose, report_lines};
 
 use super::args::RoutePlanArgs;
 use super::check;
@@ -23,54 +23,23 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome = propose(&look, tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+    let outcome =
+        propose(&look, tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
-    let writes = writes(look.fabric(), tables, &proposal.routes, |switch| {
-        !faults.node_failed(crate::fabric::NodeId(switch))
-    })
-    .map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
-    let failed: Vec<String> =
-        faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
-    let plan = plan(context, &look, engine.id, failed, &proposal, &row, writes)?;
-    let text = plan.text().map_err(|error| Failure::new(Exit::Failed, format!("FD-7921: {error}")))?;
+    let times = !context.globals.no_times;
+    let made = Made {
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+    };
+    let unwritten = |error: UnwrittenPlan| Failure::new(Exit::Failed, error.to_string());
+    let plan = plan_of(&look, &faults, engine.id, &proposal, made).map_err(unwritten)?;
+    let text = plan.text().map_err(|error| unwritten(error.into()))?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     let concluded = context.conclude(&look);
     Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
-}
-
-fn plan(
-    context: &Context<'_, '_>,
-    look: &Look,
-    engine: &str,
-    failed: Vec<String>,
-    proposal: &Proposal,
-    row: &EngineRow,
-    writes: Vec<crate::change::BlockWrite>,
-) -> Result<Plan, Failure> {
-    let unwritable = |error: serde_json::Error| Failure::new(Exit::Failed, format!("FD-7921: {error}"));
-    let times = !context.globals.no_times;
-    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    Ok(Plan {
-        schema: SCHEMA.to_owned(),
-        source: look.source.clone(),
-        assumed: look.assumed.map(str::to_owned),
-        engine: engine.to_owned(),
-        failed,
-        created: times.then(|| jiff::Timestamp::now().to_string()),
-        author: std::env::var("USER").ok().filter(|_| times),
-        fingerprint: Fingerprint::of(look.fabric(), &look.observation.tables, manager),
-        lanes: PlanLanes::of(look.fabric(), &proposal.routes),
-        certificate: serde_json::to_value(&proposal.report).map_err(unwritable)?,
-        impact: serde_json::json!({
-            "changed_entries": row.changed_entries, "changed_blocks": row.changed_blocks,
-            "changed_switches": row.changed_switches, "moved_pairs": row.moved_pairs,
-        }),
-        transition: serde_json::json!({ "safe": proposal.transition_safe }),
-        writes,
-    })
 }
 
 fn write(

@@ -32,7 +32,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
-        let outcome = propose(&look, &tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+        let outcome =
+            propose(&look, &tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());

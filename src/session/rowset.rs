@@ -1,7 +1,7 @@
 //! The rows of a view, kept: a screen draws a window of them many times, and making them takes a walk over the fabric.
 
 use super::views::{
-    HOST_FIELDS, HostPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, Cable, host_rows, link_rows,
+    Cable, HOST_FIELDS, HostPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows, link_rows,
 };
 use super::{Listing, Look, Rows};
 use crate::fabric::{NodeId, PortId, Resolved};
@@ -47,9 +47,12 @@ impl Rowset {
                 rows: rows.into(),
                 when_empty: "the fabric has no switch",
             }),
-            Self::Hosts(rows) => {
-                Box::new(Rows { look, fields: HOST_FIELDS, rows: rows.into(), when_empty: "the fabric has no host" })
-            }
+            Self::Hosts(rows) => Box::new(Rows {
+                look,
+                fields: HOST_FIELDS,
+                rows: rows.into(),
+                when_empty: "the fabric has no host",
+            }),
             Self::Links(rows) => Box::new(Rows {
                 look,
                 fields: LINK_FIELDS,

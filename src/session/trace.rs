@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::{
-    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes,
-    Tables,
+    Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes, Tables,
 };
 
 use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};

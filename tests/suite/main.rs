@@ -11,6 +11,7 @@
 mod analysis;
 mod codes;
 mod commands;
+mod console;
 mod fabric;
 mod generate;
 mod incident;

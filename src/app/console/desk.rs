@@ -101,6 +101,7 @@ impl Desk {
                 Effect::Redraw => self.screen.forget()?,
                 Effect::Suspend => self.suspend()?,
                 Effect::Leave => self.exit = Some(Exit::Done),
+                Effect::Interrupt => self.exit = Some(Exit::Interrupted),
             }
         }
         Ok(())

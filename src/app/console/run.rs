@@ -23,8 +23,10 @@ pub fn run(machine: Machine, opening: Opening, no_color: bool, utf8: bool) -> Re
     let refused = |text: String| Failure::new(Exit::BadInput, text);
     let keymap = Keymap::with(&opening.keys).map_err(|error| refused(error.to_string()))?;
     let appearance = appearance(&opening, no_color, utf8).map_err(refused)?;
-    let failed = |error: io::Error| Failure::new(Exit::Failed, format!("FD-9001: the terminal failed: {error}"));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
+    let failed =
+        |error: io::Error| Failure::new(Exit::Failed, format!("FD-9001: the terminal failed: {error}"));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
     runtime.block_on(session(machine, opening, keymap, appearance)).map_err(failed)
 }
 
@@ -85,7 +87,12 @@ impl Signals {
     }
 }
 
-async fn session(machine: Machine, opening: Opening, keymap: Keymap, appearance: Appearance) -> io::Result<Exit> {
+async fn session(
+    machine: Machine,
+    opening: Opening,
+    keymap: Keymap,
+    appearance: Appearance,
+) -> io::Result<Exit> {
     let mut signals = Signals::catch()?;
     let (to_words, mut words) = unbounded_channel();
     let mut desk = Desk::open(Arc::new(machine), opening, keymap, appearance, to_words)?;

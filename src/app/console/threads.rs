@@ -4,8 +4,8 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -20,8 +20,15 @@ use crate::session::{Look, Made};
 /// From a thread to the loop.
 #[derive(Debug)]
 pub enum Word {
-    Progress { task: TaskId, done: u64, of: u64 },
-    Finished { task: TaskId, outcome: Outcome },
+    Progress {
+        task: TaskId,
+        done: u64,
+        of: u64,
+    },
+    Finished {
+        task: TaskId,
+        outcome: Outcome,
+    },
     /// A bug, already reported by the hook.
     Panicked,
 }
@@ -127,6 +134,9 @@ impl Watch for Waiting<'_> {
 }
 
 fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome {
+    // What a bug behind the screen does cannot be tried without one.
+    #[cfg(debug_assertions)]
+    assert!(std::env::var_os("FABDECK_BREAK").is_none_or(|part| part != "worker"), "broken on purpose");
     let begun = Instant::now();
     match (job.run(pace), job) {
         (Some(Outcome::Proposed { engine, outcome, .. }), _) => {
@@ -134,7 +144,9 @@ fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome
             Outcome::Proposed { engine, outcome, took_ms }
         }
         (Some(outcome), _) => outcome,
-        (None, Job::Write { plan, to }) => Outcome::Written { to: to.clone(), result: write(opening, plan, to) },
+        (None, Job::Write { plan, to }) => {
+            Outcome::Written { to: to.clone(), result: write(opening, plan, to) }
+        }
         (None, _) => Outcome::Looked(look(machine, opening, pace).map(Arc::new)),
     }
 }

@@ -234,8 +234,11 @@ pub const ACTIONS: &[Action] = &[
     .when(has_fabric),
     of("from", &["b"], "Where the path begins", |state, _| ask(state, Purpose::From)).on(ScreenId::Paths),
     of("to", &["e"], "Where the path ends", |state, _| ask(state, Purpose::To)).on(ScreenId::Paths),
-    of("copy-line", &["c"], "Copy the command line that shows or does the same", |state, _| {
-        match equivalent(state) {
+    of(
+        "copy-line",
+        &["c"],
+        "Copy the command line that shows or does the same",
+        |state, _| match equivalent(state) {
             Some(line) => {
                 state.say(Severity::Said, line.clone());
                 vec![Effect::Copy(line)]
@@ -244,8 +247,8 @@ pub const ACTIONS: &[Action] = &[
                 state.say(Severity::Warning, "no command line shows this");
                 Vec::new()
             }
-        }
-    })
+        },
+    )
     .prominent(),
     of("look-again", &["r"], "Look at the source again", |state, _| {
         let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
@@ -286,7 +289,9 @@ fn has_list(state: &State) -> Result<(), String> {
 
 fn can_write_plan(state: &State) -> Result<(), String> {
     has_fabric(state)?;
-    let Some(engine) = state.screens.whatif.engine() else { return Err("put the cursor on an engine".to_owned()) };
+    let Some(engine) = state.screens.whatif.engine() else {
+        return Err("put the cursor on an engine".to_owned());
+    };
     match state.known.proposal(engine) {
         Some(_) => Ok(()),
         None => Err(format!("{} has no routes for these marks; p asks it", engine.id)),
@@ -295,7 +300,11 @@ fn can_write_plan(state: &State) -> Result<(), String> {
 
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
-    let found = state.screens.whatif.engine().and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
+    let found = state
+        .screens
+        .whatif
+        .engine()
+        .and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
     let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else { return Vec::new() };
     let marks = state.known.marks.clone();
     let rest = format!("route --engine {}{} -o {}", engine.id, state.marks_as_arguments(), quoted(file));

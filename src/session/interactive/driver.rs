@@ -78,7 +78,7 @@ impl Driver {
                     }
                 }
                 Effect::Copy(text) => self.copied.push(text),
-                Effect::Cancel(_) | Effect::Redraw | Effect::Suspend | Effect::Leave => {}
+                Effect::Cancel(_) | Effect::Redraw | Effect::Suspend | Effect::Leave | Effect::Interrupt => {}
             }
         }
     }

@@ -8,12 +8,15 @@ use super::tasks::TaskId;
 use super::tiers::tiers;
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
-use crate::session::{Cost, Look, Made, Preview, Proposal, plan_text, propose};
+use crate::session::{Cost, Look, Made, Preview, Proposal, plan_of, propose};
 
 /// Asked of whoever runs the session.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    Begin { task: TaskId, job: Job },
+    Begin {
+        task: TaskId,
+        job: Job,
+    },
     Cancel(TaskId),
     /// Into the clipboard of the terminal.
     Copy(String),
@@ -21,6 +24,8 @@ pub enum Effect {
     Redraw,
     Suspend,
     Leave,
+    /// Ctrl-C: as a signal would.
+    Interrupt,
 }
 
 /// Work that may take long.
@@ -85,7 +90,8 @@ impl Job {
 
 impl PlanFor {
     pub fn text(&self, made: Made) -> Result<String, String> {
-        plan_text(&self.look, &self.marks, self.engine, &self.proposal, made)
+        let plan = plan_of(&self.look, &self.marks, self.engine, &self.proposal, made);
+        plan.and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
     }
 }
 

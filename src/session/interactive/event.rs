@@ -24,8 +24,16 @@ pub enum Happening {
     Resized(Size),
     /// Nothing but time went by.
     Tick,
-    Progress { task: TaskId, done: u64, of: u64 },
-    Finished { task: TaskId, #[serde(serialize_with = "digest")] outcome: Outcome },
+    Progress {
+        task: TaskId,
+        done: u64,
+        of: u64,
+    },
+    Finished {
+        task: TaskId,
+        #[serde(serialize_with = "digest")]
+        outcome: Outcome,
+    },
     /// The screen is back after another program had it.
     Resumed,
 }

@@ -109,7 +109,9 @@ pub fn remarked(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
     let index_or_look = |task: &TaskId| {
         let title = state.tasks.get(*task).map(|task| task.title.as_str());
-        title.is_some_and(|title| ["looking", "sorting", "indexing"].iter().any(|word| title.starts_with(word)))
+        title.is_some_and(|title| {
+            ["looking", "sorting", "indexing"].iter().any(|word| title.starts_with(word))
+        })
     };
     let stale: Vec<TaskId> = stale.into_iter().filter(|task| !index_or_look(task)).collect();
     for task in stale {
@@ -139,7 +141,12 @@ pub fn mark(state: &mut State, what: Resolved) -> Vec<Effect> {
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let mut effects = Vec::new();
-    for engine in engines.iter().filter(|engine| !state.known.proposed.contains_key(engine.id)).copied().collect::<Vec<_>>() {
+    for engine in engines
+        .iter()
+        .filter(|engine| !state.known.proposed.contains_key(engine.id))
+        .copied()
+        .collect::<Vec<_>>()
+    {
         let (marks, request) = (state.known.marks.clone(), state.request.clone());
         let job = Job::Propose { look: look.clone(), marks, engine, request };
         let (task, effect) = state.begin(format!("{} routes", engine.id), job);

@@ -36,10 +36,7 @@ impl Rect {
     /// The upper rows, and the rest.
     pub fn split_rows(self, upper: u16) -> (Self, Self) {
         let upper = upper.min(self.height);
-        (
-            Self { height: upper, ..self },
-            Self { y: self.y + upper, height: self.height - upper, ..self },
-        )
+        (Self { height: upper, ..self }, Self { y: self.y + upper, height: self.height - upper, ..self })
     }
 
     /// The left columns, and the rest.

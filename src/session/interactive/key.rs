@@ -54,8 +54,10 @@ pub struct Key {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("FD-6301: '{0}' is no key; write one character, or enter, esc, tab, shift-tab, space, up, pgdn, f5, with ctrl- \
-         or alt- before it")]
+#[error(
+    "FD-6301: '{0}' is no key; write one character, or enter, esc, tab, shift-tab, space, up, pgdn, f5, with ctrl- \
+         or alt- before it"
+)]
 pub struct KeyError(pub String);
 
 impl Key {
@@ -101,7 +103,8 @@ impl FromStr for Key {
             }
         }
         let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, press)| *press);
-        let function = || rest.strip_prefix('f').and_then(|n| n.parse().ok()).filter(|n| (1..=12).contains(n));
+        let function =
+            || rest.strip_prefix('f').and_then(|n| n.parse().ok()).filter(|n| (1..=12).contains(n));
         let mut signs = rest.chars();
         let single = signs.next().filter(|sign| signs.next().is_none() && !sign.is_control());
         let press = named.or_else(|| single.map(Press::Char)).or_else(|| function().map(Press::Function));
@@ -148,7 +151,9 @@ mod tests {
 
     #[test]
     fn keys_read_back() {
-        for text in ["q", "G", "ctrl-c", "alt-x", "esc", "shift-tab", "space", "f12", "-", "ctrl--", "?", "{", "ü"] {
+        for text in
+            ["q", "G", "ctrl-c", "alt-x", "esc", "shift-tab", "space", "f12", "-", "ctrl--", "?", "{", "ü"]
+        {
             assert_eq!(text.parse::<Key>().unwrap().to_string(), text);
         }
         for text in ["", "ctrl-", "f13", "f0", "qq", "\u{7}"] {

@@ -14,7 +14,10 @@ use crate::session::{Cost, EngineRow, Look, Preview, Proposal};
 pub enum Proposed {
     /// Being computed by this task.
     Under(TaskId),
-    Done { outcome: Result<Arc<Proposal>, Refusal>, row: Box<EngineRow> },
+    Done {
+        outcome: Result<Arc<Proposal>, Refusal>,
+        row: Box<EngineRow>,
+    },
 }
 
 /// Switches of one rank.

@@ -30,12 +30,12 @@ pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
 pub use known::{Known, Proposed, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
-pub use palette::completions;
 pub use messages::{Message, Severity};
+pub use palette::completions;
 pub use prompt::{Prompt, Purpose};
 pub use screens::{
-    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle, TreeItem,
-    TreeRow, WhatifPane, WhatifScreen,
+    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle,
+    TreeItem, TreeRow, WhatifPane, WhatifScreen,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;

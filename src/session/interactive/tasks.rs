@@ -20,7 +20,8 @@ impl Task {
     pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
         let took = now_ms.saturating_sub(self.begun_ms);
         let worth_saying = self.done > 0 && self.of > self.done && took >= 500;
-        worth_saying.then(|| (u128::from(took) * u128::from(self.of - self.done) / u128::from(self.done)) as u64)
+        worth_saying
+            .then(|| (u128::from(took) * u128::from(self.of - self.done) / u128::from(self.done)) as u64)
     }
 }
 

@@ -58,7 +58,7 @@ fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
     // Ctrl-C leads out of everything, whatever is open.
     if key == Key::ctrl('c') {
         state.leaving = true;
-        return vec![Effect::Leave];
+        return vec![Effect::Interrupt];
     }
     if state.prompt.is_some() {
         return in_prompt(state, key);
@@ -70,7 +70,10 @@ fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
         Some(action) => carry_out(state, action, ""),
         None => match state.keymap.elsewhere(key) {
             Some(place) => {
-                state.say(Severity::Said, format!("{key} works on {place} only; ? lists the keys of this screen"));
+                state.say(
+                    Severity::Said,
+                    format!("{key} works on {place} only; ? lists the keys of this screen"),
+                );
                 Vec::new()
             }
             None => {
@@ -216,7 +219,11 @@ fn in_layer(state: &mut State, key: Key) -> Vec<Effect> {
             let last = super::layer::TOUR.len() - 1;
             match key.press {
                 Press::Left | Press::Up | Press::PageUp => *at = at.saturating_sub(1),
-                Press::Right | Press::Down | Press::PageDown | Press::Enter | Press::Char(' ') if *at < last => *at += 1,
+                Press::Right | Press::Down | Press::PageDown | Press::Enter | Press::Char(' ')
+                    if *at < last =>
+                {
+                    *at += 1
+                }
                 Press::Enter | Press::Char(' ') => state.layer = None,
                 _ => {}
             }

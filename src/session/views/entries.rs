@@ -46,7 +46,12 @@ pub fn entries(look: &Look, switch: NodeId) -> Rows<'_, Entry> {
         lids.retain(|lid| look.observation.tables.tells(switch, *lid));
         rows.extend(lids.into_iter().map(|lid| Entry { switch, lid, egress: lft.get(lid) }));
     }
-    Rows { look, fields: ENTRY_FIELDS, rows: rows.into(), when_empty: "the source has no forwarding table of this switch" }
+    Rows {
+        look,
+        fields: ENTRY_FIELDS,
+        rows: rows.into(),
+        when_empty: "the source has no forwarding table of this switch",
+    }
 }
 
 fn owner(look: &Look, row: Entry) -> Option<&Port> {

@@ -85,7 +85,12 @@ pub fn lanes(look: &Look) -> Rows<'_, Egress> {
         }
         rows.extend(by_port.into_values());
     }
-    Rows { look, fields: LANE_FIELDS, rows: rows.into(), when_empty: "the source has no lane tables (SL2VL, arbitration)" }
+    Rows {
+        look,
+        fields: LANE_FIELDS,
+        rows: rows.into(),
+        when_empty: "the source has no lane tables (SL2VL, arbitration)",
+    }
 }
 
 impl Egress {

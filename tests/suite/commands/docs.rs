@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use fabdeck::script::{commands_page, exit_codes_page, fields_page, schemas};
+use fabdeck::script::{commands_page, exit_codes_page, fields_page, keys_page, schemas};
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs")
@@ -13,6 +13,7 @@ fn pages() -> BTreeMap<PathBuf, String> {
     let mut pages = BTreeMap::from([
         (docs().join("commands.md"), commands_page()),
         (docs().join("fields.md"), fields_page()),
+        (docs().join("keys.md"), keys_page()),
         (docs().join("exit-codes.md"), exit_codes_page()),
     ]);
     pages.extend(schemas().into_iter().map(|(name, text)| (docs().join("schemas").join(name), text)));

@@ -7,7 +7,7 @@ use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
-    Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
+    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
     WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
@@ -27,7 +27,10 @@ pub fn fabdeck(args: &[&str]) -> Ended {
 pub fn fabdeck_with(args: &[&str], terminal: &Terminal) -> Ended {
     let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let exit = run(args, &World, terminal, &mut out, &mut err);
+    let exit = match run(args, &World, terminal, &mut out, &mut err) {
+        script::Ended::Exit(exit) => exit,
+        script::Ended::Console(opening) => panic!("a console on {}", opening.source),
+    };
     Ended { exit, out: String::from_utf8(out).unwrap(), err: String::from_utf8(err).unwrap() }
 }
 

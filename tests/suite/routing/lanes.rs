@@ -348,6 +348,7 @@ fn engines_get_no_more_lanes_than_ports_have() {
             fabdeck::routing::engine(engine).unwrap(),
             &request,
             false,
+            &NoPulse,
         )
     };
     assert!(propose("dfsssp").is_err());

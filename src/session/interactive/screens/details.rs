@@ -70,14 +70,19 @@ fn node(look: &Look, id: NodeId) -> Vec<Line> {
         ("LID", said(lid.map(|lid| lid.value()))),
         ("ports", format!("{} of {} with a peer", linked, said(look.port_count(id)))),
     ];
-    let degraded = fabric.ports_of(id).filter_map(|(_, port)| port.link).filter(|link| look.degraded(*link) == Some(true));
+    let degraded = fabric
+        .ports_of(id)
+        .filter_map(|(_, port)| port.link)
+        .filter(|link| look.degraded(*link) == Some(true));
     let degraded = degraded.count();
     if degraded > 0 {
         lines.push(("degraded", counted(degraded, "link", "links")));
     }
     if about.is_switch() {
         let table = match look.observation.tables.lft(id) {
-            Some(lft) => format!("{} LIDs", lft.bytes().iter().filter(|port| **port != crate::fabric::NO_PATH).count()),
+            Some(lft) => {
+                format!("{} LIDs", lft.bytes().iter().filter(|port| **port != crate::fabric::NO_PATH).count())
+            }
             None => "not read".to_owned(),
         };
         lines.push(("table", table));
@@ -111,8 +116,10 @@ fn port(look: &Look, id: PortId) -> Vec<Line> {
 fn possible(look: &Look, id: PortId) -> String {
     let port = look.fabric().port(id);
     let peer = port.peer.map(|peer| &look.fabric().port(peer).facts);
-    let width = port.facts.width_supported.zip(peer.and_then(|peer| peer.width_supported)).map(|(a, b)| a.min(b));
-    let speed = port.facts.speed_supported.zip(peer.and_then(|peer| peer.speed_supported)).map(|(a, b)| a.min(b));
+    let width =
+        port.facts.width_supported.zip(peer.and_then(|peer| peer.width_supported)).map(|(a, b)| a.min(b));
+    let speed =
+        port.facts.speed_supported.zip(peer.and_then(|peer| peer.speed_supported)).map(|(a, b)| a.min(b));
     format!(
         "both ends could do {} {}",
         said(width.map(|width| width.word())),

@@ -54,7 +54,8 @@ impl PathsScreen {
 
     /// What is followed, in words.
     pub fn under_title(&self) -> String {
-        self.under.map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
+        self.under
+            .map_or_else(|| "the tables in force".to_owned(), |engine| format!("what {} proposes", engine.id))
     }
 }
 
@@ -103,7 +104,8 @@ impl Screen for PathsScreen {
     fn next_view(&mut self, known: &Known, forward: bool) {
         let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
         let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
-        let same = |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
+        let same =
+            |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
         let at = views.iter().position(same).unwrap_or(0);
         let by = if forward { 1 } else { views.len() - 1 };
         self.under = views[(at + by) % views.len()];

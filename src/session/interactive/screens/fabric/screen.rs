@@ -222,7 +222,10 @@ impl Screen for FabricScreen {
     fn command(&self, known: &Known) -> Option<String> {
         let node = self.inside.last().and_then(|node| Some(known.look.as_ref()?.name(*node).to_owned()));
         Some(match (node, self.view) {
-            (Some(name), _) => format!("show ports --filter {}", crate::session::interactive::quoted(&format!("node=\"{name}\""))),
+            (Some(name), _) => format!(
+                "show ports --filter {}",
+                crate::session::interactive::quoted(&format!("node=\"{name}\""))
+            ),
             (None, FabricView::Hosts) => "show hosts".to_owned(),
             (None, _) => "show switches".to_owned(),
         })

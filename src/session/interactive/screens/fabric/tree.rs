@@ -45,7 +45,8 @@ pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>) -> Vec<TreeRo
             let item = TreeItem::Node(*id);
             rows.push(TreeRow { depth: 1, item });
             if open.contains(&item) {
-                let ports = look.fabric().ports_of(*id).filter(|(_, port)| port.number != PortNum::MANAGEMENT);
+                let ports =
+                    look.fabric().ports_of(*id).filter(|(_, port)| port.number != PortNum::MANAGEMENT);
                 rows.extend(ports.map(|(port, _)| TreeRow { depth: 2, item: TreeItem::Port(port) }));
             }
         }

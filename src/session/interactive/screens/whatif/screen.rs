@@ -4,10 +4,10 @@ use super::engines::Engines;
 use super::marks::Marks;
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine};
+use crate::session::Listing;
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::interactive::screens::screen::{Entered, Screen};
 use crate::session::interactive::table::Table;
-use crate::session::Listing;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhatifPane {
@@ -84,7 +84,9 @@ impl Screen for WhatifScreen {
             WhatifPane::Marks => Entered::Nothing("f takes the mark away"),
             WhatifPane::Engines => {
                 let engine = self.engines_table.row().and_then(|row| ENGINES.get(row));
-                match engine.filter(|engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }))) {
+                match engine
+                    .filter(|engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. })))
+                {
                     Some(engine) => {
                         (self.page, self.top) = (Some(engine), 0);
                         Entered::Done

@@ -1,0 +1,7 @@
+//! The console: frames, keys, lines, and the real program on a terminal.
+
+mod desk;
+mod frames;
+mod lines;
+mod mashing;
+mod terminal;

@@ -1,0 +1,125 @@
+//! The command line that does the same: what it prints is what the screen shows.
+
+use std::ffi::OsString;
+
+use fabdeck::script::{Ended, Exit, Machine, Terminal, run};
+use fabdeck::session::interactive::Driver;
+
+use super::desk::desk;
+
+/// Splits as a shell does, as far as copied lines need it.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quoted) = (Vec::new(), String::new(), false);
+    for sign in line.chars() {
+        match sign {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(std::mem::take(&mut word)),
+            sign => word.push(sign),
+        }
+    }
+    words.push(word);
+    words
+}
+
+fn carried_out(line: &str) -> (Exit, serde_json::Value) {
+    let args =
+        words(line).into_iter().chain(["--json".to_owned(), "--no-times".to_owned()]).map(OsString::from);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let ended = run(args, &Machine::default(), &Terminal::default(), &mut out, &mut err);
+    let Ended::Exit(exit) = ended else { panic!("{line} opened a console") };
+    let json = serde_json::from_slice(&out)
+        .unwrap_or_else(|e| panic!("{line}: {e}: {}", String::from_utf8_lossy(&err)));
+    (exit, json)
+}
+
+/// The first column of the list on the screen, row by row.
+fn first_column(driver: &Driver) -> Vec<String> {
+    let state = &driver.state;
+    let listing = state.current().listing(&state.known).unwrap();
+    let table = state.current().table();
+    table.selection.rows.iter().map(|row| listing.cell(*row, 0).shown().into_owned()).collect()
+}
+
+#[test]
+fn lists_are_what_their_lines_print() {
+    for keys in [
+        "tab c",
+        "tab / leaf enter s s S c",
+        "tab tab c",
+        "2 c",
+        "2 / kind=switch-switch enter s s s S c",
+        "2 / width<4x enter c",
+    ] {
+        let mut driver = desk("sim:demo");
+        driver.press(keys);
+        let line = driver.copied.last().unwrap_or_else(|| panic!("{keys} copied nothing")).clone();
+        let (exit, json) = carried_out(&line);
+        assert_eq!(exit, Exit::Done, "{line}");
+        let first = json["rows"].as_array().unwrap_or_else(|| panic!("{line}: {json}"));
+        let id = driver.state.current().listing(&driver.state.known).unwrap().column(0).id.to_string();
+        let printed: Vec<String> = first.iter().map(|row| row[&id].as_str().unwrap().to_owned()).collect();
+        assert_eq!(printed, first_column(&driver), "{line}");
+    }
+}
+
+#[test]
+fn what_marks_cost_is_what_the_line_prints() {
+    let mut driver = desk("sim:kary,k=3,n=2");
+    driver.press("2 / kind=switch-switch enter f down f 3 :preview space ftree,minhop enter c");
+    let line = driver.copied.last().unwrap().clone();
+    let (_, json) = carried_out(&line);
+    let cost = driver.state.known.cost.as_ref().unwrap();
+    assert_eq!(json["lost_until_reroute"], cost.lost.pairs, "{line}");
+    assert_eq!(json["cut_off_pairs"], cost.lost.critical, "{line}");
+    let engines: Vec<&str> =
+        json["engines"].as_array().unwrap().iter().map(|row| row["engine"].as_str().unwrap()).collect();
+    assert_eq!(engines, ["ftree", "minhop"], "{line}");
+    assert!(cost.lost.pairs > 0);
+}
+
+#[test]
+fn a_plan_is_the_one_that_its_line_writes() {
+    let mut driver = desk("sim:kary,k=3,n=2");
+    driver.press("2 / kind=switch-switch enter f 3 :preview space updn enter");
+    driver.press("down w");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("console.plan");
+    // The name that is offered goes, and another is typed.
+    driver.press("ctrl-u");
+    driver.happen(fabdeck::session::interactive::Happening::Paste(file.display().to_string()));
+    driver.press("enter");
+    let (to, text) = driver.written.last().cloned().expect("a plan was written");
+    assert_eq!(to, file);
+    let line = driver.state.last_line.clone().unwrap();
+    carried_out(&line);
+    let by_line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let by_console: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(by_line, by_console, "{line}");
+}
+
+#[test]
+fn a_path_is_the_one_that_its_line_prints() {
+    let mut driver = desk("sim:demo");
+    driver.press("4 enter node01 enter node24 enter c");
+    let line = driver.copied.last().unwrap().clone();
+    let (exit, json) = carried_out(&line);
+    assert_eq!(exit, Exit::Done);
+    let hops: Vec<&str> =
+        json["rows"].as_array().unwrap().iter().map(|hop| hop["node"].as_str().unwrap()).collect();
+    let state = &driver.state;
+    let listing = state.current().listing(&state.known).unwrap();
+    let shown: Vec<String> =
+        (0..listing.row_count()).map(|row| listing.cell(row, 1).shown().into_owned()).collect();
+    assert_eq!(hops, shown, "{line}");
+}
+
+/// The same keys at the same times give the same events, results included.
+#[test]
+fn a_session_happens_again_the_same_way() {
+    let keys = "tab f 3 p enter esc 2 / leaf enter c";
+    let (mut one, mut two) = (desk("sim:demo"), desk("sim:demo"));
+    one.press(keys);
+    two.press(keys);
+    assert_eq!(one.events, two.events);
+    assert!(one.events.iter().any(|event| event.contains("finished")));
+}
