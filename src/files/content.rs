@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeTables};
+use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
 use crate::observe::{Adaptive, CounterSample, Notes, Place, SubnetManager};
 
 /// A file, read.
@@ -14,6 +14,7 @@ pub enum Content {
     Names(NameFile),
     Guids(GuidFile),
     Lids(LidFile),
+    Partitions(PartitionFile),
 }
 
 /// Nodes and cables, and whatever else the format says of them.
@@ -73,4 +74,38 @@ pub struct GuidFile {
 pub struct LidFile {
     pub lids: BTreeMap<Guid, (Lid, Lmc)>,
     pub notes: Notes,
+}
+
+/// Who belongs to which partition, as OpenSM's partitions.conf says it: the later statement counts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PartitionFile {
+    pub statements: Vec<PartitionStatement>,
+    pub notes: Notes,
+}
+
+/// The members of one definition; several may speak of one partition.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PartitionStatement {
+    pub name: String,
+    /// Without the bit of membership; given by OpenSM's rule where the file has none.
+    pub key: u16,
+    pub members: Vec<PartitionMember>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PartitionMember {
+    pub who: PartitionPorts,
+    /// Full, or full and limited at once.
+    pub full: bool,
+    pub line: u64,
+}
+
+/// What a word of a list of members stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartitionPorts {
+    All,
+    Of(NodeKind),
+    /// The subnet manager's port.
+    Manager,
+    Port(Guid),
 }

@@ -4,8 +4,8 @@ use super::content::Content;
 use super::error::FileError;
 use super::text::Input;
 use super::{
-    fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map, perfquery,
-    port_report, sl2vl, slvl, subnet_lst,
+    fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map, partitions,
+    perfquery, port_report, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -46,6 +46,7 @@ pub const FORMATS: &[Format] = &[
     format!(perfquery, "counters of perfquery", Content::Counters),
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
+    format!(partitions, "partitions of OpenSM (partitions.conf)", Content::Partitions),
     format!(name_map, "names by GUID (node-name-map)", Content::Names),
     format!(guids, "list of GUIDs", Content::Guids),
 ];

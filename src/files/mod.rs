@@ -22,6 +22,7 @@ pub mod guid2lid;
 pub mod guids;
 pub mod lfts;
 pub mod name_map;
+pub mod partitions;
 pub mod sl2vl;
 pub mod slvl;
 pub mod subnet_lst;

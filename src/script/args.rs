@@ -204,6 +204,9 @@ pub struct CheckArgs {
     /// Count switches as sources and destinations too
     #[arg(long)]
     pub switches: bool,
+    /// Who may talk to whom, as OpenSM's partitions.conf says it: pairs that share no partition are no lost pairs
+    #[arg(long, value_name = "FILE")]
+    pub partitions: Option<PathBuf>,
     /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
@@ -250,6 +253,9 @@ pub struct WhatifArgs {
     /// Only these engines, with commas between; all when it is left out
     #[arg(long, value_name = "E,...", value_delimiter = ',')]
     pub engine: Vec<String>,
+    /// Refused: what is counted here are the paths of all pairs; `check` takes partitions
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub partitions: Option<PathBuf>,
     #[command(flatten)]
     pub route: RouteArgs,
 }

@@ -32,6 +32,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         merge(&mut look.observation.tables, tables);
     }
     context.assume(&mut look)?;
+    if let Some(file) = &args.partitions {
+        let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+        let (partitions, notes) = context.outside.partitions(file, look.fabric(), manager)?;
+        look.observation.notes.extend(notes);
+        look.partitions = Some(partitions);
+    }
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{Adapter, Found};
 use crate::access::{Source, SourceError, Traffic};
-use crate::fabric::{Fabric, Guid, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
 
@@ -23,6 +23,14 @@ pub trait Outside {
 
     /// A list of GUIDs.
     fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError>;
+
+    /// Who may talk to whom on this fabric; `manager` is the subnet manager's port, where it is known.
+    fn partitions(
+        &self,
+        file: &Path,
+        fabric: &Fabric,
+        manager: Option<Guid>,
+    ) -> Result<(Partitions, Notes), SourceError>;
 
     /// A node-name-map.
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError>;

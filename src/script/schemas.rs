@@ -196,6 +196,7 @@ fn check() -> Vec<(&'static str, Value)> {
     let spread = closed(vec![("min", number()), ("mean", any()), ("max", number()), ("stddev", any())]);
     vec![
         ("pairs", number()),
+        ("partitions", nullable(number())),
         ("unreachable", number()),
         ("by_kind", counts(&["hosts", "aggregation", "switches"])),
         ("by_cause", counts(&["cut_off", "no_route", "dead_end", "in_loop"])),

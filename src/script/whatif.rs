@@ -16,6 +16,12 @@ use super::{Exit, Failure, check};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
+    if args.partitions.is_some() {
+        return Err(Failure::usage(
+            "FD-7914: 'whatif' counts the paths of all pairs, whatever their partitions, so with --partitions its numbers \
+             would not fit each other; `check --partitions` counts those of tables",
+        ));
+    }
     let engines = engines(&args.engine)?;
     let mut look = context.look(Wanted { tables: true, multicast: true, ..Wanted::default() })?;
     context.assume(&mut look)?;

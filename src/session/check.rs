@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::fabric::{ChannelId, Fabric, Faults, Lid, NodeId, PortId, Routes, Tables};
+use crate::fabric::{ChannelId, Fabric, Faults, Lid, NodeId, Partitions, PortId, Routes, Tables};
 use crate::observe::Adaptive;
-use crate::routing::certificate::{Certificate, Kind, LaneKnowledge, Proof, Scope, certify};
+use crate::routing::certificate::{Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among};
 use crate::routing::{Cause, Problem, Pulse, Refusal};
 
 use super::Look;
@@ -49,6 +49,8 @@ pub struct Lost {
 pub struct Report {
     /// Ordered pairs of terminal ports; with switches, of switches too.
     pub pairs: u64,
+    /// Partitions with members; pairs are then those that share one. `None`: all talk to all.
+    pub partitions: Option<usize>,
     pub unreachable: u64,
     pub by_kind: ByKind,
     pub by_cause: ByCause,
@@ -111,7 +113,7 @@ pub fn check(
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
     let routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
-    let certificate = certify(&problem, &routes, scope, pulse)?;
+    let certificate = certify_among(&problem, &routes, scope, look.partitions.as_ref(), pulse)?;
     Ok(report(look, &problem, &certificate))
 }
 
@@ -127,6 +129,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
     let adaptive = look.observation.adaptive;
     Report {
         pairs: certificate.pairs,
+        partitions: look.partitions.as_ref().map(Partitions::count),
         unreachable: lost.total(),
         by_kind: ByKind {
             hosts: lost.by_kind(Kind::Hosts),

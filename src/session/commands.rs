@@ -153,13 +153,16 @@ pub const COMMANDS: &[Command] = &[
          each other in a circle (with the channels and paths that close one), how long paths are and how evenly they \
          lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
          end with exit code 2. Without lanes, a fabric without a cycle is free of deadlock on any lanes; with one \
-         nothing follows until the lanes are known.",
+         nothing follows until the lanes are known. With --partitions only ports that share a partition are pairs, in \
+         counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
+         word from the tables.",
     )
     .looks()
     .examples(&[
         "fabdeck --source sim:demo check",
         "fabdeck --source sim:kary,k=4,n=2 check --lanes one",
         "fabdeck --source site.topo check --tables opensm-lfts.dump --switches",
+        "fabdeck --source site.topo check --tables opensm-lfts.dump --partitions partitions.conf",
     ]),
     command_of(
         "whatif",

@@ -3,7 +3,7 @@
 use super::Look;
 use super::check::{Names, Report, check, report};
 use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
-use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify, room, serve};
+use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use crate::routing::{Problem, Pulse, Refusal, Request};
 
 /// How many ports that drop packets are named.
@@ -33,6 +33,7 @@ pub fn check_in_force(
 ) -> Result<Report, Refusal> {
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
+    let parts = look.partitions.as_ref();
     let mapping = Mapping::new(&problem, tables);
     let scope = |lanes| Scope { switches, lanes };
     let zero = Levels::One(ServiceLevel::default());
@@ -48,10 +49,10 @@ pub fn check_in_force(
     let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
     if let Some(lanes) = as_routes(&problem, &routes, &mapping, levels, switches) {
         routes.lanes = lanes;
-        let certificate = certify(&problem, &routes, &scope(LaneKnowledge::Known), pulse)?;
+        let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
         return Ok(Report { lanes_from: from, ..report(look, &problem, &certificate) });
     }
-    let certificate = certify(&problem, &routes, &scope(LaneKnowledge::Unknown), pulse)?;
+    let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Unknown), parts, pulse)?;
     let served = serve(&problem, &routes, switches, &mapping, levels, pulse)?;
     let names = Names { look, problem: &problem };
     Ok(joined(report(look, &problem, &certificate), &served, &names, from))

@@ -1,7 +1,8 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
 use crate::fabric::{
-    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, PortFacts, PortId, PortState, Routes,
+    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PortFacts, PortId, PortState,
+    Routes,
 };
 use crate::observe::Observation;
 
@@ -16,6 +17,8 @@ pub struct Look {
     pub assumed: Option<&'static str>,
     /// Routes with their lanes, where the tables of the observation were computed here: assumed, or those of a plan.
     pub routes: Option<Routes>,
+    /// Who may talk to whom, where an operator said it; else all to all.
+    pub partitions: Option<Partitions>,
 }
 
 impl Look {
@@ -24,7 +27,7 @@ impl Look {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
         let names = Names::new(&observation.fabric, &map);
-        Self { source: source.into(), observation, names, assumed: None, routes: None }
+        Self { source: source.into(), observation, names, assumed: None, routes: None, partitions: None }
     }
 
     pub fn fabric(&self) -> &Fabric {

@@ -13,7 +13,7 @@ use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
 use crate::analysis::{Expected, Lost};
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
-use crate::routing::certificate::{LaneKnowledge, Scope, certify};
+use crate::routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
 use crate::routing::difference::{Difference, compare};
 use crate::routing::{Engine, NoPulse, Problem, Pulse, Refusal, Request};
 
@@ -68,10 +68,11 @@ pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes 
     Routes::of_tables(look.fabric().switches().map(|(id, _)| held(id)))
 }
 
-/// The certificate of routes whose lanes are known.
+/// The certificate of routes whose lanes are known, over the pairs that the partitions of the look leave.
 pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
-    Ok(report(look, &problem, &certify(&problem, routes, scope, &NoPulse)?))
+    let certificate = certify_among(&problem, routes, scope, look.partitions.as_ref(), &NoPulse)?;
+    Ok(report(look, &problem, &certificate))
 }
 
 /// What an engine makes of a fabric with its faults.

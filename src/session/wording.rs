@@ -6,7 +6,13 @@ use super::Report;
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     let Report { by_kind, by_cause, edge_forwarding_index: index, .. } = report;
     let mut pairs = vec![
-        ("pairs", format!("{} ordered pairs", report.pairs)),
+        (
+            "pairs",
+            match report.partitions {
+                None => format!("{} ordered pairs", report.pairs),
+                Some(_) => format!("{} ordered pairs that share a partition", report.pairs),
+            },
+        ),
         (
             "unreachable",
             match report.unreachable {
@@ -18,6 +24,12 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
             },
         ),
     ];
+    if let Some(partitions) = report.partitions {
+        pairs.push((
+            "partitions",
+            format!("{partitions}; who shares none is no pair, and no path of it counts"),
+        ));
+    }
     if report.unreachable > 0 {
         let causes = format!(
             "{} cut off by missing cables, {} without a route, {} in dead ends, {} in loops",
@@ -32,6 +44,9 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { report.loops.to_string() }));
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
     pairs.push(("deadlock", deadlock(report)));
+    if report.partitions.is_some() {
+        pairs.push(("", "judged over all pairs, partitions or not".to_owned()));
+    }
     if let Some((channels, paths)) = report.cycle.as_ref().zip(report.cycle_paths.as_ref()) {
         let waits = channels.iter().zip(paths);
         pairs.extend(waits.map(|(channel, path)| ("  waits", format!("{channel}, by the path {path}"))));

@@ -60,6 +60,14 @@ impl Assembly {
                     format!("a list of {count} GUIDs was read; nothing here uses it")
                 });
             }
+            Content::Partitions(file) => {
+                self.notes.extend(file.notes);
+                self.note_source("FN-507", || {
+                    format!(
+                        "the partitions of {name} count for nothing here; `check --partitions` takes them"
+                    )
+                });
+            }
         }
     }
 

@@ -11,7 +11,7 @@ use fabdeck::fabric::{
 };
 use fabdeck::files::content::{TableFile, TopologyFile};
 use fabdeck::files::text::Input;
-use fabdeck::files::{fdbs, guid2lid, guids, lfts, name_map, sl2vl, slvl, subnet_lst};
+use fabdeck::files::{fdbs, guid2lid, guids, lfts, name_map, partitions, sl2vl, slvl, subnet_lst};
 use fabdeck::observe::{Notes, SubnetManager};
 use proptest::prelude::*;
 
@@ -209,7 +209,7 @@ fn the_lists_of_operators() {
 #[test]
 fn no_format_takes_a_file_of_another() {
     type Detector = (&'static str, fn(&str) -> bool);
-    let detectors: [Detector; 8] = [
+    let detectors: [Detector; 9] = [
         (lfts::ID, lfts::looks_like),
         (fdbs::ID, fdbs::looks_like),
         (subnet_lst::ID, subnet_lst::looks_like),
@@ -218,6 +218,7 @@ fn no_format_takes_a_file_of_another() {
         (guid2lid::ID, guid2lid::looks_like),
         (name_map::ID, name_map::looks_like),
         (guids::ID, guids::looks_like),
+        (partitions::ID, partitions::looks_like),
     ];
     let files = [
         ("opensm-lfts.dump", "lfts"),
@@ -231,6 +232,7 @@ fn no_format_takes_a_file_of_another() {
         ("roots.guids", "guids"),
         ("guid2lid", "guid2lid"),
         ("node-name-map", "node-name-map"),
+        ("partitions.conf", "partitions"),
     ];
     for (name, format) in files {
         let text = String::from_utf8_lossy(&fixture(name)).into_owned();

@@ -1,16 +1,17 @@
 //! One pass over the destinations, then a sort of the dependencies of each lane.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
 use super::dependencies::{Dependencies, Traffic, add_tree};
-use super::pairs::{Ends, Losses, join};
+use super::pairs::{Ends, Losses, Senders, join};
 use super::verdict::{
     BUSIEST, Certificate, ForwardingIndex, LISTED, LaneKnowledge, Loop, Loops, LostPairs, PathLengths, Scope,
 };
-use crate::fabric::{ChannelId, Lanes, Routes};
+use crate::fabric::{ChannelId, Lanes, Partitions, Routes};
 use crate::routing::engine::{Pulse, Refusal};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
@@ -22,7 +23,20 @@ pub fn certify(
     scope: &Scope,
     pulse: &dyn Pulse,
 ) -> Result<Certificate, Refusal> {
-    let (table, ends) = (Ways::new(&problem.graph), Ends::new(problem, scope.switches));
+    certify_among(problem, routes, scope, None, pulse)
+}
+
+/// The same, where only ends that share a partition are pairs: those that do not are neither counted nor lost, and
+/// their paths are not in the lengths and loads. Dependencies are those of all pairs all the same: who is in which
+/// partition changes without a word from the routes.
+pub fn certify_among(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    scope: &Scope,
+    partitions: Option<&Partitions>,
+    pulse: &dyn Pulse,
+) -> Result<Certificate, Refusal> {
+    let (table, ends) = (Ways::new(&problem.graph), Ends::new(problem, scope.switches, partitions));
     let one_lane = scope.lanes == LaneKnowledge::Unknown;
     let traffic = Traffic::new(problem, scope);
     let lanes = traffic.lanes(routes);
@@ -82,7 +96,8 @@ struct Tally {
 /// The lengths of shortest paths to one switch: what most trees there have.
 #[derive(Default)]
 struct Near {
-    root: Option<u32>,
+    /// The switch, and the class of the destinations there.
+    of: Option<(u32, u32)>,
     lengths: Vec<u64>,
 }
 
@@ -122,8 +137,8 @@ impl Tally {
     }
 
     /// The lengths of the paths of `senders` to some destinations with one tree.
-    fn add_lengths(&mut self, tree: &Tree<'_>, senders: &[u32], ends: u64) {
-        if tree.shortest && self.near.root == Some(tree.root) {
+    fn add_lengths(&mut self, tree: &Tree<'_>, (class, senders): (u32, &[u32]), ends: u64) {
+        if tree.shortest && self.near.of == Some((tree.root, class)) {
             let lengths = self.near.lengths.iter().enumerate();
             lengths.for_each(|(hops, paths)| self.hops[hops] += paths * ends);
             return;
@@ -147,7 +162,7 @@ impl Tally {
         }
         self.hops.iter_mut().zip(&lengths).for_each(|(here, paths)| *here += paths * ends);
         if tree.shortest {
-            self.near = Near { root: Some(tree.root), lengths };
+            self.near = Near { of: Some((tree.root, class)), lengths };
         }
     }
 
@@ -173,6 +188,7 @@ impl Judge<'_> {
         let mut losses = Losses::new(self.ends);
         let mut through = vec![0u32; graph.switch_count()];
         let mut lanes = vec![0u16; graph.switch_count()];
+        let mut senders = Arc::clone(&self.ends.all);
         for root in roots {
             if pulse.cancelled() {
                 break;
@@ -180,15 +196,18 @@ impl Judge<'_> {
             // Behind a switch its own LIDs may stand anywhere; the LIDs of one port must follow each other.
             let mut wanted = self.problem.behind(root).to_vec();
             wanted.retain(|end| self.traffic.switches || !end.is_switch());
-            wanted.sort_by_key(|end| (end.port, end.lid));
+            wanted.sort_by_cached_key(|end| (self.ends.class(root, end), end.port, end.lid));
             let row = near.row(root);
-            let alike = &|a: &Destination, b: &Destination| self.traffic.alike(self.routes, a, b);
+            let alike = &|a: &Destination, b: &Destination| {
+                self.traffic.alike(self.routes, a, b) && self.ends.class(root, a) == self.ends.class(root, b)
+            };
             let see = &mut |run: &[Destination], tree: &Tree<'_>| {
-                run.iter().for_each(|end| losses.add(end, tree));
+                senders = self.ends.toward(self.ends.class(root, &run[0]), &senders);
+                run.iter().for_each(|end| losses.add(end, tree, &senders));
                 if !tree.loops.is_empty() {
                     tally.add_loops(run, tree);
                 }
-                self.paths(run, tree, &mut through, &mut tally);
+                self.paths(run, tree, &senders, &mut through, &mut tally);
                 self.dependencies(&run[0], tree, &mut lanes, &mut tally);
             };
             reader.read(self.routes, (root, row), &wanted, alike, see);
@@ -200,26 +219,59 @@ impl Judge<'_> {
 
     /// Paths between terminals: their lengths, and how many cross each channel. With one lane for all of them their
     /// dependencies are put down on the way, those of paths between switches too.
-    fn paths(&self, run: &[Destination], tree: &Tree<'_>, through: &mut [u32], tally: &mut Tally) {
+    fn paths(
+        &self,
+        run: &[Destination],
+        tree: &Tree<'_>,
+        senders: &Senders,
+        through: &mut [u32],
+        tally: &mut Tally,
+    ) {
         let ends = run.iter().filter(|end| !end.is_switch()).count() as u64;
-        let (lane, root, graph) = (self.single_lane(&run[0]), tree.root as usize, &self.problem.graph);
+        let lane = self.single_lane(&run[0]);
         if tree.order.is_empty() || (ends == 0 && lane.is_none()) {
             return;
         }
-        through.copy_from_slice(&self.ends.terminals);
+        if self.ends.undivided() {
+            self.walk(ends, tree, senders, (true, lane), through, tally);
+            return;
+        }
+        if ends > 0 {
+            self.walk(ends, tree, senders, (true, None), through, tally);
+        }
+        if lane.is_some() {
+            self.walk(ends, tree, &self.ends.all, (false, lane), through, tally);
+        }
+    }
+
+    /// Counts the paths to some terminals with one tree, or puts their dependencies down, or both.
+    fn walk(
+        &self,
+        ends: u64,
+        tree: &Tree<'_>,
+        senders: &Senders,
+        (counts, lane): (bool, Option<u8>),
+        through: &mut [u32],
+        tally: &mut Tally,
+    ) {
+        let (root, graph) = (tree.root as usize, &self.problem.graph);
+        let weight = if counts { ends } else { 0 };
+        through.copy_from_slice(&senders.terminals);
         if ends > 0 {
             // Every destination of the run is one of the terminals there, and sends nothing to itself.
-            through[root] = through[root].saturating_sub(1);
-            tally.add_lengths(tree, through, ends);
+            through[root] = senders.beside(tree.root);
+        }
+        if weight > 0 {
+            tally.add_lengths(tree, (senders.class(), through), ends);
         }
         for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
             let paths = through[*switch as usize];
-            if paths == 0 && !self.traffic.switches {
+            if paths == 0 && (!self.traffic.switches || lane.is_none()) {
                 continue;
             }
             let (next, channel) = (tree.ways[*switch as usize].to(), tree.channel(graph, *switch));
             through[next as usize] += paths;
-            tally.load[channel] += u64::from(paths) * ends;
+            tally.load[channel] += u64::from(paths) * weight;
             if let Some(lane) = lane.filter(|_| next != tree.root) {
                 self.dependencies.add(lane, channel, tree.ways[next as usize].place());
             }

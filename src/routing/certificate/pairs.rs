@@ -1,7 +1,9 @@
 //! Pairs without a path: counted by kind and cause, the first of them listed.
 
+use std::sync::Arc;
+
 use super::verdict::{Kind, LISTED, LostPair, LostPairs};
-use crate::fabric::{Fabric, Lid, NodeId, PortId, PortNum};
+use crate::fabric::{Fabric, Lid, NodeId, Partitions, PortId, PortNum};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::trees::{Cause, FAR, Tree};
 
@@ -12,38 +14,117 @@ const AGGREGATION_DEVICE: u32 = 0xCF09;
 #[derive(Debug)]
 pub struct Ends<'p> {
     pub problem: &'p Problem<'p>,
+    /// Who may talk to whom; `None`: all to all.
+    partitions: Option<&'p Partitions>,
+    /// All of them, whatever their partitions.
+    pub all: Arc<Senders>,
+}
+
+/// Those that send to some destinations, switch by switch.
+#[derive(Debug, Default)]
+pub struct Senders {
+    /// Of the destinations; `None` where all send.
+    class: Option<u32>,
+    /// For each class whether it sends.
+    shares: Vec<bool>,
     /// Terminals with a LID of each switch.
     pub terminals: Vec<u32>,
     /// Those of them that are aggregation nodes.
     aggregation: Vec<u32>,
     /// The switch itself is a source.
     own: Vec<bool>,
+    /// The destinations themselves are counted among them.
+    itself: bool,
 }
 
-impl<'p> Ends<'p> {
-    pub fn new(problem: &'p Problem<'p>, switches: bool) -> Self {
+impl Senders {
+    /// Of all ends, those of a class of partitions, or all.
+    fn new(problem: &Problem<'_>, switches: bool, of: Option<(&Partitions, u32)>) -> Self {
         let count = problem.graph.switch_count();
+        let shares = of.map(|(partitions, class)| partitions.sharing(class)).unwrap_or_default();
+        let sends = |port: PortId| of.is_none_or(|(held, _)| shares[held.class(port) as usize]);
         let (mut terminals, mut aggregation) = (vec![0; count], vec![0; count]);
-        for terminal in problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let addressed = problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
+        for terminal in addressed.filter(|terminal| sends(terminal.port)) {
             terminals[terminal.switch as usize] += 1;
             aggregation[terminal.switch as usize] += u32::from(aggregates(problem.fabric, terminal.port));
         }
-        let own = |switch| problem.behind(switch).iter().any(Destination::is_switch);
+        let own = |switch| {
+            let port = problem.fabric.port_of(NodeId(switch), PortNum::MANAGEMENT);
+            problem.behind(switch).iter().any(Destination::is_switch) && port.is_some_and(sends)
+        };
         let own = problem.switches().map(|switch| switches && own(switch)).collect();
-        Self { problem, terminals, aggregation, own }
+        let class = of.map(|(_, class)| class);
+        let itself = class.is_none_or(|class| shares[class as usize]);
+        Self { class, shares, terminals, aggregation, own, itself }
+    }
+
+    /// The class of the destinations; 0 where all send.
+    pub fn class(&self) -> u32 {
+        self.class.unwrap_or(0)
+    }
+
+    /// How many terminals of the destination's own switch send to it; nobody sends to itself.
+    pub fn beside(&self, root: u32) -> u32 {
+        self.terminals[root as usize].saturating_sub(u32::from(self.itself))
+    }
+
+    /// Ends that send from a switch to a destination behind `root`.
+    fn from(&self, switch: u32, root: u32) -> u64 {
+        let at = switch as usize;
+        let all = u64::from(self.terminals[at]) + u64::from(self.own[at]);
+        all.saturating_sub(u64::from(switch == root && self.itself))
+    }
+}
+
+impl<'p> Ends<'p> {
+    pub fn new(problem: &'p Problem<'p>, switches: bool, partitions: Option<&'p Partitions>) -> Self {
+        Self { problem, partitions, all: Arc::new(Senders::new(problem, switches, None)) }
     }
 
     /// Ordered pairs in scope.
     pub fn pairs(&self) -> u64 {
-        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
-        let ends = terminals + self.own.iter().filter(|own| **own).count() as u64;
-        ends * ends.saturating_sub(1)
+        let Some(partitions) = self.partitions else {
+            let terminals: u64 = self.all.terminals.iter().map(|count| u64::from(*count)).sum();
+            let ends = terminals + self.all.own.iter().filter(|own| **own).count() as u64;
+            return ends * ends.saturating_sub(1);
+        };
+        let graph = &self.problem.graph;
+        let terminals = graph.terminals().iter().filter(|terminal| terminal.lid.is_some());
+        let switches = self.problem.switches().filter(|switch| self.all.own[*switch as usize]);
+        let own =
+            switches.filter_map(|switch| self.problem.fabric.port_of(NodeId(switch), PortNum::MANAGEMENT));
+        let mut count = vec![0; partitions.class_count()];
+        terminals.map(|terminal| terminal.port).chain(own).for_each(|port| {
+            count[partitions.class(port) as usize] += 1;
+        });
+        partitions.pairs(&count)
     }
 
-    /// Ends that send from a switch to a destination behind `root`; nobody sends to itself.
-    fn senders(&self, from: u32, root: u32) -> u64 {
-        let all = u64::from(self.terminals[from as usize]) + u64::from(self.own[from as usize]);
-        all.saturating_sub(u64::from(from == root))
+    /// Whether all talk to all.
+    pub fn undivided(&self) -> bool {
+        self.partitions.is_none()
+    }
+
+    /// The class of a destination; 0 where there are no partitions.
+    pub fn class(&self, root: u32, end: &Destination) -> u32 {
+        let Some(partitions) = self.partitions else { return 0 };
+        self.port_of(root, end).map_or(0, |port| partitions.class(port))
+    }
+
+    /// Those that send to destinations of a class; `held` are those of another one, often the same.
+    pub fn toward(&self, class: u32, held: &Arc<Senders>) -> Arc<Senders> {
+        match self.partitions {
+            Some(partitions) if held.class != Some(class) => {
+                let switches = self.all.own.contains(&true);
+                Arc::new(Senders::new(self.problem, switches, Some((partitions, class))))
+            }
+            _ => Arc::clone(held),
+        }
+    }
+
+    fn sends(&self, senders: &Senders, port: PortId) -> bool {
+        self.partitions.is_none_or(|held| senders.shares.get(held.class(port) as usize) == Some(&true))
     }
 
     /// The port that a destination belongs to.
@@ -66,7 +147,7 @@ pub struct Losses<'e, 'p> {
     ends: &'e Ends<'p>,
     pub lost: LostPairs,
     /// The port under way: its first LID, and the sources that reached none of its LIDs so far.
-    open: Option<(u32, Destination)>,
+    open: Option<(u32, Destination, Arc<Senders>)>,
     unserved: Vec<(u32, Cause)>,
 }
 
@@ -75,11 +156,12 @@ impl<'e, 'p> Losses<'e, 'p> {
         Self { ends, lost: LostPairs::default(), open: None, unserved: Vec::new() }
     }
 
-    pub fn add(&mut self, end: &Destination, tree: &Tree<'_>) {
-        let first = self.open.is_none_or(|(root, open)| (root, open.port) != (tree.root, end.port));
+    pub fn add(&mut self, end: &Destination, tree: &Tree<'_>, senders: &Arc<Senders>) {
+        let known = self.open.as_ref();
+        let first = known.is_none_or(|(root, open, _)| (*root, open.port) != (tree.root, end.port));
         if first {
             self.close(tree.near);
-            self.open = Some((tree.root, *end));
+            self.open = Some((tree.root, *end, Arc::clone(senders)));
         }
         if tree.whole {
             self.unserved.clear();
@@ -87,7 +169,7 @@ impl<'e, 'p> Losses<'e, 'p> {
         }
         for switch in self.ends.problem.switches().filter(|switch| tree.near[*switch as usize] != FAR) {
             if let Some(cause) = tree.cause(switch) {
-                let senders = self.ends.senders(switch, tree.root);
+                let senders = senders.from(switch, tree.root);
                 self.lost.lids += senders;
                 if first && senders > 0 {
                     self.unserved.push((switch, cause));
@@ -101,7 +183,7 @@ impl<'e, 'p> Losses<'e, 'p> {
 
     /// Counts what is left of the port under way. `near` may be any row of its part.
     pub fn close(&mut self, near: &[u32]) {
-        let Some((root, end)) = self.open.take() else { return };
+        let Some((root, end, senders)) = self.open.take() else { return };
         let cut_off = |switch: &u32| near[*switch as usize] == FAR && self.ends.problem.graph.alive(*switch);
         let cut_off: Vec<u32> = self.ends.problem.switches().filter(cut_off).collect();
         let mut all = std::mem::take(&mut self.unserved);
@@ -110,9 +192,9 @@ impl<'e, 'p> Losses<'e, 'p> {
         let room = self.room_for(end.lid);
         let mut listed = Vec::new();
         for (switch, cause) in all.drain(..) {
-            self.count(switch, cause, root, &end);
+            self.count((switch, cause), root, &end, &senders);
             if listed.len() < room {
-                self.list(switch, cause, root, &end, &mut listed);
+                self.list((switch, cause), root, &end, &senders, &mut listed);
             }
         }
         self.unserved = all;
@@ -127,14 +209,14 @@ impl<'e, 'p> Losses<'e, 'p> {
         }
     }
 
-    fn count(&mut self, switch: u32, cause: Cause, root: u32, end: &Destination) {
+    fn count(&mut self, (switch, cause): (u32, Cause), root: u32, end: &Destination, senders: &Senders) {
         let at = switch as usize;
-        let (aggregation, own) = (self.ends.aggregation[at], u64::from(self.ends.own[at]));
+        let (aggregation, own) = (senders.aggregation[at], u64::from(senders.own[at]));
         let mut by_kind = [0; 3];
         let to = self.ends.port_of(root, end).map(|port| aggregates(self.ends.problem.fabric, port));
-        let (hosts, aggregation) = (u64::from(self.ends.terminals[at] - aggregation), u64::from(aggregation));
+        let (hosts, aggregation) = (u64::from(senders.terminals[at] - aggregation), u64::from(aggregation));
         // Nobody sends to itself.
-        let to_itself = u64::from(switch == root);
+        let to_itself = u64::from(switch == root && senders.itself);
         match (end.is_switch(), to == Some(true)) {
             (true, _) => by_kind[2] = hosts + aggregation + own.saturating_sub(to_itself),
             (false, true) => by_kind = [0, (hosts + aggregation).saturating_sub(to_itself), own],
@@ -145,13 +227,21 @@ impl<'e, 'p> Losses<'e, 'p> {
         }
     }
 
-    fn list(&self, switch: u32, cause: Cause, root: u32, end: &Destination, listed: &mut Vec<LostPair>) {
+    fn list(
+        &self,
+        (switch, cause): (u32, Cause),
+        root: u32,
+        end: &Destination,
+        senders: &Senders,
+        listed: &mut Vec<LostPair>,
+    ) {
         let (fabric, graph) = (self.ends.problem.fabric, &self.ends.problem.graph);
         let Some(to) = self.ends.port_of(root, end) else { return };
         let terminals = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
         let own = fabric.port_of(NodeId(switch), PortNum::MANAGEMENT);
-        let own = own.filter(|_| self.ends.own[switch as usize]);
-        for from in terminals.map(|terminal| terminal.port).chain(own).filter(|from| *from != to) {
+        let own = own.filter(|_| senders.own[switch as usize]);
+        let sends = |from: &PortId| *from != to && self.ends.sends(senders, *from);
+        for from in terminals.map(|terminal| terminal.port).chain(own).filter(sends) {
             let switches = end.is_switch() || Some(from) == own;
             let kind = match aggregates(fabric, from) || aggregates(fabric, to) {
                 _ if switches => Kind::Switches,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
-use crate::fabric::{Fabric, Guid, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::observe::{Notes, Observation};
 use crate::script::{
     Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
@@ -38,6 +38,15 @@ impl Outside for Machine {
 
     fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError> {
         sources::guids(file)
+    }
+
+    fn partitions(
+        &self,
+        file: &Path,
+        fabric: &Fabric,
+        manager: Option<Guid>,
+    ) -> Result<(Partitions, Notes), SourceError> {
+        sources::partitions(file, fabric, manager)
     }
 
     fn names(&self, file: &Path) -> Result<(NameMap, Notes), SourceError> {

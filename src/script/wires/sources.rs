@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::{Source, SourceError};
-use crate::fabric::{Fabric, Guid, NameMap, Tables};
+use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::Content;
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
@@ -46,6 +46,21 @@ pub fn guids(file: &Path) -> Result<Vec<Guid>, SourceError> {
     match read_content(file).map_err(no_source)? {
         Content::Guids(read) => Ok(read.guids),
         _ => Err(unfit(file, "a list of GUIDs")),
+    }
+}
+
+pub fn partitions(
+    file: &Path,
+    fabric: &Fabric,
+    manager: Option<Guid>,
+) -> Result<(Partitions, Notes), SourceError> {
+    match read_content(file).map_err(no_source)? {
+        Content::Partitions(mut read) => {
+            let mut notes = std::mem::take(&mut read.notes);
+            let partitions = read.on(&file.display().to_string(), fabric, manager, &mut notes);
+            Ok((partitions, notes))
+        }
+        _ => Err(unfit(file, "a partitions.conf of OpenSM")),
     }
 }
 

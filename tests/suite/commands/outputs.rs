@@ -25,6 +25,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("trace", &["--source", "small", "trace", "h1", "h2"], "trace"),
     ("trace", &["--source", "small", "trace", "h2", "h1"], "trace"),
     ("check", &["--source", "small", "check"], "check"),
+    ("check", &["--source", "small", "check", "--partitions", "partitions.conf"], "check"),
     (
         "route",
         &["--source", "routed", "route", "--engine", "minhop", "-o", "/dev/null", "--no-times"],
@@ -105,6 +106,7 @@ fn exit_codes() {
         &["convert", "a", "-o", "b", "--to", "nothing"],
         &["completions", "cmd.exe"],
         &["check"],
+        &["--source", "small", "whatif", "--partitions", "partitions.conf"],
         &["--source", "small", "simulate"],
         &["simulate", "--serve", "socket"],
         &["show", "jobs"],

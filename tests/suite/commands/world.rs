@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
+use fabdeck::files::partitions;
+use fabdeck::files::text::Input;
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
     self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
@@ -86,6 +88,19 @@ impl Outside for World {
 
     fn guids(&self, _: &Path) -> Result<Vec<Guid>, SourceError> {
         Ok(vec![Guid(0x11)])
+    }
+
+    fn partitions(
+        &self,
+        _: &Path,
+        fabric: &Fabric,
+        manager: Option<Guid>,
+    ) -> Result<(Partitions, Notes), SourceError> {
+        // h1 and h2 are among themselves; the subnet manager's port talks to all.
+        let text = b"Default=0x7fff: ALL, SELF=full;\nfew=1, defmember=full: 0x201, 0x202;\n";
+        let file = partitions::read(Input::new("partitions.conf", text))?;
+        let mut notes = Notes::new();
+        Ok((file.on("partitions.conf", fabric, manager, &mut notes), notes))
     }
 
     fn names(&self, _: &Path) -> Result<(NameMap, Notes), SourceError> {

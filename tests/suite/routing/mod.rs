@@ -10,6 +10,7 @@ mod minhop;
 mod ndr;
 mod nue;
 mod oracle;
+mod partitions;
 mod sftree;
 mod sssp;
 mod updn;

@@ -1,0 +1,145 @@
+//! Partitions: which ports may talk to each other. Two ports may where both are members of one partition and at least
+//! one of them is a full member. A switch stands with its port 0.
+
+use std::collections::BTreeMap;
+
+use super::{PortId, SwitchGraph};
+
+/// The members of partitions on one fabric. Ports of equal memberships are one class, so that who talks to whom is
+/// asked of classes and not of ports.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Partitions {
+    /// By port; class 0 is that of ports without a partition, which talk to nobody.
+    class_of: Vec<u32>,
+    /// For each class its P_Keys, ascending, without the bit of membership, and whether it is a full member.
+    classes: Vec<Vec<(u16, bool)>>,
+    /// For each P_Key the classes that are members.
+    members: BTreeMap<u16, Vec<(u32, bool)>>,
+}
+
+impl Partitions {
+    /// From the members of each partition: `true` for full ones. `ports` are as many as the fabric has.
+    pub fn new(ports: usize, by_key: &BTreeMap<u16, BTreeMap<PortId, bool>>) -> Self {
+        let mut of_port: Vec<Vec<(u16, bool)>> = vec![Vec::new(); ports];
+        for (key, members) in by_key {
+            for (port, full) in members {
+                if let Some(held) = of_port.get_mut(port.index()) {
+                    held.push((*key, *full));
+                }
+            }
+        }
+        let mut known = BTreeMap::from([(Vec::new(), 0u32)]);
+        let class_of = of_port
+            .into_iter()
+            .map(|held| {
+                let next = known.len() as u32;
+                *known.entry(held).or_insert(next)
+            })
+            .collect();
+        let mut classes = vec![Vec::new(); known.len()];
+        known.into_iter().for_each(|(held, class)| classes[class as usize] = held);
+        let mut members: BTreeMap<u16, Vec<(u32, bool)>> = BTreeMap::new();
+        for (class, held) in (0u32..).zip(&classes) {
+            held.iter().for_each(|(key, full)| members.entry(*key).or_default().push((class, *full)));
+        }
+        Self { class_of, classes, members }
+    }
+
+    /// Partitions with members on this fabric.
+    pub fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    pub fn class_count(&self) -> usize {
+        self.classes.len()
+    }
+
+    pub fn class(&self, port: PortId) -> u32 {
+        self.class_of.get(port.index()).copied().unwrap_or(0)
+    }
+
+    /// For each class whether it shares a partition with this one.
+    pub fn sharing(&self, class: u32) -> Vec<bool> {
+        let mut shares = vec![false; self.classes.len()];
+        for (key, full) in self.classes.get(class as usize).into_iter().flatten() {
+            for (other, other_full) in self.members.get(key).into_iter().flatten() {
+                shares[*other as usize] |= *full || *other_full;
+            }
+        }
+        shares
+    }
+
+    pub fn share(&self, a: PortId, b: PortId) -> bool {
+        self.classes_share(self.class(a), self.class(b))
+    }
+
+    pub fn classes_share(&self, a: u32, b: u32) -> bool {
+        let held = |class: u32| self.classes.get(class as usize).map_or(&[][..], Vec::as_slice);
+        let (mut a, mut b) = (held(a), held(b));
+        while let ([(key, full), rest @ ..], [(other, other_full), other_rest @ ..]) = (a, b) {
+            if key == other && (*full || *other_full) {
+                return true;
+            }
+            if key <= other {
+                a = rest;
+            } else {
+                b = other_rest;
+            }
+        }
+        false
+    }
+
+    /// Ordered pairs that share a partition among so many ports of each class; nobody is paired with itself.
+    pub fn pairs(&self, ports: &[u64]) -> u64 {
+        let of_class = |(class, count): (u32, &u64)| {
+            if *count == 0 {
+                return 0;
+            }
+            let shares = self.sharing(class);
+            let with = ports.iter().zip(&shares).filter(|(_, shares)| **shares);
+            let others: u64 = with.map(|(count, _)| count).sum();
+            count * others.saturating_sub(u64::from(shares[class as usize]))
+        };
+        (0..).zip(ports.iter().take(self.classes.len())).map(of_class).sum()
+    }
+
+    /// For each switch the terminals with a LID that share a partition with a class.
+    pub fn senders(&self, graph: &SwitchGraph, class: u32) -> Vec<u32> {
+        let shares = self.sharing(class);
+        let mut count = vec![0; graph.switch_count()];
+        for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+            count[terminal.switch as usize] += u32::from(shares[self.class(terminal.port) as usize]);
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_share_where_one_of_them_is_a_full_member() {
+        let members = |of: &[(u32, bool)]| of.iter().map(|(port, full)| (PortId(*port), *full)).collect();
+        let by_key = BTreeMap::from([
+            (0x7fff, members(&[(0, true), (1, false), (2, false), (3, false)])),
+            (0x0001, members(&[(2, true), (3, false)])),
+            (0x0002, members(&[(9, true)])),
+        ]);
+        let partitions = Partitions::new(5, &by_key);
+        let talks = |a: u32, b: u32| partitions.share(PortId(a), PortId(b));
+        let expected = [(0, 0), (0, 1), (0, 2), (0, 3), (2, 2), (2, 3)];
+        for a in 0..6 {
+            for b in 0..6 {
+                assert_eq!(talks(a, b), expected.contains(&(a.min(b), a.max(b))), "{a} {b}");
+                let shares = partitions.sharing(partitions.class(PortId(a)));
+                assert_eq!(shares[partitions.class(PortId(b)) as usize], talks(a, b), "{a} {b}");
+            }
+        }
+        let mut count = vec![0; partitions.class_count()];
+        (0..5).for_each(|port| count[partitions.class(PortId(port)) as usize] += 1);
+        // A member beyond the fabric is none.
+        assert_eq!((partitions.pairs(&count), partitions.count(), partitions.class_count()), (8, 2, 5));
+        assert_eq!(Partitions::default().pairs(&[3]), 0);
+    }
+}

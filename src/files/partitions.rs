@@ -1,0 +1,275 @@
+//! OpenSM's `partitions.conf`: who belongs to which partition. A definition stands on one line up to its colon; its
+//! members follow with commas or new lines between them, up to a semicolon.
+//!
+//! ```text
+//! Default=0x7fff, ipoib : ALL=limited, SELF=full ;   # all ports, the subnet manager's as a full member
+//! storage=0x10, defmember=full : 0x00fab10000000001, 0x00fab10000000002=limited ;
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::fabric::{Guid, NodeKind};
+use crate::observe::Place;
+
+use super::FileError;
+use super::content::{PartitionFile, PartitionMember, PartitionPorts, PartitionStatement};
+use super::opensm::{BAD_LINE, CUT_SECTION, note_half_line, nothing, shown};
+use super::text::Input;
+
+mod bind;
+
+pub const ID: &str = "partitions";
+
+/// A membership that is none: OpenSM takes it for a limited one.
+const NO_MEMBERSHIP: &str = "FN-371";
+/// A line that OpenSM reads in two, wherever that cuts it.
+const TOO_LONG: &str = "FN-372";
+/// A flag that OpenSM does not know.
+const NO_FLAG: &str = "FN-373";
+
+/// The default partition, without the bit of membership.
+pub const DEFAULT_KEY: u16 = 0x7fff;
+/// OpenSM reads lines of so many bytes, the new line included.
+const LINE_BYTES: usize = 4094;
+/// Flags with a value that say nothing of members.
+const GROUP_FLAGS: [&str; 7] = ["mtu", "rate", "scope", "Q_Key", "TClass", "sl", "FlowLabel"];
+
+/// The first definition must have a P_Key or a flag besides its name: `name: ...` alone may be anything.
+pub fn looks_like(head: &str) -> bool {
+    let mut lines = head.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let Some((header, members)) = lines.find(|line| !line.is_empty()).and_then(|first| first.split_once(':'))
+    else {
+        return false;
+    };
+    let mut words = header.split(',').map(token);
+    let (name, key) = words.next().unwrap_or_default();
+    let flags: Vec<_> = words.collect();
+    let fine = |(flag, value): &(&str, Option<&str>)| known_flag(flag) || (defaults(flag) && value.is_some());
+    let keyed = match key {
+        Some(key) => number(key).is_some(),
+        None => {
+            name == "Default" || number(name).is_some_and(|_| name.starts_with("0x")) || !flags.is_empty()
+        }
+    };
+    let first = members.split([',', ';']).next().map(token).unwrap_or_default().0;
+    let plain = first.is_empty() || first == "mgid" || ports_of(first).is_some();
+    keyed && plain && flags.iter().all(fine) && !name.contains(['"', '['])
+}
+
+pub fn read(input: Input<'_>) -> Result<PartitionFile, Box<FileError>> {
+    let mut draft = Draft { keys: BTreeMap::from([(DEFAULT_KEY, "Default".to_owned())]), ..Draft::default() };
+    for line in input.lines() {
+        let line = line?;
+        let place = || input.place(line.number);
+        if line.text.len() > LINE_BYTES - 1 {
+            let bytes = line.text.len();
+            draft.file.notes.add(TOO_LONG, place(), || {
+                format!(
+                    "a line of {bytes} bytes; OpenSM reads {} at a time and cuts it there",
+                    LINE_BYTES - 1
+                )
+            });
+        }
+        let text = line.text.split('#').next().unwrap_or_default();
+        let mut parts = text.split(';').peekable();
+        while let Some(part) = parts.next() {
+            let ended = parts.peek().is_some();
+            // What a half line says last may be half a GUID.
+            let part = match line.unended && !ended && !part.trim().is_empty() {
+                true => draft.cut(part, place()),
+                false => part,
+            };
+            draft.part(part, line.number, &place)?;
+            if ended {
+                draft.open = None;
+            }
+        }
+    }
+    if draft.open.is_some() && !draft.half {
+        let place = Place::file(input.name);
+        draft.file.notes.add_partial(CUT_SECTION, place, || {
+            "the last definition has no ';': the file may be cut; what is there counts".to_owned()
+        });
+    }
+    if draft.file.statements.is_empty() {
+        return Err(nothing(input.name, "partition"));
+    }
+    Ok(draft.file)
+}
+
+#[derive(Default)]
+struct Draft {
+    file: PartitionFile,
+    /// Whether members without a word of their own are full ones, while a definition is open.
+    open: Option<bool>,
+    /// The file ends within a line.
+    half: bool,
+    /// Known P_Keys, each with its first name.
+    keys: BTreeMap<u16, String>,
+    /// The last P_Key that was made up.
+    made_up: u16,
+}
+
+impl Draft {
+    /// The part without its last word.
+    fn cut<'t>(&mut self, part: &'t str, place: Place) -> &'t str {
+        self.half = true;
+        note_half_line(&mut self.file.notes, place, part);
+        let header = self.open.is_none() && !part.contains(':');
+        let kept = part.rfind([',', ':']).filter(|_| !header).map_or(0, |at| at + 1);
+        part.get(..kept).unwrap_or_default()
+    }
+
+    fn part(&mut self, part: &str, line: u64, place: &dyn Fn() -> Place) -> Result<(), Box<FileError>> {
+        if part.trim().is_empty() {
+            return Ok(());
+        }
+        let (default, members) = match self.open {
+            Some(default) => (default, part),
+            None => {
+                let Some((header, members)) = part.split_once(':') else {
+                    return Err(wrong(place(), part, "a definition 'name=P_Key, flags : members ;'"));
+                };
+                (self.header(header, place)?, members)
+            }
+        };
+        self.open = Some(default);
+        for word in members.split(',') {
+            let (who, membership) = token(word);
+            // A multicast group and its flags take the rest.
+            if who == "mgid" {
+                break;
+            }
+            if "NONE".starts_with(who) {
+                continue;
+            }
+            let Some(ports) = ports_of(who) else {
+                return Err(wrong(
+                    place(),
+                    word,
+                    "a port GUID (0x...), ALL, ALL_CAS, ALL_SWITCHES, ALL_ROUTERS or SELF",
+                ));
+            };
+            let full = match membership {
+                None => default,
+                Some(said) => self.membership(said, place),
+            };
+            if let Some(statement) = self.file.statements.last_mut() {
+                statement.members.push(PartitionMember { who: ports, full, line });
+            }
+        }
+        Ok(())
+    }
+
+    /// Both at once talks to whom a full member talks to. Words may be shortened.
+    fn membership(&mut self, said: &str, place: &dyn Fn() -> Place) -> bool {
+        if "full".starts_with(said) || "both".starts_with(said) {
+            return true;
+        }
+        if !"limited".starts_with(said) {
+            self.file.notes.add(NO_MEMBERSHIP, place(), || {
+                format!("'{}' is neither full, limited nor both; OpenSM takes it for limited", shown(said))
+            });
+        }
+        false
+    }
+
+    /// Opens a definition; says whether its members are full ones by default.
+    fn header(&mut self, header: &str, place: &dyn Fn() -> Place) -> Result<bool, Box<FileError>> {
+        let mut words = header.split(',').map(token);
+        let (mut name, mut key) = words.next().unwrap_or_default();
+        if key.is_none() && name.starts_with(|c: char| c.is_ascii_digit()) {
+            (name, key) = ("", Some(name));
+        }
+        let mut full = false;
+        for (flag, value) in words {
+            if defaults(flag) {
+                full = value.is_some_and(|value| self.membership(value, place));
+            } else if !known_flag(flag) {
+                self.file.notes.add(NO_FLAG, place(), || {
+                    format!("'{}' is no flag of a partition; passed over, as OpenSM does", shown(flag))
+                });
+            }
+        }
+        let stated = match key {
+            None => 0,
+            Some(key) => match number(key).and_then(|key| u16::try_from(key).ok()) {
+                Some(key) => key & DEFAULT_KEY,
+                None => return Err(wrong(place(), header, "a P_Key up to 0xffff")),
+            },
+        };
+        let key = match stated {
+            0 => self.make_up(name).ok_or_else(|| wrong(place(), header, "no more than 32766 partitions"))?,
+            key => key,
+        };
+        self.keys
+            .entry(key)
+            .or_insert_with(|| if name.is_empty() { format!("{key:04x}") } else { name.into() });
+        self.file.statements.push(PartitionStatement { name: name.to_owned(), key, members: Vec::new() });
+        Ok(full)
+    }
+
+    /// The P_Key of the partition of this name, or the next free one.
+    fn make_up(&mut self, name: &str) -> Option<u16> {
+        if let Some((key, _)) = self.keys.iter().find(|(_, known)| !name.is_empty() && *known == name) {
+            return Some(*key);
+        }
+        let free = (self.made_up + 1..DEFAULT_KEY).find(|key| !self.keys.contains_key(key))?;
+        self.made_up = free;
+        Some(free)
+    }
+}
+
+/// `name` or `name = value`, without the blanks around them.
+fn token(word: &str) -> (&str, Option<&str>) {
+    match word.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim())),
+        None => (word.trim(), None),
+    }
+}
+
+fn known_flag(flag: &str) -> bool {
+    let shortened = |known: &&str| known.starts_with(flag);
+    GROUP_FLAGS.iter().chain(&["ipoib"]).any(shortened) || flag == "indx0"
+}
+
+fn defaults(flag: &str) -> bool {
+    !known_flag(flag) && "defmember".starts_with(flag)
+}
+
+/// OpenSM takes shortened words too, the first that fits.
+fn ports_of(word: &str) -> Option<PartitionPorts> {
+    use PartitionPorts::{All, Manager, Of, Port};
+    let words = [
+        ("ALL", All),
+        ("ALL_CAS", Of(NodeKind::ChannelAdapter)),
+        ("ALL_SWITCHES", Of(NodeKind::Switch)),
+        ("ALL_ROUTERS", Of(NodeKind::Router)),
+        ("SELF", Manager),
+    ];
+    let known = words.iter().find(|(known, _)| !word.is_empty() && known.starts_with(word));
+    known
+        .map(|(_, ports)| *ports)
+        .or_else(|| number(word).filter(|guid| *guid != 0).map(|guid| Port(Guid(guid))))
+}
+
+/// Hexadecimal with `0x`, octal with `0`, else decimal, as C reads numbers.
+fn number(word: &str) -> Option<u64> {
+    let (digits, radix) = match word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if word.len() > 1 && word.starts_with('0') => (word, 8),
+        None => (word, 10),
+    };
+    let fine = digits.starts_with(|c: char| c.is_ascii_hexdigit());
+    fine.then(|| u64::from_str_radix(digits, radix).ok()).flatten()
+}
+
+/// OpenSM drops the whole file for one such line, and puts every port into the default partition as a full member.
+fn wrong(place: Place, text: &str, wanted: &str) -> Box<FileError> {
+    let what = format!("'{}' is not {wanted}", shown(text.trim()));
+    let hint = "mend it: OpenSM would drop the whole file and let all ports talk to all";
+    FileError::new(BAD_LINE, place, what, hint)
+}
+
+#[cfg(test)]
+mod tests;
