@@ -10,7 +10,9 @@ mod minhop;
 mod ndr;
 mod nue;
 mod oracle;
+mod promises;
 mod sftree;
+mod sketch;
 mod sssp;
 mod updn;
 
