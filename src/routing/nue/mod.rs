@@ -26,6 +26,8 @@
 mod blocks;
 mod central;
 mod escape;
+#[cfg(test)]
+mod figures;
 mod layer;
 mod net;
 mod order;
