@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fabdeck::fabric::{Fabric, Faults, Lanes, LinkId, NodeId, Resolved};
+use fabdeck::fabric::{Fabric, Faults, Lanes};
 use fabdeck::routing::{Problem, Pulse, Refusal, Request, engine};
-use proptest::prelude::*;
 
 use super::oracle::judge;
 use super::{fabric, route, route_as};
@@ -47,49 +46,6 @@ fn promises_hold_on_named_fabrics() {
         for lanes in [1, 2, 8] {
             holds(name, &fabric(name), &Faults::default(), lanes);
         }
-    }
-}
-
-fn names() -> impl Strategy<Value = String> {
-    let sides = prop::collection::vec(2..5u32, 1..4);
-    let tori = (sides, 1..3u32, 0..20u32, 0..99u32).prop_map(|(dims, hosts, faults, seed)| {
-        let dims: Vec<String> = dims.iter().map(u32::to_string).collect();
-        format!("torus,dims={},terminals={hosts},faults={faults}%,disconnect=yes,seed={seed}", dims.join("x"))
-    });
-    let random = (3..16u32, 0..20u32, 0..30u32, 0..99u32).prop_map(|(switches, more, faults, seed)| {
-        let links = switches + more;
-        format!(
-            "random,switches={switches},links={links},hosts={switches},faults={faults}%,disconnect=yes,seed={seed}"
-        )
-    });
-    let trees = (2..4u32, 2..4u32, 0..20u32, 0..99u32).prop_map(|(k, n, faults, seed)| {
-        format!("kary,k={k},n={n},faults={faults}%,disconnect=yes,seed={seed}")
-    });
-    let kautz = (2..4u32, 1..3u32, 0..99u32).prop_map(|(d, parallel, seed)| {
-        format!("kautz,d={d},k=2,terminals=1,redundancy={parallel},faults=8%,disconnect=yes,seed={seed}")
-    });
-    let dragonfly = (2..4u32, 2..4u32, 0..99u32).prop_map(|(a, g, seed)| {
-        format!("dragonfly,a={a},p=1,h=2,g={g},faults=10%,disconnect=yes,seed={seed}")
-    });
-    prop_oneof![tori, random, trees, kautz, dragonfly]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn promises_hold_on_any_fabric(
-        name in names(), lanes in 1..9u8, switch in 0..40u32, link in 0..200u32, marked in 0..3u8
-    ) {
-        let fabric = fabric(&name);
-        let mut faults = Faults::default();
-        if marked > 0 && (switch as usize) < fabric.switches().count() {
-            faults.mark(Resolved::Node(NodeId(switch)));
-        }
-        if marked > 1 && (link as usize) < fabric.links().len() {
-            faults.mark(Resolved::Link(LinkId(link)));
-        }
-        holds(&name, &fabric, &faults, lanes);
     }
 }
 

@@ -11,7 +11,9 @@ mod ndr;
 mod nue;
 mod oracle;
 mod partitions;
+mod promises;
 mod sftree;
+mod sketch;
 mod sssp;
 mod updn;
 

@@ -2,7 +2,6 @@
 
 use fabdeck::fabric::{FabricBuilder, Faults, Guid, Lid, NodeFacts, NodeId, NodeKind, PortNum};
 use fabdeck::routing::{Problem, Refusal, Request};
-use proptest::prelude::*;
 
 use super::oracle::judge;
 use super::{fabric, route, route_as, same_on_two_threads};
@@ -94,29 +93,4 @@ fn roots_can_be_given_and_are_looked_for() {
 fn one_and_two_threads_agree() {
     same_on_two_threads("updn", "random,switches=40,links=90,aggregation=yes");
     same_on_two_threads("updn", "kary,k=4,n=3,faults=5%");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
-
-    #[test]
-    fn any_fabric_is_connected_without_a_cycle(
-        switches in 3u32..16,
-        more in 0u32..20,
-        faults in 0u32..50,
-        seed in 0u64..1000,
-        aggregation in any::<bool>(),
-        roots in prop::collection::vec(0u32..3, 0..3),
-    ) {
-        let aggregation = if aggregation { "yes" } else { "no" };
-        let name = format!(
-            "random,switches={switches},links={},faults={faults}%,disconnect=yes,aggregation={aggregation},\
-             terminals=1,seed={seed}",
-            switches + more
-        );
-        let built = fabric(&name);
-        let guids = roots.iter().filter(|root| **root < built.switch_count() as u32);
-        let roots = guids.map(|root| built.node(NodeId(*root)).guid()).collect();
-        holds(&name, &Request { roots, ..Request::default() });
-    }
 }

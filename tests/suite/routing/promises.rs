@@ -1,0 +1,379 @@
+//! Every engine on a thousand random fabrics: each promise of the registry holds by the certificate, and for one fabric
+//! in ten by the naive judge, or the refusal is right. What fails is cut down to a small case and shown as text.
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fabdeck::fabric::{Lid, NodeId};
+use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request};
+use rayon::prelude::*;
+
+use super::certificate::{Dice, certificate};
+use super::oracle::{Verdict, judge};
+use super::route_as;
+use super::sketch::{Sketch, sketch};
+
+/// Set `FABDECK_LONG=1` for ten times as many.
+fn fabrics() -> usize {
+    if std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1") { 10_000 } else { 1_000 }
+}
+
+type Route<'r> = &'r (dyn Fn(&Problem<'_>, &Request) -> Result<Answer, Refusal> + Sync);
+
+/// An engine and what is said of it.
+#[derive(Clone, Copy)]
+struct Claim<'r> {
+    id: &'r str,
+    promise: Promise,
+    route: Route<'r>,
+}
+
+/// How an engine is asked for the routes of a sketch.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    lanes: u8,
+    /// So many switches are given as roots; for a tree its tops are, if any.
+    roots: usize,
+    naive: bool,
+}
+
+impl Case {
+    fn of(seed: u64) -> Self {
+        let dice = &mut Dice(seed ^ 0xCA5E);
+        let roots = [0, 0, 1, 3][dice.below(4)];
+        Self { lanes: 1 + dice.below(8) as u8, roots, naive: seed.is_multiple_of(10) }
+    }
+}
+
+fn ensure(holds: bool, what: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(what()) }
+}
+
+/// Whether the claim holds on a sketch; the engine answered rather than refused.
+fn check(claim: Claim<'_>, sketch: &Sketch, case: Case) -> Result<bool, String> {
+    let checked = catch_unwind(AssertUnwindSafe(|| check_one(claim, sketch, case)));
+    checked.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}
+
+fn check_one(claim: Claim<'_>, sketch: &Sketch, case: Case) -> Result<bool, String> {
+    let (fabric, faults) = sketch.build();
+    let problem = Problem::new(&fabric, &faults);
+    let roots = roots(&problem, sketch, case);
+    let guids = roots.iter().map(|root| fabric.node(NodeId(*root)).guid()).collect();
+    let request = Request { lanes: case.lanes, roots: guids, ..Request::default() };
+    let answer = match (claim.route)(&problem, &request) {
+        Ok(answer) => answer,
+        Err(refusal) => {
+            return right(claim, &problem, sketch, &request, &roots, &refusal).map(|()| false);
+        }
+    };
+    let verdict = by_certificate(claim.promise, &problem, &answer, case)?;
+    if claim.id == "sftree" {
+        let alike = route_as("ftree", &problem, &request).is_ok();
+        ensure(alike, || "served, and ftree refuses".to_owned())?;
+    }
+    if claim.id == "ftree" {
+        left_out(&problem, &answer, sketch, &roots)?;
+    }
+    if let Some(naive) = verdict {
+        by_judge(claim.promise, &naive)?;
+    }
+    Ok(true)
+}
+
+/// Roots to be given: of a tree one for each of its parts, so that all heights are known here.
+fn roots(problem: &Problem<'_>, sketch: &Sketch, case: Case) -> Vec<u32> {
+    let alive = || problem.switches().filter(|switch| problem.graph.alive(*switch));
+    if case.roots == 0 || sketch.tops.is_empty() {
+        return alive().step_by(3).take(case.roots).collect();
+    }
+    let number = |switch: &u32| problem.fabric.node(NodeId(*switch)).guid().0 as u32;
+    let mut roots: Vec<u32> = alive().filter(|switch| sketch.tops.contains(&number(switch))).collect();
+    let (part, _) = problem.graph.parts();
+    for switch in alive() {
+        if !roots.iter().any(|root| part[*root as usize] == part[switch as usize]) {
+            roots.push(switch);
+        }
+    }
+    roots
+}
+
+fn by_certificate(
+    promise: Promise,
+    problem: &Problem<'_>,
+    answer: &Answer,
+    case: Case,
+) -> Result<Option<Verdict>, String> {
+    let seen = [false, true].map(|switches| certificate(problem, &answer.routes, switches));
+    let naive = case.naive.then(|| judge(problem, &answer.routes));
+    let [terminals, all] = &seen;
+    let left = |lost: &fabdeck::routing::certificate::LostPairs| lost.total() - lost.by_cause(Cause::CutOff);
+    ensure(all.loops.count == 0, || format!("loops: {:?}", all.loops.first))?;
+    for cause in [Cause::DeadEnd, Cause::Loop] {
+        ensure(all.lost.by_cause(cause) == 0, || format!("lost: {:?}", all.lost))?;
+    }
+    ensure(!promise.terminals || left(&terminals.lost) == 0, || format!("lost: {:?}", terminals.lost))?;
+    ensure(!promise.terminals || terminals.lost.lids == 0, || format!("lost LIDs: {:?}", terminals.lost))?;
+    ensure(!promise.switches || left(&all.lost) == 0, || format!("lost: {:?}", all.lost))?;
+    let free = [terminals, all].map(|seen| seen.deadlock_free == Some(true));
+    ensure(!promise.deadlock_free || free[0], || format!("{:?}", terminals.cycles))?;
+    ensure(!promise.deadlock_free_switches || free[1], || format!("{:?}", all.cycles))?;
+    let stretch = all.lengths.worst_stretch;
+    ensure(!promise.shortest || stretch <= 1.0, || format!("stretch {stretch}"))?;
+    ensure(all.lanes.iter().all(|lane| *lane < case.lanes), || format!("lanes {:?}", all.lanes))?;
+    if let Some(naive) = &naive {
+        let same = naive.loops == (all.loops.count > 0)
+            && [naive.cycle, naive.cycle_switches] == free.map(|free| !free)
+            && (naive.lost.is_empty() && naive.lost_switches.is_empty()) == (all.lost.lids == 0)
+            && naive.busiest == all.edge_forwarding_index.max
+            && naive.longest == all.lengths.longest as usize;
+        ensure(same, || format!("the judges differ: {naive:?} {all:?}"))?;
+    }
+    Ok(naive)
+}
+
+fn by_judge(promise: Promise, naive: &Verdict) -> Result<(), String> {
+    let holds = !naive.loops
+        && (!promise.terminals || naive.lost.is_empty())
+        && (!promise.switches || naive.lost_switches.is_empty())
+        && (!promise.deadlock_free || !naive.cycle)
+        && (!promise.deadlock_free_switches || !naive.cycle_switches)
+        && (!promise.shortest || !naive.detour);
+    ensure(holds, || format!("by the naive judge: {naive:?}"))
+}
+
+/// Switches that a path which goes up, across once at most, and down leads to from one, with its hops.
+fn ordered(problem: &Problem<'_>, height: &[usize], from: u32) -> Vec<Option<usize>> {
+    let graph = &problem.graph;
+    let mut best = vec![None; graph.switch_count()];
+    let mut seen = BTreeSet::from([(from, false)]);
+    let mut front = vec![(from, false)];
+    for hops in 0.. {
+        let mut next = Vec::new();
+        for (at, falls) in front {
+            best[at as usize] = best[at as usize].or(Some(hops));
+            for channel in &graph.channels()[graph.leaving(at)] {
+                let (here, there) = (height[at as usize], height[channel.to as usize]);
+                let state = (channel.to, there <= here);
+                if (!falls || there < here) && seen.insert(state) {
+                    next.push(state);
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        front = next;
+    }
+    best
+}
+
+/// Heights below roots that are given in every part.
+fn heights(problem: &Problem<'_>, roots: &[u32]) -> Vec<usize> {
+    let mut height = vec![0; problem.graph.switch_count()];
+    let mut front = roots.to_vec();
+    let mut seen: BTreeSet<u32> = front.iter().copied().collect();
+    for at in (0..usize::MAX).rev() {
+        front.iter().for_each(|switch| height[*switch as usize] = at);
+        let graph = &problem.graph;
+        let next = front.iter().flat_map(|switch| &graph.channels()[graph.leaving(*switch)]);
+        let next: Vec<u32> = next.map(|channel| channel.to).filter(|to| seen.insert(*to)).collect();
+        if next.is_empty() {
+            break;
+        }
+        front = next;
+    }
+    height
+}
+
+/// `ftree` leaves out what has no path up, across and down, and nothing else; the certificate counts just that.
+fn left_out(problem: &Problem<'_>, answer: &Answer, sketch: &Sketch, roots: &[u32]) -> Result<(), String> {
+    let naive = judge(problem, &answer.routes);
+    let lost: BTreeSet<(u32, Lid)> = naive.lost.iter().chain(&naive.lost_switches).copied().collect();
+    let all = certificate(problem, &answer.routes, true);
+    let senders = |(from, _): &(u32, Lid)| problem.graph.terminals_of(*from).len() as u64 + 1;
+    let count: u64 = lost.iter().map(senders).sum();
+    ensure(all.lost.lids == count, || format!("{count} left out, {:?}", all.lost))?;
+    if sketch.whole && !sketch.tops.is_empty() {
+        let hosts = !problem.graph.terminals().iter().any(|end| aggregation(problem, end.port));
+        let served = naive.lost.is_empty() && !naive.detour;
+        ensure(served || !hosts, || format!("hosts of a whole tree: {naive:?}"))?;
+    }
+    if sketch.tops.is_empty() || roots.is_empty() {
+        return Ok(());
+    }
+    let height = heights(problem, roots);
+    let (part, _) = problem.graph.parts();
+    let mut without = BTreeSet::new();
+    for from in problem.switches().filter(|switch| problem.graph.alive(*switch)) {
+        let reached = ordered(problem, &height, from);
+        let same = |to: &u32| part[*to as usize] == part[from as usize] && reached[*to as usize].is_none();
+        for to in problem.switches().filter(same) {
+            without.extend(problem.behind(to).iter().map(|end| (from, end.lid)));
+        }
+    }
+    ensure(lost == without, || {
+        let more: Vec<_> = lost.symmetric_difference(&without).collect();
+        format!("left out {} of {}, differing in {more:?}", lost.len(), without.len())
+    })
+}
+
+fn aggregation(problem: &Problem<'_>, port: fabdeck::fabric::PortId) -> bool {
+    let node = problem.fabric.node(problem.fabric.port(port).node);
+    node.facts.description.contains("Aggregation Node")
+}
+
+/// Whether there was a reason to refuse.
+fn right(
+    claim: Claim<'_>,
+    problem: &Problem<'_>,
+    sketch: &Sketch,
+    request: &Request,
+    roots: &[u32],
+    refusal: &Refusal,
+) -> Result<(), String> {
+    if claim.id == "sftree" {
+        let alike = route_as("ftree", problem, request).is_err();
+        ensure(alike, || format!("ftree serves it: {refusal}"))?;
+    }
+    match (claim.id, refusal) {
+        ("dfsssp", Refusal::Lanes { needed, given, .. }) => {
+            ensure(*given == request.lanes && *needed > u32::from(*given), || refusal.to_string())?;
+            // With what it says it needs it is served.
+            let lanes = u8::try_from(*needed).unwrap_or(15).min(15);
+            let served = (claim.route)(problem, &Request { lanes, ..request.clone() });
+            ensure(u32::from(lanes) < *needed || served.is_ok(), || format!("{refusal}, then {served:?}"))
+        }
+        ("ftree" | "sftree", Refusal::Unfit { why, .. }) => {
+            ensure(why.contains("no tree") && why.contains("0x"), || why.clone())?;
+            ensure(!(sketch.whole && !sketch.tops.is_empty()), || format!("a whole tree: {why}"))?;
+            if sketch.tops.is_empty() || roots.is_empty() {
+                return Ok(());
+            }
+            let (missed, pairs) = missed(problem, &heights(problem, roots));
+            ensure(missed * 20 > pairs, || format!("{missed} of {pairs} missed: {why}"))
+        }
+        _ => Err(refusal.to_string()),
+    }
+}
+
+/// Pairs of switches with hosts, and those without a short path up and down.
+fn missed(problem: &Problem<'_>, height: &[usize]) -> (usize, usize) {
+    let hosts =
+        |switch: &u32| problem.graph.terminals_of(*switch).iter().any(|end| !aggregation(problem, end.port));
+    let (part, parts) = problem.graph.parts();
+    let (mut missed, mut pairs) = (0, 0);
+    for number in 0..parts {
+        let here = || problem.switches().filter(|switch| part[*switch as usize] == number);
+        let mut members: Vec<u32> = here().filter(hosts).collect();
+        if members.is_empty() {
+            members = here().collect();
+        }
+        pairs += members.len() * (members.len() - 1);
+        for from in &members {
+            let (short, reached) = (shortest(problem, *from), ordered(problem, height, *from));
+            let far = |to: &&u32| reached[**to as usize].is_none_or(|hops| hops > short[**to as usize] + 1);
+            missed += members.iter().filter(far).count();
+        }
+    }
+    (missed, pairs)
+}
+
+fn shortest(problem: &Problem<'_>, from: u32) -> Vec<usize> {
+    let mut hops = vec![usize::MAX - 1; problem.graph.switch_count()];
+    let mut queue = std::collections::VecDeque::from([from]);
+    hops[from as usize] = 0;
+    while let Some(at) = queue.pop_front() {
+        for channel in &problem.graph.channels()[problem.graph.leaving(at)] {
+            if hops[channel.to as usize] > hops[at as usize] + 1 {
+                hops[channel.to as usize] = hops[at as usize] + 1;
+                queue.push_back(channel.to);
+            }
+        }
+    }
+    hops
+}
+
+/// Tries a claim on many fabrics; says how many were served, or shows the smallest that fails.
+fn prove(claim: Claim<'_>, trees: bool, fabrics: usize) -> Result<usize, String> {
+    let tried = (0..fabrics as u64).into_par_iter().map(|seed| {
+        let (sketch, case) = (sketch(seed, trees), Case::of(seed));
+        check(claim, &sketch, case).map_err(|what| (seed, sketch, case, what))
+    });
+    let tried: Result<Vec<bool>, _> = tried.collect();
+    let (seed, sketch, case, what) = match tried {
+        Ok(served) => return Ok(served.into_iter().filter(|served| *served).count()),
+        Err(found) => found,
+    };
+    let small = sketch.shrink(|less| check(claim, less, case).is_err());
+    let why = check(claim, &small, case).err().unwrap_or_default();
+    Err(format!("{}, seed {seed}, {case:?}: {what}\nsmallest: {why}\n{}", claim.id, small.text()))
+}
+
+fn of_registry(id: &str, trees: bool, fabrics: usize) -> usize {
+    let engine = ENGINES.iter().find(|engine| engine.id == id).unwrap();
+    let route = |problem: &Problem<'_>, request: &Request| route_as(id, problem, request);
+    let claim = Claim { id: engine.id, promise: engine.promise, route: &route };
+    prove(claim, trees, fabrics).unwrap_or_else(|found| panic!("{found}"))
+}
+
+#[test]
+fn minhop_keeps_its_promises() {
+    assert_eq!(of_registry("minhop", false, fabrics()), fabrics());
+}
+
+#[test]
+fn updn_keeps_its_promises() {
+    assert_eq!(of_registry("updn", false, fabrics()), fabrics());
+}
+
+#[test]
+fn sssp_keeps_its_promises() {
+    assert_eq!(of_registry("sssp", false, fabrics()), fabrics());
+}
+
+#[test]
+fn dfsssp_keeps_its_promises() {
+    let served = of_registry("dfsssp", false, fabrics());
+    assert!(served * 10 > fabrics() * 7, "{served}");
+}
+
+#[test]
+fn nue_keeps_its_promises() {
+    assert_eq!(of_registry("nue", false, fabrics()), fabrics());
+}
+
+#[test]
+fn ftree_and_sftree_keep_their_promises() {
+    let few = fabrics() / 4;
+    for id in ["ftree", "sftree"] {
+        let (trees, any) = (of_registry(id, true, fabrics()), of_registry(id, false, few));
+        println!("{id}: {trees} trees and {any} other fabrics of {few}");
+        assert!(trees * 10 > fabrics() * 7 && any < few, "{id}: {trees}, {any}");
+    }
+}
+
+/// What is wrong on purpose is found, and what is shown is small.
+#[test]
+fn a_broken_promise_is_found_and_shrinks() {
+    let sound = |problem: &Problem<'_>, request: &Request| route_as("minhop", problem, request);
+    let promise = ENGINES.iter().find(|engine| engine.id == "updn").unwrap().promise;
+    let lines = |text: &str| text.lines().filter(|line| line.starts_with("Switch")).count();
+    // Shortest paths that claim to be free of cycles.
+    let found = prove(Claim { id: "minhop", promise, route: &sound }, false, 100).unwrap_err();
+    assert!(found.contains("Cycle") && lines(&found) <= 5, "{found}");
+    // One route that is left out, on fabrics with three switches at least.
+    let gap = |problem: &Problem<'_>, request: &Request| {
+        let mut answer = route_as("updn", problem, request)?;
+        let to = problem.switches().last().and_then(|last| problem.behind(last).first());
+        if let Some(end) = to.filter(|_| problem.graph.switch_count() > 2) {
+            answer.routes.set(0, end.lid, None);
+        }
+        Ok(answer)
+    };
+    let found = prove(Claim { id: "updn", promise, route: &gap }, false, 100).unwrap_err();
+    assert!(found.contains("lost") && lines(&found) == 3, "{found}");
+}
