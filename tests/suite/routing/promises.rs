@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::fabric::{Lid, NodeId};
+use fabdeck::fabric::{Lanes, Lid, NodeId};
 use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request};
 use rayon::prelude::*;
 
@@ -249,7 +249,7 @@ fn right(
         }
         ("ftree" | "sftree", Refusal::Unfit { why, .. }) => {
             ensure(why.contains("no tree") && why.contains("0x"), || why.clone())?;
-            ensure(!(sketch.whole && !sketch.tops.is_empty()), || format!("a whole tree: {why}"))?;
+            ensure(!sketch.whole || sketch.tops.is_empty(), || format!("a whole tree: {why}"))?;
             if sketch.tops.is_empty() || roots.is_empty() {
                 return Ok(());
             }
@@ -301,12 +301,12 @@ fn shortest(problem: &Problem<'_>, from: u32) -> Vec<usize> {
 fn prove(claim: Claim<'_>, trees: bool, fabrics: usize) -> Result<usize, String> {
     let tried = (0..fabrics as u64).into_par_iter().map(|seed| {
         let (sketch, case) = (sketch(seed, trees), Case::of(seed));
-        check(claim, &sketch, case).map_err(|what| (seed, sketch, case, what))
+        check(claim, &sketch, case).map_err(|what| Box::new((seed, sketch, case, what)))
     });
     let tried: Result<Vec<bool>, _> = tried.collect();
     let (seed, sketch, case, what) = match tried {
         Ok(served) => return Ok(served.into_iter().filter(|served| *served).count()),
-        Err(found) => found,
+        Err(found) => *found,
     };
     let small = sketch.shrink(|less| check(claim, less, case).is_err());
     let why = check(claim, &small, case).err().unwrap_or_default();
@@ -356,24 +356,71 @@ fn ftree_and_sftree_keep_their_promises() {
     }
 }
 
-/// What is wrong on purpose is found, and what is shown is small.
-#[test]
-fn a_broken_promise_is_found_and_shrinks() {
-    let sound = |problem: &Problem<'_>, request: &Request| route_as("minhop", problem, request);
-    let promise = ENGINES.iter().find(|engine| engine.id == "updn").unwrap().promise;
-    let lines = |text: &str| text.lines().filter(|line| line.starts_with("Switch")).count();
-    // Shortest paths that claim to be free of cycles.
-    let found = prove(Claim { id: "minhop", promise, route: &sound }, false, 100).unwrap_err();
-    assert!(found.contains("Cycle") && lines(&found) <= 5, "{found}");
-    // One route that is left out, on fabrics with three switches at least.
-    let gap = |problem: &Problem<'_>, request: &Request| {
-        let mut answer = route_as("updn", problem, request)?;
-        let to = problem.switches().last().and_then(|last| problem.behind(last).first());
-        if let Some(end) = to.filter(|_| problem.graph.switch_count() > 2) {
-            answer.routes.set(0, end.lid, None);
-        }
+/// Says that an engine keeps its promises while its answers are changed on the way; gives what is found.
+fn tampered(id: &'static str, trees: bool, tamper: impl Fn(&Problem<'_>, &mut Answer) + Sync) -> String {
+    let promise = ENGINES.iter().find(|engine| engine.id == id).unwrap().promise;
+    let route = |problem: &Problem<'_>, request: &Request| {
+        let mut answer = route_as(id, problem, request)?;
+        tamper(problem, &mut answer);
         Ok(answer)
     };
-    let found = prove(Claim { id: "updn", promise, route: &gap }, false, 100).unwrap_err();
-    assert!(found.contains("lost") && lines(&found) == 3, "{found}");
+    prove(Claim { id, promise, route: &route }, trees, 60).unwrap_err()
+}
+
+/// Switches of the case that is shown.
+fn size(found: &str) -> usize {
+    found.lines().filter(|line| line.starts_with("Switch")).count()
+}
+
+#[test]
+fn a_route_that_is_left_out_is_found_and_its_case_is_small() {
+    for (id, trees, word) in [("updn", false, "lost"), ("nue", false, "lost"), ("ftree", true, "left out")] {
+        let found = tampered(id, trees, |problem, answer| {
+            let to = problem.switches().last().and_then(|last| problem.behind(last).first());
+            if let Some(end) = to.filter(|_| problem.graph.switch_count() > 2) {
+                answer.routes.set(0, end.lid, None);
+            }
+        });
+        assert!(found.contains(word) && size(&found) == 3, "{found}");
+    }
+}
+
+#[test]
+fn cycles_loops_and_detours_are_found() {
+    let found = tampered("dfsssp", false, |_, answer| answer.routes.lanes = Lanes::One);
+    assert!(found.contains("Cycle") && size(&found) <= 5, "{found}");
+    // The first two neighbours send everything that is for others to each other.
+    let found = tampered("minhop", false, |problem, answer| {
+        let Some(there) = problem.graph.channels().first() else { return };
+        let others = problem.switches().filter(|switch| ![there.from, there.to].contains(switch));
+        for end in others.flat_map(|switch| problem.behind(switch)) {
+            answer.routes.set(there.from, end.lid, Some(there.from_port));
+            answer.routes.set(there.to, end.lid, Some(there.to_port));
+        }
+    });
+    assert!(found.contains("loops") && size(&found) == 3, "{found}");
+    let found = tampered("sssp", false, |problem, answer| {
+        answer.routes = route_as("updn", problem, &Request::default()).unwrap().routes;
+    });
+    assert!(found.contains("stretch") && size(&found) <= 7, "{found}");
+}
+
+#[test]
+fn lanes_too_many_and_refusals_without_reason_are_found() {
+    let promise = ENGINES.iter().find(|engine| engine.id == "nue").unwrap().promise;
+    let route = |problem: &Problem<'_>, request: &Request| {
+        route_as("nue", problem, &Request { lanes: request.lanes + 1, ..request.clone() })
+    };
+    let found = prove(Claim { id: "nue", promise, route: &route }, false, 60).unwrap_err();
+    assert!(found.contains("lanes ["), "{found}");
+    for (id, word) in [("sftree", "ftree serves it"), ("ftree", "missed")] {
+        let why = "it is no tree, says 0x1".to_owned();
+        let route = |_: &Problem<'_>, _: &Request| Err(Refusal::Unfit { engine: id, why: why.clone() });
+        let found = prove(Claim { id, promise, route: &route }, true, 60).unwrap_err();
+        assert!(found.contains(word) || found.contains("a whole tree"), "{found}");
+    }
+    let refused = Refusal::Lanes { engine: "dfsssp", needed: 0, given: 8 };
+    let route = |_: &Problem<'_>, _: &Request| Err(refused.clone());
+    let found = prove(Claim { id: "dfsssp", promise, route: &route }, false, 60).unwrap_err();
+    assert!(found.contains("FD-8002"), "{found}");
 }

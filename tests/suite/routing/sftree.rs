@@ -55,6 +55,28 @@ fn tops_without_a_common_switch_above_meet_in_the_subtree() {
     assert_eq!(turn("spine0", "spine1"), ["spine0", "mid0", "leaf0", "mid1", "spine1"]);
     assert_eq!(turn("mid0", "mid1"), ["mid0", "leaf0", "mid1"]);
     assert_eq!(turn("mid2", "mid3"), ["mid2", "spine0", "mid0", "leaf0", "mid1", "spine1", "mid3"]);
+    // A1 and A2 by the tops above both, as by `ftree`.
+    for (a, b, tops) in [("mid0", "mid2", ["spine0", "spine2"]), ("mid1", "mid3", ["spine1", "spine3"])] {
+        for (from, to) in [(a, b), (b, a)] {
+            let path = turn(from, to);
+            assert!(path.len() == 3 && tops.contains(&path[1].as_str()), "{path:?}");
+        }
+    }
+    // Down and up again happens in the subtree, once, and only where up and down leads nowhere.
+    let height =
+        |name: &str| ["leaf", "mid", "spine"].iter().position(|rank| name.starts_with(rank)).unwrap();
+    let plain = route("ftree", &problem).unwrap().routes;
+    for (from, to) in problem.switches().flat_map(|from| problem.switches().map(move |to| (from, to))) {
+        let path = walk(from, to);
+        let below = |three: &&[String]| {
+            let [a, b, c] = [0, 1, 2].map(|place| height(&three[place]));
+            b < a && b < c
+        };
+        let valleys: Vec<&str> = path.windows(3).filter(below).map(|three| three[1].as_str()).collect();
+        let inside = valleys.iter().all(|at| ["leaf0", "mid0", "mid1"].contains(at));
+        let ordered = from == to || plain.get(from, problem.behind(to)[0].lid).is_some();
+        assert!(inside && valleys.len() == usize::from(!ordered), "{path:?}");
+    }
     assert!(answer.remarks.iter().any(|remark| remark.starts_with("root of the subtree: leaf0")));
 }
 

@@ -181,16 +181,37 @@ impl Sketch {
         less
     }
 
+    /// Two switches made one, so that a ring becomes a smaller ring.
+    fn drawn_together(&self, [stays, gone]: [u32; 2]) -> Self {
+        let mut less = self.clone();
+        less.hosts.retain(|host| host.at != gone);
+        for end in less.cables.iter_mut().flat_map(|cable| &mut cable.ends).filter(|end| **end == gone) {
+            *end = stays;
+        }
+        less.cables.retain(|cable| cable.ends[0] != cable.ends[1]);
+        let place = less.switches.iter().position(|at| *at == gone);
+        place.map_or(less.clone(), |place| less.without_switch(place))
+    }
+
     /// Everything that is one step smaller, the greatest steps first.
     fn smaller(&self) -> Vec<Self> {
         let mut all: Vec<Self> = (0..self.switches.len()).map(|place| self.without_switch(place)).collect();
+        all.extend(self.cables.iter().map(|cable| self.drawn_together(cable.ends)));
         let mut but = |change: &dyn Fn(&mut Self)| {
             let mut less = self.clone();
             change(&mut less);
             all.push(less);
         };
-        (0..self.cables.len()).for_each(|place| but(&|less| drop(less.cables.remove(place))));
-        (0..self.hosts.len()).for_each(|place| but(&|less| drop(less.hosts.remove(place))));
+        for place in 0..self.cables.len() {
+            but(&|less| {
+                less.cables.remove(place);
+            });
+        }
+        for place in 0..self.hosts.len() {
+            but(&|less| {
+                less.hosts.remove(place);
+            });
+        }
         for place in (0..self.cables.len()).filter(|place| self.cables[*place].failed) {
             but(&|less| less.cables[place].failed = false);
         }
@@ -269,12 +290,16 @@ impl Sketch {
     /// As text that the program reads, with the marks beside it.
     pub fn text(&self) -> String {
         let (fabric, _) = self.build();
-        let written = fabdeck::files::ibnetdiscover::write(&fabric, None).unwrap();
+        // A fabric without nodes cannot be written, nor need it be.
+        let written = fabdeck::files::ibnetdiscover::write(&fabric, None);
         let failed: Vec<[u32; 2]> =
             self.cables.iter().filter(|cable| cable.failed).map(|cable| cable.ends).collect();
         format!(
             "from {}, LMC {}, failed switches {:?}, failed cables {failed:?}\n{}",
-            self.name, self.lmc, self.failed, written.text
+            self.name,
+            self.lmc,
+            self.failed,
+            written.map(|written| written.text).unwrap_or_default()
         )
     }
 }
