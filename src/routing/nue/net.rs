@@ -83,6 +83,13 @@ impl Net {
         self.leaving(switch).map(|channel| self.reverse[channel as usize]).filter(|channel| *channel != NONE)
     }
 
+    /// For each channel, how many lead to the switch that it leaves.
+    pub fn arrivals(&self) -> impl Iterator<Item = usize> + '_ {
+        let mut at_switch = vec![0; self.switches()];
+        self.to.iter().for_each(|to| at_switch[*to as usize] += 1);
+        self.from.iter().map(move |from| at_switch[*from as usize])
+    }
+
     /// Hops from every switch to the nearest of some; `NONE` where there is no way.
     pub fn hops(&self, starts: &[u32], hops: &mut Vec<u32>, queue: &mut Vec<u32>) {
         hops.clear();

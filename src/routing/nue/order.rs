@@ -29,12 +29,13 @@ pub(super) struct Dependencies {
     /// Trees that use a dependency; escape paths count one for good.
     uses: Vec<u32>,
     place: Vec<u32>,
-    after: Vec<Vec<u32>>,
-    before: Vec<Vec<u32>>,
+    after: Lists,
+    before: Lists,
     marked: Vec<u8>,
     later: Vec<u32>,
     earlier: Vec<u32>,
-    places: Vec<u32>,
+    /// Places with their channels, as they are mended.
+    moved: [Vec<u64>; 2],
     /// What came in since the last settlement of accounts.
     fresh: Vec<(u32, u32)>,
     /// What was found to close a cycle since then.
@@ -49,12 +50,12 @@ impl Dependencies {
             age: USED + 1,
             uses: vec![0; net.dependencies()],
             place,
-            after: vec![Vec::new(); net.channels()],
-            before: vec![Vec::new(); net.channels()],
+            after: Lists::new((0..net.channels()).map(|held| net.leaving(net.to[held]).len())),
+            before: Lists::new(net.arrivals()),
             marked: vec![UNSEEN; net.channels()],
             later: Vec::new(),
             earlier: Vec::new(),
-            places: Vec::new(),
+            moved: [Vec::new(), Vec::new()],
             fresh: Vec::new(),
             refused: Vec::new(),
         }
@@ -82,8 +83,8 @@ impl Dependencies {
             return false;
         }
         self.state[dependency] = USED;
-        self.after[held as usize].push(wanted);
-        self.before[wanted as usize].push(held);
+        self.after.push(held, wanted);
+        self.before.push(wanted, held);
         self.fresh.push((held, wanted));
         true
     }
@@ -93,8 +94,8 @@ impl Dependencies {
         let dependency = net.dependency(held, wanted);
         self.state[dependency] = USED;
         self.uses[dependency] = 1;
-        self.after[held as usize].push(wanted);
-        self.before[wanted as usize].push(held);
+        self.after.push(held, wanted);
+        self.before.push(wanted, held);
     }
 
     /// How much has come in so far, to come back to.
@@ -142,8 +143,8 @@ impl Dependencies {
 
     fn remove(&mut self, net: &Net, held: u32, wanted: u32) {
         self.state[net.dependency(held, wanted)] = FREE;
-        forget(&mut self.after[held as usize], wanted);
-        forget(&mut self.before[wanted as usize], held);
+        self.after.forget(held, wanted);
+        self.before.forget(wanted, held);
     }
 
     /// Puts `held` before `wanted` in the order; false if `wanted` leads to `held`.
@@ -155,16 +156,24 @@ impl Dependencies {
         if held == wanted || !self.search(held, wanted, low, high) {
             return false;
         }
-        let place = &self.place;
-        self.earlier.sort_unstable_by_key(|channel| place[*channel as usize]);
-        self.later.sort_unstable_by_key(|channel| place[*channel as usize]);
-        self.places.clear();
-        let moved = self.earlier.iter().chain(&self.later);
-        self.places.extend(moved.clone().map(|channel| place[*channel as usize]));
-        self.places.sort_unstable();
-        for (channel, place) in moved.zip(&self.places) {
-            self.place[*channel as usize] = *place;
-            self.marked[*channel as usize] = UNSEEN;
+        let [earlier, later] = &mut self.moved;
+        for (keys, channels) in [(&mut *earlier, &self.earlier), (&mut *later, &self.later)] {
+            let key = |channel: &u32| u64::from(self.place[*channel as usize]) << 32 | u64::from(*channel);
+            keys.clear();
+            keys.extend(channels.iter().map(key));
+            keys.sort_unstable();
+        }
+        // What is earlier takes the first of all their places, each in the order that it had.
+        let (mut a, mut b) = (earlier.iter().peekable(), later.iter().peekable());
+        for moved in earlier.iter().chain(&*later) {
+            let first = match (a.peek(), b.peek()) {
+                (Some(left), Some(right)) if left < right => a.next(),
+                (Some(_), None) => a.next(),
+                _ => b.next(),
+            };
+            let channel = *moved as u32 as usize;
+            self.place[channel] = first.map_or(0, |key| (*key >> 32) as u32);
+            self.marked[channel] = UNSEEN;
         }
         true
     }
@@ -183,7 +192,7 @@ impl Dependencies {
             let mut met = false;
             if let Some(channel) = self.later.get(forth) {
                 forth += 1;
-                for next in &self.after[*channel as usize] {
+                for next in self.after.of(*channel) {
                     let at = *next as usize;
                     met |= self.marked[at] == EARLIER;
                     if self.marked[at] == UNSEEN && self.place[at] < high {
@@ -194,7 +203,7 @@ impl Dependencies {
             }
             if let Some(channel) = self.earlier.get(back).filter(|_| !met) {
                 back += 1;
-                for next in &self.before[*channel as usize] {
+                for next in self.before.of(*channel) {
                     let at = *next as usize;
                     met |= self.marked[at] == LATER;
                     if self.marked[at] == UNSEEN && self.place[at] > low {
@@ -213,9 +222,43 @@ impl Dependencies {
     }
 }
 
-fn forget(list: &mut Vec<u32>, what: u32) {
-    if let Some(at) = list.iter().position(|item| *item == what) {
-        list.swap_remove(at);
+/// Short lists side by side, each with room for all that it may hold.
+#[derive(Debug)]
+struct Lists {
+    first: Vec<u32>,
+    past: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    fn new(rooms: impl Iterator<Item = usize>) -> Self {
+        let mut all = 0;
+        let first: Vec<u32> = rooms
+            .map(|room| {
+                all += room;
+                (all - room) as u32
+            })
+            .collect();
+        Self { past: first.clone(), first, items: vec![0; all] }
+    }
+
+    fn of(&self, list: u32) -> &[u32] {
+        &self.items[self.first[list as usize] as usize..self.past[list as usize] as usize]
+    }
+
+    /// Nothing is in a list twice, so that there is room.
+    fn push(&mut self, list: u32, item: u32) {
+        let past = &mut self.past[list as usize];
+        self.items[*past as usize] = item;
+        *past += 1;
+    }
+
+    fn forget(&mut self, list: u32, item: u32) {
+        let own = self.first[list as usize] as usize..self.past[list as usize] as usize;
+        if let Some(at) = self.items[own.clone()].iter().position(|held| *held == item) {
+            self.items.swap(own.start + at, own.end - 1);
+            self.past[list as usize] -= 1;
+        }
     }
 }
 
@@ -232,14 +275,14 @@ mod tests {
 
     /// A way from one channel to another over what is used, by search without the order.
     fn leads(used: &Dependencies, from: u32, to: u32) -> bool {
-        let mut seen = vec![false; used.after.len()];
+        let mut seen = vec![false; used.place.len()];
         let mut open = vec![from];
         while let Some(channel) = open.pop() {
             if channel == to {
                 return true;
             }
             if !std::mem::replace(&mut seen[channel as usize], true) {
-                open.extend(&used.after[channel as usize]);
+                open.extend(used.after.of(channel));
             }
         }
         false
@@ -260,7 +303,7 @@ mod tests {
             assert_eq!(used.try_use(&net, held, wanted), fits, "{held} {wanted}");
             let ordered = |held: u32| {
                 let place = |channel: u32| used.place[channel as usize];
-                used.after[held as usize].iter().all(|wanted| place(held) < place(*wanted))
+                used.after.of(held).iter().all(|wanted| place(held) < place(*wanted))
             };
             assert!((0..net.channels() as u32).all(ordered));
         }

@@ -9,7 +9,7 @@ use crate::routing::engine::{Pulse, Refusal};
 pub(super) const FAR: u16 = u16::MAX;
 
 /// Destinations of a block. Rows of a block are short enough that all its switches stay near the processor.
-const WIDTH: usize = 64;
+pub(super) const WIDTH: usize = 64;
 
 type Row = [u16; WIDTH];
 
@@ -57,6 +57,29 @@ impl Lengths {
         rest.saturating_add(1) == length
     }
 
+    /// For each hop of a switch outside, the destinations of a block that it begins a shortest path to, as bits.
+    pub fn masks(&self, order: &Order, from: u32, block: usize, masks: &mut Vec<u64>) {
+        let here = &self.blocks[block];
+        let (down, any) = (&here.down[from as usize], &here.any[from as usize]);
+        // Who can go down does, and no other hop will do.
+        let (mut rising, mut falling) = ([FAR; WIDTH], [FAR; WIDTH]);
+        for column in 0..WIDTH {
+            let length = any[column].wrapping_sub(1);
+            rising[column] = if down[column] == FAR && any[column] != FAR { length } else { FAR };
+            falling[column] = if down[column] == FAR { FAR } else { length };
+        }
+        let (ups, rises) = (order.up(from).len(), order.up(from).len() + order.across(from).len());
+        masks.clear();
+        masks.extend(order.hops(from).iter().enumerate().map(|(place, hop)| {
+            let to = hop.to as usize;
+            match (place < ups, place < rises) {
+                (true, _) => equal(&here.any[to], &rising),
+                (_, true) => equal(&here.down[to], &rising),
+                _ => equal(&here.down[to], &falling),
+            }
+        }));
+    }
+
     /// The hops that begin a shortest path, as places among the hops of the switch.
     pub fn ways(&self, order: &Order, from: u32, to: u32, ways: &mut Vec<u8>) {
         ways.clear();
@@ -92,6 +115,20 @@ impl Lengths {
             }
         }
     }
+}
+
+/// The columns in which two rows have the same path length, as bits.
+fn equal(one: &Row, other: &Row) -> u64 {
+    let mut same = [0u8; WIDTH];
+    for (same, (one, other)) in same.iter_mut().zip(one.iter().zip(other)) {
+        *same = u8::from(one == other && *one != FAR);
+    }
+    let word = |eight: &[u8]| {
+        // Eight bytes that are 0 or 1 become eight bits.
+        let bytes = eight.try_into().map_or(0, u64::from_le_bytes);
+        bytes.wrapping_mul(0x0102_0408_1020_4080) >> 56
+    };
+    same.chunks_exact(8).enumerate().fold(0, |mask, (at, eight)| mask | word(eight) << (at * 8))
 }
 
 fn nearer(row: &mut Row, from: &Row) {
@@ -193,4 +230,40 @@ fn either(first: &Row, second: &Row) -> Row {
         *here = if *here == FAR { *there } else { *here };
     }
     row
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Faults, SwitchGraph};
+    use crate::generate::{Spec, generate};
+    use crate::routing::NoPulse;
+
+    #[test]
+    fn masks_say_what_ways_do() {
+        for (name, heights) in
+            [("demo", 3), ("torus,dims=9x9", 4), ("random,switches=70,links=150,seed=2", 5)]
+        {
+            let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+            let graph = SwitchGraph::new(&fabric, &Faults::default());
+            let height: Vec<u32> = (0..graph.switch_count() as u32).map(|at| at * 7 % heights).collect();
+            let order = Order::new(&graph, &height, false);
+            let lengths = Lengths::new(&order, &NoPulse).unwrap();
+            let (mut masks, mut ways, mut all) = (Vec::new(), Vec::new(), 0);
+            for from in 0..graph.switch_count() as u32 {
+                for to in 0..graph.switch_count() as u32 {
+                    lengths.masks(&order, from, to as usize / WIDTH, &mut masks);
+                    lengths.ways(&order, from, to, &mut ways);
+                    let bits =
+                        masks.iter().enumerate().filter(|(_, mask)| *mask >> (to as usize % WIDTH) & 1 == 1);
+                    assert!(
+                        bits.map(|(place, _)| place as u8).eq(ways.iter().copied()),
+                        "{name}: {from} {to}"
+                    );
+                    all += ways.len();
+                }
+            }
+            assert!(all > 0);
+        }
+    }
 }

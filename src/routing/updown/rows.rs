@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::ladders::{Group, Ladders};
-use super::lengths::{FAR, Lengths};
+use super::lengths::{FAR, Lengths, WIDTH};
 use super::order::Order;
 use super::reach::Reach;
 use crate::fabric::Routes;
@@ -52,7 +52,17 @@ struct Writer<'a> {
     /// All of them.
     taken: usize,
     bottom: bool,
+    /// Hops up.
+    ups: usize,
+    /// Of each hop its port, and whether it leads to an inner switch.
+    ports: Vec<u8>,
+    inward: Vec<bool>,
     ways: Vec<u8>,
+    /// Which of the ways has its turn.
+    turn: usize,
+    /// The ways to a block of destinations, and the block.
+    masks: Vec<u64>,
+    block: usize,
 }
 
 impl<'a> Writer<'a> {
@@ -79,7 +89,13 @@ impl<'a> Writer<'a> {
             used,
             taken: 0,
             bottom: order.down(switch).is_empty(),
+            ups: order.up(switch).len(),
+            ports: order.hops(switch).iter().map(|hop| hop.port).collect(),
+            inward: order.hops(switch).iter().map(|hop| order.inner[hop.to as usize]).collect(),
             ways: Vec::new(),
+            turn: 0,
+            masks: Vec::new(),
+            block: usize::MAX,
         }
     }
 
@@ -129,9 +145,8 @@ impl<'a> Writer<'a> {
             if !std::mem::replace(&mut searched, true) {
                 self.find_ways(target);
             }
-            let hops = self.order.hops(self.switch);
-            let main =
-                main.and_then(|port| self.ways.iter().find(|way| hops[usize::from(**way)].port == port));
+            let ports = &self.ports;
+            let main = main.and_then(|port| self.ways.iter().find(|way| ports[usize::from(**way)] == port));
             let way = main.copied().or_else(|| self.next_way());
             self.take(row, turn, way);
         }
@@ -158,9 +173,7 @@ impl<'a> Writer<'a> {
     fn overused(&self, way: u8) -> bool {
         const SLACK: usize = 8;
         let used = self.used[usize::from(way)] as usize;
-        self.bottom
-            && used > SLACK
-            && (used - SLACK) * 20 * self.order.up(self.switch).len() > 29 * self.taken
+        self.bottom && used > SLACK && (used - SLACK) * 20 * self.ups > 29 * self.taken
     }
 
     /// A hop up towards the lowest switch of the main path that a shortest path can turn at.
@@ -187,14 +200,31 @@ impl<'a> Writer<'a> {
     }
 
     /// Reversed turns can make a way that looks as short longer than it looks.
+    #[inline]
     fn stands(&self, way: u8, target: u32, length: u16) -> bool {
-        let hop = &self.order.hops(self.switch)[usize::from(way)];
-        !self.order.inner[hop.to as usize]
-            || self.lengths.leads_up(self.order, self.switch, hop, target, length)
+        let leads_up = |hop| self.lengths.leads_up(self.order, self.switch, hop, target, length);
+        !self.inward[usize::from(way)] || leads_up(&self.order.hops(self.switch)[usize::from(way)])
     }
 
     fn find_ways(&mut self, target: u32) {
-        self.lengths.ways(self.order, self.switch, target, &mut self.ways);
+        if self.order.inner[self.switch as usize] {
+            self.lengths.ways(self.order, self.switch, target, &mut self.ways);
+        } else {
+            let (block, column) = (target as usize / WIDTH, target as usize % WIDTH);
+            if std::mem::replace(&mut self.block, block) != block {
+                self.lengths.masks(self.order, self.switch, block, &mut self.masks);
+            }
+            // Each place is put down, and stays where its bit is set.
+            self.ways.resize(self.masks.len() + 1, 0);
+            let mut count = 0;
+            for (place, mask) in self.masks.iter().enumerate() {
+                self.ways[count] = place as u8;
+                count += (mask >> column & 1) as usize;
+            }
+            self.ways.truncate(count);
+        }
+        // Off the main paths few packets come by; there the ways just take turns.
+        self.turn = (self.switch as usize + self.taken).checked_rem(self.ways.len()).unwrap_or(0);
     }
 
     /// The way used least; among equals switches begin at different ones, lest all choose alike.
@@ -204,20 +234,23 @@ impl<'a> Writer<'a> {
         ways.min_by_key(|(place, way)| (self.used[usize::from(*way)], turned(*place))).map(|(_, way)| way)
     }
 
-    /// Off the main paths few packets come by; there the ways just take turns.
     fn next_way(&self) -> Option<u8> {
-        let turn = (self.switch as usize + self.taken).checked_rem(self.ways.len())?;
-        self.ways.get(turn).copied()
+        self.ways.get(self.turn).copied()
     }
 
     fn least_way(&self) -> Option<u8> {
         self.least(self.ways.iter().copied().enumerate(), self.ways.len())
     }
 
+    #[inline]
     fn take(&mut self, row: &mut [u8], turn: usize, way: Option<u8>) {
         let Some(way) = way.map(usize::from) else { return };
         self.used[way] += 1;
         self.taken += 1;
-        row[self.ladders.sequence[turn].lid.index()] = self.order.hops(self.switch)[way].port;
+        self.turn += 1;
+        if self.turn >= self.ways.len() {
+            self.turn = 0;
+        }
+        row[self.ladders.sequence[turn].lid.index()] = self.ports[way];
     }
 }
