@@ -96,7 +96,7 @@ impl Session {
     /// Waits until nothing has come for a while.
     fn quiet(&self) {
         let busy = || self.text().contains("Esc cancels");
-        while busy() || self.seen.lock().unwrap().last.elapsed() < Duration::from_millis(500) {
+        while busy() || self.seen.lock().unwrap().last.elapsed() < Duration::from_millis(1500) {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
