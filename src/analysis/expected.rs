@@ -31,7 +31,8 @@ pub fn expected_over(histogram: &[u64], links: &[u64], faults: usize) -> Expecte
     Expected {
         faults,
         links: count,
-        mean: lost.sum(),
+        // A sum of nothing is -0.0, which nobody wants to read.
+        mean: lost.sum::<f64>() + 0.0,
         one_channel: per_link / 2.0,
         linear: per_link * faults as f64,
         best: links.iter().copied().min().unwrap_or(0),

@@ -53,12 +53,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (_, true) => Role::Marked,
             _ => Role::Text,
         };
-        let sign = match (here, failed) {
-            (true, _) => canvas.signs.cursor,
-            (_, true) => canvas.signs.marked,
-            _ => "",
-        };
-        canvas.text(area, 0, y, sign, base);
+        canvas.text(area, 0, y, if here { canvas.signs.cursor } else { "" }, base);
+        canvas.text(area, 1, y, if failed { canvas.signs.marked } else { "" }, base);
         for column in &columns {
             cell(canvas, area, y, column, listing, *row, base);
         }

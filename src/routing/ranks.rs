@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::engine::{Refusal, Request};
 use super::problem::Problem;
-use crate::fabric::{Guid, Node, NodeId, NodeKind, SwitchGraph};
+use crate::fabric::{Guid, Node, NodeId, SwitchGraph};
 
 const FAR: u32 = u32::MAX;
 /// Host switches that a reading is judged on.
@@ -26,7 +26,7 @@ pub(super) struct Ranks {
 
 /// An adapter inside a switch that reduces data, no host.
 pub(super) fn is_aggregation(node: &Node) -> bool {
-    node.facts.kind != NodeKind::Switch && node.facts.description.contains("Aggregation Node")
+    node.facts.is_aggregation()
 }
 
 /// The hosts of each switch: compute nodes if they are given, else adapters but for aggregation nodes.

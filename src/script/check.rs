@@ -65,7 +65,9 @@ fn verdict(
     switches: bool,
 ) -> Result<Report, Failure> {
     let faults = Faults::default();
-    if let Some(routes) = &look.routes {
+    // Assumed tables bring their own lanes, unless somebody wants to see them without.
+    let own = !matches!(choice, LaneChoice::One | LaneChoice::Unknown);
+    if let Some(routes) = look.routes.as_ref().filter(|_| own) {
         let scope = Scope { switches, lanes: LaneKnowledge::Known };
         return Ok(judged(look, routes, &faults, &scope)?);
     }

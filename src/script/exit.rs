@@ -42,9 +42,11 @@ impl Exit {
         match self {
             Self::Done => (0, "done", "done, nothing found; also when the reader of a pipe went away"),
             Self::Failed => (1, "failed", "failed for a reason that has no code of its own"),
-            Self::Findings => {
-                (2, "findings", "findings: `trace` found no path; a partial answer under `--strict`")
-            }
+            Self::Findings => (
+                2,
+                "findings",
+                "findings: `check`, `plan check`, or the certificate of an engine of `route` and `whatif`; `plan diff` differs; `trace` found no path; a partial answer under `--strict`",
+            ),
             Self::Stale => (3, "stale", "a plan is stale, or the fabric drifted from it"),
             Self::Refused => {
                 (4, "refused", "refused: read-only, not opted in, locked by another, or not confirmed")

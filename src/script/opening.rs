@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use super::Failure;
 use super::args::Color;
 use super::context::Context;
 use super::open::Reach;
 use super::overview::DEFAULT;
+use crate::routing::Engine;
 
 #[derive(Clone, Debug)]
 pub struct Opening {
@@ -20,17 +22,20 @@ pub struct Opening {
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
     pub no_times: bool,
+    /// The engine whose tables are assumed where the source has none.
+    pub assume: Option<&'static Engine>,
 }
 
 impl Opening {
-    pub(super) fn of(context: &Context<'_, '_>) -> Self {
+    pub(super) fn of(context: &Context<'_, '_>) -> Result<Self, Failure> {
         let (globals, config) = (context.globals, &context.config);
         let color = match globals.color.or(config.color) {
             Some(Color::Always) => Some(true),
             Some(Color::Never) => Some(false),
             Some(Color::Auto) | None => None,
         };
-        Self {
+        let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
+        Ok(Self {
             source: context.source().unwrap_or(DEFAULT).to_owned(),
             reach: context.reach(),
             node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),
@@ -39,6 +44,7 @@ impl Opening {
             color,
             keys: config.keys.clone(),
             no_times: globals.no_times,
-        }
+            assume,
+        })
     }
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::access::Wanted;
 use crate::change::{Fingerprint, Plan};
-use crate::fabric::Faults;
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::session::{Look, assume, judged, marks};
 
@@ -99,7 +98,12 @@ fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
     refuse_stale(context, &look, &plan)?;
-    let faults = marks(&look, &plan.failed).unwrap_or_else(|_| Faults::new());
+    let faults = marks(&look, &plan.failed).map_err(|error| {
+        Failure::new(
+            Exit::BadInput,
+            format!("FD-7933: what the plan has marked as failed is not found here: {error}; give the --node-name-map that it was made with"),
+        )
+    })?;
     let after = plan.outcome(look.fabric(), &look.observation.tables);
     let routes = plan.routes(look.fabric(), &after);
     let scope = Scope { switches: false, lanes: LaneKnowledge::Known };

@@ -1,5 +1,7 @@
 //! `route`: routes of one engine, certified, and a plan to get there.
 
+use std::path::Path;
+
 use crate::change::Plan;
 use crate::session::{EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, propose, report_lines};
 
@@ -19,6 +21,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
              them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
         ));
     }
+    refuse_other_file(&args.output)?;
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
@@ -40,6 +43,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     write(context, &look, args, &plan, &proposal, &row)?;
     let concluded = context.conclude(&look);
     Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
+}
+
+/// A plan may take the place of a plan; any other file is one that somebody still wants.
+fn refuse_other_file(output: &Path) -> Result<(), Failure> {
+    let held = std::fs::metadata(output).is_ok_and(|held| held.is_file() && held.len() > 0);
+    let plan = || std::fs::read_to_string(output).is_ok_and(|text| text.contains("\"fabdeck.plan/"));
+    if target::is_stdout(output) || !held || plan() {
+        return Ok(());
+    }
+    let what = format!("FD-7922: {} is there and is no plan; name another file", output.display());
+    Err(Failure::new(Exit::Failed, what))
 }
 
 fn write(

@@ -66,9 +66,16 @@ pub fn run(
     }
     let prepared = prepare(&mut context, &cli.globals, terminal);
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
-    if console && let Ok(()) = prepared {
-        return Ended::Console(Box::new(Opening::of(&context)));
-    }
+    let opened = if console {
+        prepared.and_then(|()| Opening::of(&context)).map(Some)
+    } else {
+        prepared.map(|()| None)
+    };
+    let prepared = match opened {
+        Ok(Some(opening)) => return Ended::Console(Box::new(opening)),
+        Ok(None) => Ok(()),
+        Err(failure) => Err(failure),
+    };
     let ended = prepared.and_then(|()| dispatch(&mut context, cli.action.as_ref()));
     let flushed = context.output.flush().map_err(Failure::from);
     Ended::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {

@@ -209,6 +209,7 @@ fn check() -> Vec<(&'static str, Value)> {
         ("limited_paths", number()),
         ("unsaid_paths", number()),
         ("untold_switches", number()),
+        ("unread_tables", number()),
         ("adaptive_routing", nullable(number())),
         ("deadlock_free", nullable(flag())),
         ("cycle", nullable(texts())),

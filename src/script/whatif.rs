@@ -75,7 +75,7 @@ pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Re
 /// What engines are asked for.
 pub fn request(context: &Context<'_, '_>, look: &Look, args: &RouteArgs) -> Result<Request, Failure> {
     let list = |file: &Option<std::path::PathBuf>| match file {
-        Some(file) => guids(context, file),
+        Some(file) => guids(context, look, file),
         None => Ok(Vec::new()),
     };
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
@@ -89,8 +89,23 @@ pub fn request(context: &Context<'_, '_>, look: &Look, args: &RouteArgs) -> Resu
     })
 }
 
-fn guids(context: &Context<'_, '_>, file: &Path) -> Result<Vec<Guid>, Failure> {
-    Ok(context.outside.guids(file)?)
+/// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
+fn guids(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Guid>, Failure> {
+    let guids = context.outside.guids(file)?;
+    let fabric = look.fabric();
+    let strange = guids
+        .iter()
+        .find(|guid| fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none());
+    match strange {
+        None => Ok(guids),
+        Some(guid) => Err(Failure::new(
+            Exit::BadInput,
+            format!(
+                "{}: FD-7915: no node or port of this fabric has the GUID {guid}; mend the list",
+                file.display()
+            ),
+        )),
+    }
 }
 
 fn write(

@@ -71,6 +71,8 @@ pub struct Report {
     pub unsaid_paths: u64,
     /// Switches on the way that did not tell what lane they put a service level on.
     pub untold_switches: u64,
+    /// Working switches whose forwarding table is not known, or not whole.
+    pub unread_tables: u64,
     /// Switches on which adaptive routing is on, 0 where only its traces are seen; `None`: nothing says that it is.
     pub adaptive_routing: Option<u64>,
     /// `None` when it depends on lanes that are not known, and where adaptive routing is on.
@@ -92,6 +94,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// The same where so many tables were not read: what they hold may close a circle.
+    pub(super) fn without(self, unread_tables: u64) -> Self {
+        let deadlock_free = self.deadlock_free.filter(|free| !free || unread_tables == 0);
+        Self { unread_tables, deadlock_free, ..self }
+    }
+
     /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
     pub fn findings(&self) -> bool {
         self.unreachable > self.by_cause.cut_off
@@ -114,7 +122,16 @@ pub fn check(
     let problem = Problem::new(fabric, faults);
     let routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
     let certificate = certify_among(&problem, &routes, scope, look.partitions.as_ref(), pulse)?;
-    Ok(report(look, &problem, &certificate))
+    Ok(report(look, &problem, &certificate).without(unread_tables(&problem, tables)))
+}
+
+/// Working switches whose forwarding table is not known, or not whole.
+pub(super) fn unread_tables(problem: &Problem<'_>, tables: &Tables) -> u64 {
+    let read = |switch: &u32| {
+        let held = tables.nodes.get(&NodeId(*switch));
+        held.is_some_and(|held| held.lft.is_some() && held.unread.is_empty())
+    };
+    problem.switches().filter(|switch| problem.graph.alive(*switch) && !read(switch)).count() as u64
 }
 
 /// A certificate in words.
@@ -151,6 +168,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         limited_paths: 0,
         unsaid_paths: 0,
         untold_switches: 0,
+        unread_tables: 0,
         adaptive_routing: adaptive.map(Adaptive::switches),
         // Where switches choose among ports by themselves, tables do not tell the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),

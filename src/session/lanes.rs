@@ -1,7 +1,7 @@
 //! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
 
 use super::Look;
-use super::check::{Names, Report, check, report};
+use super::check::{Names, Report, check, report, unread_tables};
 use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
 use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use crate::routing::{Problem, Pulse, Refusal, Request};
@@ -36,6 +36,7 @@ pub fn check_in_force(
     let parts = look.partitions.as_ref();
     let mapping = Mapping::new(&problem, tables);
     let scope = |lanes| Scope { switches, lanes };
+    let unread = unread_tables(&problem, tables);
     let zero = Levels::One(ServiceLevel::default());
     let (levels, from) = match sent {
         Sent::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
@@ -50,12 +51,12 @@ pub fn check_in_force(
     if let Some(lanes) = as_routes(&problem, &routes, &mapping, levels, switches) {
         routes.lanes = lanes;
         let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
-        return Ok(Report { lanes_from: from, ..report(look, &problem, &certificate) });
+        return Ok(Report { lanes_from: from, ..report(look, &problem, &certificate) }.without(unread));
     }
     let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Unknown), parts, pulse)?;
     let served = serve(&problem, &routes, switches, &mapping, levels, pulse)?;
     let names = Names { look, problem: &problem };
-    Ok(joined(report(look, &problem, &certificate), &served, &names, from))
+    Ok(joined(report(look, &problem, &certificate), &served, &names, from).without(unread))
 }
 
 /// The lanes of paths as routes hold them, where a level is on one lane wherever it goes and the sources of a switch

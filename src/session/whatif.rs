@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::check::{Report, report};
+use super::check::{Report, report, unread_tables};
 use super::lanes::capped;
 use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
@@ -114,14 +114,26 @@ pub fn propose(
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
     let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
-    let old = in_force(look, tables, faults);
-    let together = Scope { switches: false, lanes: LaneKnowledge::Unknown };
+    let mut old = in_force(look, tables, faults);
+    // Tables that were computed here come with their lanes; of others they are not known, and paths count as moved by
+    // their ports alone.
+    let held = look.routes.as_ref().unwrap_or(&answer.routes);
+    if held.stride() == old.stride() {
+        old.lanes.clone_from(&held.lanes);
+    }
+    let known = look.routes.is_some();
+    let together =
+        Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
     let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
+    let safe = match transition.cycles.is_empty() {
+        // Without a cycle as if all shared one lane there is none on any lanes.
+        true => Some(true),
+        false => known.then_some(false),
+    };
     Ok(Proposal {
         report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
         difference,
-        // Without a cycle as if all shared one lane there is none on any lanes.
-        transition_safe: transition.cycles.is_empty().then_some(true),
+        transition_safe: safe.filter(|_| unread_tables(&problem, tables) == 0),
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
         took,

@@ -4,7 +4,7 @@ use super::Report;
 
 /// A label and what it says, line by line.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
-    let Report { by_kind, by_cause, edge_forwarding_index: index, .. } = report;
+    let Report { by_kind, edge_forwarding_index: index, .. } = report;
     let mut pairs = vec![
         (
             "pairs",
@@ -31,15 +31,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         ));
     }
     if report.unreachable > 0 {
-        let causes = format!(
-            "{} cut off by missing cables, {} without a route, {} in dead ends, {} in loops",
-            by_cause.cut_off, by_cause.no_route, by_cause.dead_end, by_cause.in_loop
-        );
-        pairs.push(("  why", causes));
-        let first = report.lost.iter().take(5);
-        pairs.extend(
-            first.map(|lost| ("  such as", format!("{} to {} ({})", lost.from, lost.to, lost.cause))),
-        );
+        pairs.extend(lost_lines(report));
     }
     pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { report.loops.to_string() }));
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
@@ -64,10 +56,29 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     pairs.extend(
         report.busiest.iter().take(3).map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))),
     );
+    if report.unread_tables > 0 {
+        let tables = format!(
+            "the tables of {} switches; pairs over them count as without a path",
+            report.unread_tables
+        );
+        pairs.push(("not known", tables));
+    }
     if report.unaddressed > 0 {
         pairs.push(("not counted", format!("{} terminals without a LID", report.unaddressed)));
     }
     pairs
+}
+
+/// Why pairs have no path, and the first of them.
+fn lost_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let by_cause = &report.by_cause;
+    let causes = format!(
+        "{} cut off by missing cables, {} without a route, {} in dead ends, {} in loops",
+        by_cause.cut_off, by_cause.no_route, by_cause.dead_end, by_cause.in_loop
+    );
+    let first = report.lost.iter().take(5);
+    let such_as = first.map(|lost| ("  such as", format!("{} to {} ({})", lost.from, lost.to, lost.cause)));
+    std::iter::once(("  why", causes)).chain(such_as).collect()
 }
 
 fn deadlock(report: &Report) -> String {
@@ -99,6 +110,9 @@ fn deadlock(report: &Report) -> String {
 
 /// What is missing for a verdict.
 fn not_known(report: &Report, waiting: usize) -> String {
+    if report.unread_tables > 0 && report.cycle.is_none() {
+        return "not known: tables that were not read may close a circle".to_owned();
+    }
     let missing = match (report.unsaid_paths, report.untold_switches) {
         (0, 0) => {
             return format!(

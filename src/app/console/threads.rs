@@ -15,7 +15,7 @@ use crate::fabric::NameMap;
 use crate::routing::Pulse;
 use crate::script::{Machine, Opening, Outside};
 use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
-use crate::session::{Look, Made};
+use crate::session::{Look, Made, assume};
 
 /// From a thread to the loop.
 #[derive(Debug)]
@@ -164,7 +164,11 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, Strin
             names
         }
     };
-    Ok(Look::new(source.describe(), observation, &own))
+    let mut look = Look::new(source.describe(), observation, &own);
+    if let Some(engine) = opening.assume {
+        assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;
+    }
+    Ok(look)
 }
 
 /// Into a file that is not there yet: a plan that somebody made is not written over by a slip.

@@ -135,7 +135,7 @@ fn populate(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Population {
         Population { hosts: vec![Vec::new(); fabric.switch_count()], counts: vec![0; fabric.switch_count()] };
     let mut listed_at: BTreeMap<String, NodeId> = BTreeMap::new();
     for (id, node) in fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter) {
-        if node.facts.description.contains("Aggregation Node") {
+        if node.facts.is_aggregation() {
             notes.add("FN-457", place(), || {
                 format!("{} is an aggregation node of a switch; left out", names.of(id))
             });

@@ -312,7 +312,8 @@ fn lengths(histogram: Vec<u64>, detours: &BTreeMap<(u32, u32), u64>) -> PathLeng
 fn forwarding_index(load: &[u64]) -> ForwardingIndex {
     let count = load.len().max(1) as f64;
     let mean = load.iter().sum::<u64>() as f64 / count;
-    let variance = load.iter().map(|paths| (*paths as f64 - mean).powi(2)).sum::<f64>() / count;
+    // A sum of nothing is -0.0, which nobody wants to read.
+    let variance = load.iter().map(|paths| (*paths as f64 - mean).powi(2)).sum::<f64>() / count + 0.0;
     let mut worst: Vec<(ChannelId, u64)> =
         (0..).map(ChannelId).zip(load.iter().copied()).filter(|(_, paths)| *paths > 0).collect();
     worst.sort_unstable_by_key(|(channel, paths)| (std::cmp::Reverse(*paths), *channel));

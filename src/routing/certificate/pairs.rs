@@ -7,9 +7,6 @@ use crate::fabric::{Fabric, Lid, NodeId, Partitions, PortId, PortNum};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::trees::{Cause, FAR, Tree};
 
-/// Mellanox's device id of aggregation nodes.
-const AGGREGATION_DEVICE: u32 = 0xCF09;
-
 /// Who sends and who receives, switch by switch.
 #[derive(Debug)]
 pub struct Ends<'p> {
@@ -136,8 +133,7 @@ impl<'p> Ends<'p> {
 }
 
 fn aggregates(fabric: &Fabric, port: PortId) -> bool {
-    let facts = &fabric.node(fabric.port(port).node).facts;
-    facts.device_id == Some(AGGREGATION_DEVICE) || facts.description.contains("Aggregation Node")
+    fabric.node(fabric.port(port).node).facts.is_aggregation()
 }
 
 /// The lost pairs of some destinations. Those of one port come one behind the other, so that a pair is lost only

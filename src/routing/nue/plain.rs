@@ -97,18 +97,18 @@ fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -
     let of_share = |trees: &[&Tree]| {
         let (mut search, mut load) = (Search::new(net), vec![0u64; net.channels()]);
         for tree in trees {
-            search.begin(tree.switch);
-            let Some(lid) = tree.lids.last() else { continue };
-            for switch in (0..net.switches() as u32).filter(|switch| *switch != tree.switch) {
-                let port = routes.row(switch).get(*lid as usize).copied().unwrap_or(u8::MAX);
-                match channel[switch as usize][usize::from(port)] {
-                    NONE => {}
-                    taken => search.hang(switch, taken, 0),
+            // A tree of the search may serve several LIDs; these routes lead each of them its own way.
+            for lid in tree.lids.iter().rev().take(tree.loaded as usize) {
+                search.begin(tree.switch);
+                for switch in (0..net.switches() as u32).filter(|switch| *switch != tree.switch) {
+                    let port = routes.row(switch).get(*lid as usize).copied().unwrap_or(u8::MAX);
+                    match channel[switch as usize][usize::from(port)] {
+                        NONE => {}
+                        taken => search.hang(switch, taken, 0),
+                    }
                 }
+                search.flows(net, |channel, paths| load[channel as usize] += u64::from(paths));
             }
-            search.flows(net, |channel, paths| {
-                load[channel as usize] += u64::from(paths) * u64::from(tree.loaded);
-            });
         }
         load
     };

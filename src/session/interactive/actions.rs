@@ -123,7 +123,9 @@ pub const ACTIONS: &[Action] = &[
         false => leave(state),
     }),
     of("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
-        if !go_out(state) && !state.tasks.running().is_empty() {
+        // What the line below offers to cancel is cancelled before anything is left.
+        let on_list = state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
+        if (on_list && state.engines_under_way()) || (!go_out(state) && !state.tasks.running().is_empty()) {
             return forward::cancel_all(state);
         }
         Vec::new()
@@ -289,6 +291,11 @@ fn has_list(state: &State) -> Result<(), String> {
 
 fn can_write_plan(state: &State) -> Result<(), String> {
     has_fabric(state)?;
+    if !state.known.tables {
+        return Err(
+            "the source has no forwarding tables to compare with; open it with --assume ENGINE".to_owned()
+        );
+    }
     let Some(engine) = state.screens.whatif.engine() else {
         return Err("put the cursor on an engine".to_owned());
     };

@@ -109,7 +109,8 @@ impl State {
 
     /// The command line up to the command, with the source.
     pub fn line(&self, rest: &str) -> String {
-        format!("fabdeck --source {} {rest}", quoted(&self.source))
+        let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
+        format!("fabdeck --source {} {}{rest}", quoted(&self.source), assumed.unwrap_or_default())
     }
 
     /// Marks as arguments of a command line.
@@ -122,6 +123,11 @@ impl State {
     /// All engines that were asked, by id.
     pub fn engines(&self) -> &BTreeMap<&'static str, super::known::Proposed> {
         &self.known.proposed
+    }
+
+    /// Whether an engine routes for the marks as they are.
+    pub fn engines_under_way(&self) -> bool {
+        self.known.proposed.values().any(|proposed| matches!(proposed, super::known::Proposed::Under(_)))
     }
 
     pub fn look(&self) -> Option<&Arc<crate::session::Look>> {

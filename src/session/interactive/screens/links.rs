@@ -36,7 +36,7 @@ impl Screen for LinksScreen {
     }
 
     fn enter(&mut self, _: &Known) -> Entered {
-        Entered::Nothing("a link has nothing inside; f marks it as failed, d shows its details")
+        Entered::Nothing("a link has nothing inside; f marks it as failed")
     }
 
     fn out(&mut self, known: &Known) -> bool {
