@@ -1,6 +1,6 @@
 //! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
 
-use crate::fabric::Lid;
+use crate::fabric::{Fabric, Lid};
 use crate::observe::{Observation, PathLevels, Place};
 
 use super::port::PortError;
@@ -88,6 +88,9 @@ pub struct Progress {
 pub trait Watch {
     /// Called often; it must be quick.
     fn progress(&mut self, progress: Progress);
+
+    /// The fabric is known; what else was wanted is still to be read. Only of sources where that takes its time.
+    fn sighted(&mut self, _fabric: &Fabric) {}
 
     /// Whether the look should end now.
     fn cancelled(&self) -> bool {

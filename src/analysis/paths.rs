@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::expected::{Expected, expected_over};
 use super::struck::Struck;
-use crate::fabric::{Fabric, Faults, LinkId, NO_PATH, Resolved, Routes, SwitchGraph};
+use crate::fabric::{Fabric, Faults, Lid, LinkId, NO_PATH, Resolved, Routes, SwitchGraph};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
 use crate::routing::{Destination, Problem, Pulse, Refusal};
 
@@ -32,10 +32,22 @@ pub struct Paths {
     sources: Vec<u16>,
     /// Terminals with a LID of each switch.
     terminals: Vec<u16>,
+    /// The first channel of each cable; none of one to a host.
+    channel_of: Vec<u32>,
     /// Paths over each channel.
     load: Vec<u64>,
     /// Paths by hops.
     histogram: Vec<u64>,
+}
+
+/// By the number of a cable: its channel that comes first.
+fn channel_of(graph: &SwitchGraph) -> Vec<u32> {
+    let most = graph.channels().iter().map(|channel| channel.link.index() + 1).max().unwrap_or(0);
+    let mut first = vec![u32::MAX; most];
+    for (id, channel) in graph.channels().iter().enumerate().rev() {
+        first[channel.link.index()] = id as u32;
+    }
+    first
 }
 
 /// What marks take.
@@ -97,7 +109,8 @@ impl Paths {
             return Err(Refusal::Cancelled);
         }
         let Tally { load, histogram } = tally;
-        Ok(Self { graph, routes, ways, ends, sources, terminals, load, histogram })
+        let channel_of = channel_of(&graph);
+        Ok(Self { graph, routes, ways, ends, sources, terminals, channel_of, load, histogram })
     }
 
     /// Ordered pairs of terminals, with a path or without.
@@ -113,9 +126,15 @@ impl Paths {
 
     /// Paths over a cable between switches, each way; `None` for one that carries no such channel.
     pub fn load_of(&self, link: LinkId) -> Option<[u64; 2]> {
-        let channels = self.graph.channels();
-        let (there, channel) = channels.iter().enumerate().find(|(_, channel)| channel.link == link)?;
-        Some([self.load[there], self.load.get(channel.reverse.index()).copied().unwrap_or(0)])
+        let [there, back] = self.channels_of(link)?;
+        Some([there, back].map(|id| self.load.get(id as usize).copied().unwrap_or(0)))
+    }
+
+    /// The channels of a cable between switches: from its first end, and back.
+    pub(super) fn channels_of(&self, link: LinkId) -> Option<[u32; 2]> {
+        let there = *self.channel_of.get(link.index())?;
+        let channel = self.graph.channels().get(there as usize)?;
+        Some([there, channel.reverse.index() as u32])
     }
 
     /// Paths by switch-to-switch hops.
@@ -216,6 +235,16 @@ impl Paths {
 
     pub(super) fn graph(&self) -> &SwitchGraph {
         &self.graph
+    }
+
+    pub(super) fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// Every LID of a terminal, and how many terminals send to it over a switch.
+    pub(super) fn carried(&self, switch: u32) -> impl Iterator<Item = (Lid, u64)> {
+        let rows = self.sources.chunks_exact(self.graph.switch_count().max(1));
+        self.ends.iter().zip(rows).map(move |(end, row)| (end.destination.lid, row[switch as usize].into()))
     }
 
     /// What the indices hold in memory, the routes not counted.

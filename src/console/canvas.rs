@@ -110,22 +110,32 @@ impl Canvas<'_> {
     }
 }
 
-/// Words in lines of a width; a word that is longer is cut.
+/// Words in lines of a width; a word that is longer goes on in the next line.
 pub fn wrap(text: &str, room: u16) -> Vec<String> {
+    let room = room.max(1);
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
-        let last = lines.last_mut();
-        let used = last.as_ref().map_or(0, |line| width(line));
-        match last {
-            Some(line) if used == 0 => line.push_str(word),
-            Some(line) if used.saturating_add(width(word)) < room => {
-                line.push(' ');
-                line.push_str(word);
+        let used = lines.last().map_or(0, |line| width(line));
+        if used > 0 && used.saturating_add(width(word)) >= room {
+            lines.push(String::new());
+        } else if used > 0 {
+            push(&mut lines, ' ');
+        }
+        for sign in word.chars() {
+            let wide = u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
+            if lines.last().is_some_and(|line| !line.is_empty() && width(line) + wide > room) {
+                lines.push(String::new());
             }
-            _ => lines.push(word.to_owned()),
+            push(&mut lines, sign);
         }
     }
     lines
+}
+
+fn push(lines: &mut [String], sign: char) {
+    if let Some(line) = lines.last_mut() {
+        line.push(sign);
+    }
 }
 
 #[cfg(test)]
@@ -139,6 +149,7 @@ mod tests {
         assert_eq!(fit("叶子叶", 5, "~"), "叶子~");
         assert_eq!((fit("ab", 0, "~").as_str(), fit("a\u{1b}b", 9, "~").as_str()), ("", "a b"));
         assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("a --source=long/name", 8), ["a", "--source", "=long/na", "me"]);
         assert_eq!(wrap("", 8), [""]);
     }
 }

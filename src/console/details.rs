@@ -4,7 +4,25 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{Detail, State};
+use crate::session::interactive::{Detail, Scroll, State};
+
+/// All of it, over the whole screen.
+pub fn page(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
+    let at = Rect { width: state.size.width, ..super::area::area(state.areas().body) };
+    canvas.clear(at);
+    let Some((title, pairs)) = Detail::whole(state) else { return };
+    canvas.text(at, 1, 0, &title, Role::Header);
+    let lost = 1.min(at.height);
+    let below = Rect {
+        x: at.x + 1.min(at.width),
+        y: at.y + lost,
+        width: at.width.saturating_sub(1),
+        height: at.height - lost,
+    };
+    let pairs: Vec<(&str, String)> =
+        pairs.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
+    canvas.pairs(below, &pairs, scroll.top);
+}
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     if area.width < 4 {
@@ -35,7 +53,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         let last = usize::from(y - used) + 1 == room && neighbours.len() > room;
         if last {
             let left = neighbours.len() - room + 1;
-            canvas.text(below, 0, y, &format!("and {left} more; Enter shows them"), Role::Dim);
+            canvas.text(below, 0, y, &format!("and {left} more; d shows them"), Role::Dim);
         } else {
             canvas.text(below, column - width(port), y, port, Role::Label);
             canvas.text(below, column + 2, y, peer, Role::Text);

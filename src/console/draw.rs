@@ -23,6 +23,7 @@ pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
     header::draw(&mut canvas, state);
     match &state.layer {
         Some(Layer::Help(search)) => help::draw(&mut canvas, state, search),
+        Some(Layer::Details(scroll)) => details::page(&mut canvas, state, *scroll),
         Some(Layer::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
         Some(Layer::Tour(page)) => tour::draw(&mut canvas, state, *page),
         None => body(&mut canvas, state),

@@ -56,12 +56,17 @@ fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, t
     if let Some(percent) = (task.done.min(task.of) * 100).checked_div(task.of) {
         let full = (percent * BAR / 100) as usize;
         let [done, left] = canvas.signs.bar;
-        text = format!("{text} {}{} {percent} %", done.repeat(full), left.repeat(BAR as usize - full));
+        let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
+        text = format!("{text}{part} {}{} {percent} %", done.repeat(full), left.repeat(BAR as usize - full));
     }
-    if let Some(left_ms) = task.left_ms(state.now_ms) {
-        text.push_str(&format!(", about {} s left", left_ms.div_ceil(1000)));
+    // What is left of one part says nothing of those that follow.
+    let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
+    match task.left_ms(state.now_ms).filter(|_| !task.of_marks && task.part == 1) {
+        Some(left_ms) => text.push_str(&format!(", about {} s left", left_ms.div_ceil(1000))),
+        None if took_s > 0 => text.push_str(&format!(", {took_s} s so far")),
+        None => {}
     }
-    let others = state.tasks.running().len() - 1;
+    let others = state.tasks.running().len() - 1 + state.queue.len();
     if others > 0 {
         text.push_str(&format!(" (and {others} more)"));
     }
@@ -80,7 +85,7 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let fixed: &[(&str, &str)] = match (&state.prompt, &state.layer) {
         (Some(_), _) => &[("enter", "take"), ("esc", "leave as it was"), ("tab", "complete")],
         (_, Some(Layer::Help(_))) => &[("esc", "close"), ("down up", "scroll"), ("a-z", "search")],
-        (_, Some(Layer::Log(_))) => &[("esc", "close"), ("down up", "scroll")],
+        (_, Some(Layer::Log(_) | Layer::Details(_))) => &[("esc", "close"), ("down up", "scroll")],
         (_, Some(Layer::Tour(_))) => &[("enter", "next"), ("left", "back"), ("esc", "close")],
         (None, None) => &[],
     };

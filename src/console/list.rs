@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::State;
+use crate::session::interactive::{Screen, State};
 use crate::session::{Kind, Listing, Value};
 
 /// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
@@ -32,14 +32,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (true, filter) => format!("none of {} rows fits '{filter}'; Esc shows all", table.selection.of),
             (false, _) => listing.when_empty().to_owned(),
         };
-        headings(canvas, area, listing, &columns(table, listing, &[], area.width), state);
+        headings(canvas, area, listing, &columns(screen, listing, &[], area.width), state);
         canvas.text(area, 1, 1, &words, Role::Dim);
         return;
     }
     let top = table.top.min(rows.len() - 1);
     let seen = &rows[top..rows.len().min(top + height)];
     let sample: Vec<usize> = rows.iter().take(SAMPLE).chain(seen).copied().collect();
-    let columns = columns(table, listing, &sample, area.width);
+    let columns = columns(screen, listing, &sample, area.width);
     headings(canvas, area, listing, &columns, state);
     for (at, row) in seen.iter().enumerate() {
         let y = at as u16 + 1;
@@ -69,18 +69,13 @@ struct Shown {
     right: bool,
 }
 
-fn columns(
-    table: &crate::session::interactive::Table,
-    listing: &dyn Listing,
-    sample: &[usize],
-    room: u16,
-) -> Vec<Shown> {
+fn columns(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u16) -> Vec<Shown> {
+    let (table, held) = (screen.table(), screen.held_columns());
     let all = &table.selection.columns;
     let most = (room / SHARE).clamp(NAME, WIDEST);
     let mut shown = Vec::new();
     let mut x = 2;
-    // The first column says what a row is about, so it stays when others are scrolled away.
-    let order = all.first().into_iter().chain(all.iter().skip(1 + table.left));
+    let order = all.iter().take(held).chain(all.iter().skip(held + table.left));
     for column in order {
         let about = listing.column(*column);
         let widest = sample.iter().map(|row| width(&listing.cell(*row, *column).shown())).max().unwrap_or(0);

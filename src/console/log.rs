@@ -3,9 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::area::area;
-use super::canvas::Canvas;
+use super::canvas::{Canvas, wrap};
 use super::theme::Role;
-use crate::session::interactive::{Scroll, Severity, State};
+use crate::session::interactive::{Message, Scroll, Severity, State};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..area(state.areas().body) };
@@ -14,17 +14,28 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     if state.messages.is_empty() {
         canvas.text(at, 1, 1, "nothing was said yet", Role::Dim);
     }
+    let rows: Vec<_> = state.messages.iter().flat_map(|message| wrapped(message, at.width)).collect();
     let height = usize::from(at.height.saturating_sub(1));
-    let top = scroll.top.min(state.messages.len().saturating_sub(height));
-    for (y, message) in (1..at.height).zip(state.messages.iter().skip(top)) {
-        let role = match message.severity {
-            Severity::Said => Role::Text,
-            Severity::Warning => Role::Warning,
-            Severity::Error => Role::Danger,
-        };
-        let seconds = format!("{:>6} s", message.at_ms / 1000);
-        let x = canvas.text(at, 1, y, &seconds, Role::Dim);
-        let x = canvas.text(at, x + 1, y, message.severity.word(), role);
-        canvas.text(at, x + 1, y, &message.text, role);
+    let top = scroll.top.min(rows.len().saturating_sub(height));
+    for (y, (time, text, role)) in (1..at.height).zip(rows.into_iter().skip(top)) {
+        canvas.text(at, 1, y, &time, Role::Dim);
+        canvas.text(at, MARGIN, y, &text, role);
     }
+}
+
+/// Where texts begin, behind their times.
+const MARGIN: u16 = 11;
+
+/// A message in rows: its time in the first of them.
+fn wrapped(message: &Message, width: u16) -> impl Iterator<Item = (String, String, Role)> {
+    let role = match message.severity {
+        Severity::Said => Role::Text,
+        Severity::Warning => Role::Warning,
+        Severity::Error => Role::Danger,
+    };
+    let word = message.severity.word();
+    let text = if word.is_empty() { message.text.clone() } else { format!("{word}: {}", message.text) };
+    let lines = wrap(&text, width.saturating_sub(MARGIN + 1)).into_iter().enumerate();
+    let seconds = message.at_ms / 1000;
+    lines.map(move |(at, line)| (if at == 0 { format!("{seconds:>6} s") } else { String::new() }, line, role))
 }

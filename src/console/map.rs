@@ -9,6 +9,11 @@ use crate::session::interactive::State;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(look) = &state.known.look else { return };
+    let (area, below) = match area.height {
+        0..=3 => (area, Rect { height: 0, ..area }),
+        height => (Rect { height: height - 1, ..area }, Rect { y: area.y + height - 1, height: 1, ..area }),
+    };
+    legend(canvas, below);
     let table = state.current().table();
     let here = state.current().current(&state.known);
     let per_row = usize::from(area.width.saturating_sub(2) / 2).max(1);
@@ -46,6 +51,22 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             }
         }
         row += tier.switches.len().div_ceil(per_row);
+    }
+}
+
+/// What the signs say.
+fn legend(canvas: &mut Canvas<'_>, at: Rect) {
+    let [well, degraded, down, marked] = canvas.signs.map;
+    let signs = [
+        (well, "well", Role::Good),
+        (degraded, "a link below its speed", Role::LinkDegraded),
+        (down, "a link down or marked", Role::LinkDown),
+        (marked, "marked", Role::Marked),
+    ];
+    let mut x = 0;
+    for (sign, words, role) in signs {
+        x = canvas.text(at, x, 0, sign, role);
+        x = canvas.text(at, x + 1, 0, words, Role::Dim) + 3;
     }
 }
 

@@ -4,10 +4,12 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{Prompt, Purpose, State, completions};
+use crate::session::interactive::{Offer, Prompt, Purpose, State};
 
-/// How many completions are shown.
+/// How many offers are shown.
 const SHOWN: usize = 8;
+/// The least that their first column takes.
+const FIRST: u16 = 23;
 
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {
     let sign = match prompt.purpose {
@@ -33,32 +35,29 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {
     if let (Purpose::Filter, Some(problem)) = (prompt.purpose, &table.problem) {
         canvas.text(at, cursor + 3, 0, problem, Role::Danger);
     }
-    if prompt.purpose == Purpose::Command {
-        list(canvas, at, prompt);
-    }
+    list(canvas, at, prompt);
 }
 
 fn list(canvas: &mut Canvas<'_>, at: Rect, prompt: &Prompt) {
-    let all = completions(&prompt.text);
     let room = usize::from(at.y).min(SHOWN);
     let picked = prompt.picked.unwrap_or(0);
     let top = picked.saturating_sub(room.saturating_sub(1));
-    let shown = all.iter().skip(top).take(room);
-    let rows = shown.clone().count() as u16;
+    let shown = || prompt.offers.iter().skip(top).take(room);
+    let words = |offer: &Offer| match offer.argument {
+        "" => offer.text.clone(),
+        argument => format!("{} {argument}", offer.text),
+    };
+    let column =
+        shown().map(|offer| width(&words(offer))).max().unwrap_or(0).clamp(FIRST, at.width / 2 + FIRST) + 2;
+    let rows = shown().count() as u16;
     let over = Rect { y: at.y - rows, height: rows, ..at };
     canvas.clear(over);
-    for (y, action) in (0..rows).zip(shown) {
+    for (y, offer) in (0..rows).zip(shown()) {
         let here = prompt.picked == Some(top + usize::from(y));
         if here {
             canvas.wash(over, y, Role::Cursor);
         }
-        let role = if here { Role::Cursor } else { Role::Key };
-        let words = if action.argument.is_empty() {
-            action.id.to_owned()
-        } else {
-            format!("{} {}", action.id, action.argument)
-        };
-        canvas.text(over, 1, y, &words, role);
-        canvas.text(over, 26, y, action.title, if here { Role::Cursor } else { Role::Text });
+        canvas.text(over, 1, y, &words(offer), if here { Role::Cursor } else { Role::Key });
+        canvas.text(over, column, y, &offer.about, if here { Role::Cursor } else { Role::Text });
     }
 }

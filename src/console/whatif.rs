@@ -46,11 +46,11 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 ),
             ));
         }
+        None if matches!(state.loading, Loading::Under(_)) => {
+            pairs.push(("lost", "not known yet: the tables are being read".to_owned()))
+        }
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", "not known: the source has no forwarding tables".to_owned()));
-        }
-        None if matches!(state.loading, Loading::Under(_)) => {
-            pairs.push(("lost", "the source is being read".to_owned()))
         }
         None => pairs.push(("lost", "being counted".to_owned())),
     }

@@ -56,6 +56,36 @@ impl Faults {
             || self.port_failed(fabric, link.b)
     }
 
+    /// The same marks in another look at the fabric, by GUID and port; and those that are not there any more.
+    pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<Resolved>) {
+        let port = |id: PortId| {
+            let port = from.port(id);
+            to.port_of(to.node_by_guid(from.node(port.node).guid())?, port.number)
+        };
+        let again = |what: Resolved| match what {
+            Resolved::Node(id) => to.node_by_guid(from.node(id).guid()).map(Resolved::Node),
+            Resolved::Port(id) => port(id).map(Resolved::Port),
+            Resolved::Link(id) => {
+                let link = from.link(id);
+                let found = to.port(port(link.a)?).link?;
+                let (a, b) = (to.link(found).a, to.link(found).b);
+                let same = [Some(a), Some(b)];
+                (same.contains(&port(link.a)) && same.contains(&port(link.b)))
+                    .then_some(Resolved::Link(found))
+            }
+        };
+        let (mut marks, mut gone) = (Self::default(), Vec::new());
+        for what in self.iter() {
+            match again(what) {
+                Some(what) => {
+                    marks.mark(what);
+                }
+                None => gone.push(what),
+            }
+        }
+        (marks, gone)
+    }
+
     /// The marks as elements that resolve to the same marks again.
     pub fn elements(&self, fabric: &Fabric, names: &Names) -> Vec<Element> {
         self.marks.iter().map(|what| Element::of(fabric, names, *what)).collect()

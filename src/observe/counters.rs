@@ -121,6 +121,19 @@ counters! {
     PortFECCorrectedSymbolCtr, 32, Error;
 }
 
+/// What tells of a bad cable or a full buffer, with the wide form of each that some devices have. Details of these and
+/// blocks that were corrected are counted elsewhere.
+const OF_LINKS: &[(Counter, Counter)] = &[
+    (Counter::SymbolErrorCounter, Counter::SymbolErrorCounterExt),
+    (Counter::LinkErrorRecoveryCounter, Counter::LinkErrorRecoveryCounterExt),
+    (Counter::LinkDownedCounter, Counter::LinkDownedCounterExt),
+    (Counter::PortRcvErrors, Counter::PortRcvErrorsExt),
+    (Counter::PortRcvRemotePhysicalErrors, Counter::PortRcvRemotePhysicalErrorsExt),
+    (Counter::PortXmitDiscards, Counter::PortXmitDiscardsExt),
+    (Counter::LocalLinkIntegrityErrors, Counter::LocalLinkIntegrityErrorsExt),
+    (Counter::ExcessiveBufferOverrunErrors, Counter::ExcessiveBufferOverrunErrorsExt),
+];
+
 /// Names of older and other tools.
 const ALIASES: &[(&str, Counter)] = &[
     ("SymbolErrors", Counter::SymbolErrorCounter),
@@ -265,6 +278,12 @@ impl CounterValues {
     /// How many values lie before the one of this place.
     fn rank(&self, place: u32) -> usize {
         (self.valued & ((1u64 << place) - 1)).count_ones() as usize
+    }
+
+    /// Errors of the link altogether, as far as the source counts any.
+    pub fn link_errors(&self) -> Option<u64> {
+        let one = |(narrow, wide): &(Counter, Counter)| self.get(wide).max(self.get(narrow));
+        OF_LINKS.iter().filter_map(one).fold(None, |sum, count| Some(sum.unwrap_or(0) + count))
     }
 
     /// The value of a counter, as far as the source has one.

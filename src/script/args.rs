@@ -162,6 +162,12 @@ pub enum Show {
         #[command(flatten)]
         rows: RowArgs,
     },
+    Users {
+        /// Whose users: link:NAME[PORT], either end of the cable
+        link: String,
+        #[command(flatten)]
+        rows: RowArgs,
+    },
     Counters(RowArgs),
     Lanes(RowArgs),
 }

@@ -114,6 +114,7 @@ mod about {
             words: &[],
             shown: true,
             when_yes: false,
+            when_known: false,
         }
     }
 

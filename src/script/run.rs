@@ -134,15 +134,20 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
     let Some(id) = &globals.assume else { return Ok(()) };
     whatif::engine_named(id)?;
     match action {
-        Some(Action::Show(Show::Tables { .. })) => Ok(()),
+        Some(Action::Show(Show::Tables { .. } | Show::Users { .. } | Show::Links(_))) => Ok(()),
         Some(Action::Trace(_) | Action::Check(_) | Action::Whatif(_) | Action::Route(_)) => Ok(()),
         Some(Action::Plan(_)) => Err(Failure::usage(
             "FD-7205: a plan says by itself which tables were assumed when it was made; leave out --assume",
         )),
-        _ => Err(Failure::usage(
-            "FD-7203: --assume is for check, trace, whatif, route and show tables: nothing else follows forwarding tables",
-        )),
+        _ => Err(nothing_assumed()),
     }
+}
+
+pub(super) fn nothing_assumed() -> Failure {
+    Failure::usage(
+        "FD-7203: --assume is for check, trace, whatif, route, show tables, show users and the field efi of show links: \
+         nothing else follows forwarding tables",
+    )
 }
 
 /// Help and version are answers; everything else that clap says is a usage error, whose code is 64 and not clap's 2.

@@ -17,6 +17,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     for view in Browse::ALL {
         let mut properties = match view {
             Browse::Entries => vec![("switch", text()), ("guid", guid())],
+            Browse::Users => vec![("link", text())],
             Browse::Hops => trace(),
             _ => Vec::new(),
         };

@@ -1,17 +1,22 @@
 //! `show`.
 
-use crate::session::{Browse, Look, Summary, endpoint, entries, unplaced_counters};
+use crate::session::{
+    Browse, Listing, Look, Preview, Summary, endpoint, entries, links, unplaced_counters, user_rows, users,
+};
 
 use super::args::{RowArgs, Show};
 use super::context::Context;
 use super::reading::write_reading;
 use super::rows::HELP;
+use super::run::nothing_assumed;
 use super::table::write_pairs;
 use super::{Exit, Failure};
 use crate::access::Wanted;
+use crate::fabric::{Element, Resolved};
+use crate::routing::NoPulse;
 
 pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> {
-    let (view, rows, switch) = match show {
+    let (view, rows, named) = match show {
         Show::Fabric => return fabric(context),
         Show::Tables { switch: Some(switch), rows } => (Browse::Entries, rows, Some(switch)),
         Show::Tables { switch: None, rows } => (Browse::Tables, rows, None),
@@ -19,6 +24,7 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         Show::Hosts(rows) => (Browse::Hosts, rows, None),
         Show::Links(rows) => (Browse::Links, rows, None),
         Show::Ports(rows) => (Browse::Ports, rows, None),
+        Show::Users { link, rows } => (Browse::Users, rows, Some(link)),
         Show::Counters(rows) => (Browse::Counters, rows, None),
         Show::Lanes(rows) => (Browse::Lanes, rows, None),
     };
@@ -26,15 +32,19 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         context.write_fields(view)?;
         return Ok(Exit::Done);
     }
-    let mut look = context.look(wanted(view, rows, &context.globals.filter))?;
-    if matches!(view, Browse::Tables | Browse::Entries) {
+    let wanted = wanted(view, rows, &context.globals.filter);
+    let mut look = context.look(wanted)?;
+    if wanted.tables {
         context.assume(&mut look)?;
+    } else if context.globals.assume.is_some() {
+        return Err(nothing_assumed());
     }
     if view == Browse::Counters {
         let notes = unplaced_counters(&look);
         look.observation.notes.extend(notes);
     }
-    match switch {
+    match named {
+        Some(link) if view == Browse::Users => users_of(context, &look, link, rows)?,
         Some(switch) => switch_entries(context, &look, switch, rows)?,
         None => browse(context, &look, view, rows)?,
     }
@@ -45,18 +55,55 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
 fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
     // Multicast tables are many datagrams for one column. Whoever filters or sorts by it needs them as well: without
     // them every row would be left out as if it had no groups.
-    let texts = [&rows.fields, &rows.sort].into_iter().flatten().chain(filters);
-    let groups = texts.into_iter().any(|text| text.contains("groups"));
+    let links = |word| view == Browse::Links && names(rows, filters, word);
     Wanted {
-        tables: matches!(view, Browse::Tables | Browse::Entries),
-        multicast: view == Browse::Tables && groups,
+        tables: matches!(view, Browse::Tables | Browse::Entries | Browse::Users) || links("efi"),
+        multicast: view == Browse::Tables && names(rows, filters, "groups"),
         lanes: view == Browse::Lanes,
-        counters: view == Browse::Counters,
+        counters: view == Browse::Counters || links("errors"),
     }
 }
 
+/// Whether somebody asks for, sorts or filters by a field.
+fn names(rows: &RowArgs, filters: &[String], field: &str) -> bool {
+    [&rows.fields, &rows.sort].into_iter().flatten().chain(filters).any(|text| text.contains(field))
+}
+
+/// Links with the paths over each, which takes a walk over all tables.
+fn links_with_paths(look: &Look) -> Result<Box<dyn Listing + '_>, Failure> {
+    Ok(Box::new(links(look, Some(indexed(look)?.paths()))))
+}
+
+fn indexed(look: &Look) -> Result<Preview, Failure> {
+    let failed =
+        |refusal| Failure::new(Exit::Failed, format!("FD-7308: the paths cannot be indexed: {refusal}"));
+    Preview::new(look, &look.observation.tables, &NoPulse).map_err(failed)
+}
+
+fn users_of(context: &mut Context<'_, '_>, look: &Look, link: &str, rows: &RowArgs) -> Result<(), Failure> {
+    let found = link.parse::<Element>().and_then(|element| element.resolve(look.fabric(), &look.names));
+    let id = match context.among_answers(look, found.map_err(|error| Failure::usage(error.to_string())))? {
+        Resolved::Link(id) => Some(id),
+        Resolved::Port(port) => look.fabric().port(port).link,
+        Resolved::Node(_) => None,
+    };
+    let Some(id) = id else {
+        return Err(Failure::usage(format!("FD-7309: '{link}' is no cable; write link:NAME[PORT]")));
+    };
+    let element = Element::of(look.fabric(), &look.names, Resolved::Link(id)).to_string();
+    let query = context.query(rows);
+    let rows = user_rows(look, indexed(look)?.paths(), id);
+    context.write_rows(Browse::Users.id(), look, &users(look, &rows), &query, |object| {
+        object.field("link", &element)
+    })
+}
+
 fn browse(context: &mut Context<'_, '_>, look: &Look, view: Browse, rows: &RowArgs) -> Result<(), Failure> {
-    let Some(listing) = view.listing(look) else { return Ok(()) };
+    let listing = match view == Browse::Links && names(rows, &context.globals.filter, "efi") {
+        true => Some(links_with_paths(look)?),
+        false => view.listing(look),
+    };
+    let Some(listing) = listing else { return Ok(()) };
     let query = context.query(rows);
     context.write_rows(view.id(), look, listing.as_ref(), &query, |_| Ok(()))
 }

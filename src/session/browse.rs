@@ -2,11 +2,11 @@
 
 use super::views::{
     COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, LANE_FIELDS, LINK_FIELDS,
-    PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, hosts, lanes, links, ports, switches, tables,
+    PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, USER_FIELDS, hosts, lanes, links, ports, switches, tables,
 };
 use super::{Column, Field, Listing, Look};
 
-/// A view with rows. `Entries` needs a switch and `Hops` a trace, so these two are made elsewhere.
+/// A view with rows. `Entries` needs a switch, `Users` a cable and `Hops` a trace, so these are made elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Browse {
     Switches,
@@ -17,6 +17,7 @@ pub enum Browse {
     Entries,
     Counters,
     Lanes,
+    Users,
     Hops,
 }
 
@@ -30,6 +31,7 @@ impl Browse {
         Self::Entries,
         Self::Counters,
         Self::Lanes,
+        Self::Users,
         Self::Hops,
     ];
 
@@ -44,6 +46,7 @@ impl Browse {
             Self::Entries => "entries",
             Self::Counters => "counters",
             Self::Lanes => "lanes",
+            Self::Users => "users",
             Self::Hops => "trace",
         }
     }
@@ -59,6 +62,7 @@ impl Browse {
             Self::Entries => "show tables SWITCH",
             Self::Counters => "show counters",
             Self::Lanes => "show lanes",
+            Self::Users => "show users LINK",
             Self::Hops => "trace",
         }
     }
@@ -79,21 +83,22 @@ impl Browse {
             Self::Entries => columns(ENTRY_FIELDS),
             Self::Counters => columns(COUNTER_FIELDS),
             Self::Lanes => columns(LANE_FIELDS),
+            Self::Users => columns(USER_FIELDS),
             Self::Hops => columns(HOP_FIELDS),
         }
     }
 
-    /// Its rows in one look; `None` for the two views that need more than that.
+    /// Its rows in one look; `None` for the views that need more than that.
     pub fn listing(self, look: &Look) -> Option<Box<dyn Listing + '_>> {
         match self {
             Self::Switches => Some(Box::new(switches(look))),
             Self::Hosts => Some(Box::new(hosts(look))),
-            Self::Links => Some(Box::new(links(look))),
+            Self::Links => Some(Box::new(links(look, None))),
             Self::Ports => Some(Box::new(ports(look))),
             Self::Tables => Some(Box::new(tables(look))),
             Self::Counters => Some(Box::new(CounterRows::new(look))),
             Self::Lanes => Some(Box::new(lanes(look))),
-            Self::Entries | Self::Hops => None,
+            Self::Entries | Self::Users | Self::Hops => None,
         }
     }
 }

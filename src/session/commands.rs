@@ -121,6 +121,14 @@ pub const COMMANDS: &[Command] = &[
     .looks()
     .examples(&["fabdeck --source capture/ show tables", "fabdeck --source capture/ show tables switch:leaf1"]),
     command_of(
+        "show users",
+        "Who uses a cable",
+        "A row for each destination that is reached over the cable under the tables in force, with the number of hosts \
+         that send to it that way. A cable to a host carries what its host sends and is sent, and has no rows.",
+    )
+    .looks()
+    .examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources:desc"]),
+    command_of(
         "show counters",
         "The counters as they were read",
         "A row for each sample and a column for each counter that some sample has; raw values, no rates.",

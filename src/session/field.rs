@@ -23,6 +23,8 @@ pub struct Column {
     pub shown: bool,
     /// Whether a table that would not show it does so when some row says yes.
     pub when_yes: bool,
+    /// Whether a table that would not show it does so when some row has it.
+    pub when_known: bool,
 }
 
 /// A field of rows of one type.
@@ -49,6 +51,7 @@ impl<R> Field<R> {
             words: &[],
             shown: true,
             when_yes: false,
+            when_known: false,
         };
         Self { column, value }
     }
@@ -63,6 +66,13 @@ impl<R> Field<R> {
     pub const fn when_yes(mut self) -> Self {
         self.column.shown = false;
         self.column.when_yes = true;
+        self
+    }
+
+    /// In tables only when some row has it; always in JSON.
+    pub const fn when_known(mut self) -> Self {
+        self.column.shown = false;
+        self.column.when_known = true;
         self
     }
 

@@ -35,7 +35,7 @@ pub use rowset::Rowset;
 pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
-pub use views::{entries, unplaced_counters};
+pub use views::{User, entries, links, unplaced_counters, user_rows, users};
 pub use whatif::{Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose};
 pub use wording::report_lines;
 pub use written_plan::{Made, UnwrittenPlan, plan_of};

@@ -83,9 +83,11 @@ impl Query {
 
 fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
     let says_yes = |at| rows.iter().any(|row| listing.cell(*row, at) == Value::Flag(true));
+    let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
     let wanted = |at: &usize| {
         let column = listing.column(*at);
-        default == Columns::All || column.shown || (column.when_yes && says_yes(*at))
+        let shown = column.shown || (column.when_yes && says_yes(*at)) || (column.when_known && known(*at));
+        default == Columns::All || shown
     };
     (0..listing.column_count()).filter(wanted).collect()
 }

@@ -4,6 +4,7 @@ use super::views::{
     Cable, HOST_FIELDS, HostPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows, link_rows,
 };
 use super::{Listing, Look, Rows};
+use crate::analysis::Paths;
 use crate::fabric::{NodeId, PortId, Resolved};
 
 /// Rows by what they are about.
@@ -30,8 +31,8 @@ impl Rowset {
         Self::Hosts(host_rows(look))
     }
 
-    pub fn links(look: &Look) -> Self {
-        Self::Links(link_rows(look))
+    pub fn links(look: &Look, paths: Option<&Paths>) -> Self {
+        Self::Links(link_rows(look, paths))
     }
 
     /// The ports of one node, whether they have a cable or not.

@@ -214,6 +214,7 @@ impl Comparison {
             // A line of eighty columns has no room for it; the blocks are in JSON and in the plan.
             shown: id != "blocks",
             when_yes: false,
+            when_known: false,
         };
         Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
     }

@@ -18,6 +18,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show links", &["show", "links"]),
     ("show ports", &["show", "ports"]),
     ("show tables", &["show", "tables", "--fields", "switch,routed,groups"]),
+    ("show users", &["show", "users", "link:leaf0[3]"]),
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
     ("trace", &["trace", "node1", "node24"]),

@@ -55,6 +55,7 @@ impl Desk {
     pub fn hear(&mut self, word: Word) -> io::Result<()> {
         match word {
             Word::Progress { task, done, of } => self.happen(Happening::Progress { task, done, of }),
+            Word::Sighted { task, look } => self.happen(Happening::Sighted { task, look }),
             Word::Finished { task, outcome } => {
                 self.threads.ended(task);
                 self.happen(Happening::Finished { task, outcome })

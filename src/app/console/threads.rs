@@ -1,6 +1,6 @@
-//! Work behind the screen: a thread for each job, engines one after the other, so that the time of each is its own.
+//! Work behind the screen: a thread for each job.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::access::{Progress, Wanted, Watch};
-use crate::fabric::NameMap;
+use crate::fabric::{Fabric, NameMap};
+use crate::observe::Observation;
 use crate::routing::Pulse;
 use crate::script::{Machine, Opening, Outside};
 use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
@@ -24,6 +25,10 @@ pub enum Word {
         task: TaskId,
         done: u64,
         of: u64,
+    },
+    Sighted {
+        task: TaskId,
+        look: Arc<Look>,
     },
     Finished {
         task: TaskId,
@@ -41,24 +46,14 @@ pub struct Threads {
     opening: Arc<Opening>,
     words: UnboundedSender<Word>,
     cancelled: HashMap<TaskId, Arc<AtomicBool>>,
-    /// Engines that wait for the one that routes.
-    waiting: VecDeque<(TaskId, Job)>,
-    routing: Option<TaskId>,
 }
 
 impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
-        Self { machine, opening, words, cancelled: HashMap::new(), waiting: VecDeque::new(), routing: None }
+        Self { machine, opening, words, cancelled: HashMap::new() }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
-        if matches!(job, Job::Propose { .. }) {
-            if self.routing.is_some() {
-                self.waiting.push_back((task, job));
-                return;
-            }
-            self.routing = Some(task);
-        }
         let stop = Arc::new(AtomicBool::new(false));
         self.cancelled.insert(task, stop.clone());
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
@@ -74,21 +69,13 @@ impl Threads {
     }
 
     pub fn cancel(&mut self, task: TaskId) {
-        self.waiting.retain(|(waiting, _)| *waiting != task);
         if let Some(stop) = self.cancelled.get(&task) {
             stop.store(true, Ordering::SeqCst);
         }
     }
 
-    /// A job is done; the next engine may begin.
     pub fn ended(&mut self, task: TaskId) {
         self.cancelled.remove(&task);
-        if self.routing == Some(task) {
-            self.routing = None;
-            if let Some((task, job)) = self.waiting.pop_front() {
-                self.begin(task, job);
-            }
-        }
     }
 }
 
@@ -121,15 +108,26 @@ impl Pulse for Pace {
     }
 }
 
-struct Waiting<'p>(&'p Pace);
+/// Somebody who waits for a look, and is shown the fabric as soon as it is known.
+struct Waiting<'p> {
+    pace: &'p Pace,
+    source: String,
+    names: &'p NameMap,
+}
 
 impl Watch for Waiting<'_> {
     fn progress(&mut self, progress: Progress) {
-        self.0.tell(progress.done, progress.known);
+        self.pace.tell(progress.done, progress.known);
+    }
+
+    fn sighted(&mut self, fabric: &Fabric) {
+        let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
+        let look = Arc::new(Look::new(&self.source, observation, self.names));
+        let _ = self.pace.words.send(Word::Sighted { task: self.pace.task, look });
     }
 
     fn cancelled(&self) -> bool {
-        Pulse::cancelled(self.0)
+        Pulse::cancelled(self.pace)
     }
 }
 
@@ -153,17 +151,15 @@ fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome
 
 fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, String> {
     let mut source = machine.open(&opening.source, &opening.reach).map_err(|error| error.to_string())?;
-    let wanted = Wanted { tables: true, counters: true, ..Wanted::default() };
-    let observed = source.observe(wanted, &mut Waiting(pace));
-    let mut observation = observed.map_err(|error| error.to_string())?;
-    let own = match &opening.node_name_map {
-        None => NameMap::default(),
-        Some(file) => {
-            let (names, notes) = machine.names(file).map_err(|error| error.to_string())?;
-            observation.notes.extend(notes);
-            names
-        }
+    let (own, notes) = match &opening.node_name_map {
+        None => Default::default(),
+        Some(file) => machine.names(file).map_err(|error| error.to_string())?,
     };
+    let wanted = Wanted { tables: true, counters: true, ..Wanted::default() };
+    let mut waiting = Waiting { pace, source: source.describe().to_owned(), names: &own };
+    let observed = source.observe(wanted, &mut waiting);
+    let mut observation = observed.map_err(|error| error.to_string())?;
+    observation.notes.extend(notes);
     let mut look = Look::new(source.describe(), observation, &own);
     if let Some(engine) = opening.assume {
         assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;

@@ -7,13 +7,13 @@ use super::effect::{Effect, Job, PlanFor};
 use super::forward;
 use super::layer::{Help, Layer, Scroll};
 use super::messages::Severity;
-use super::prompt::{Prompt, Purpose};
+use super::prompt::Purpose;
 use super::screens::{Entered, SCREENS, ScreenId};
 use super::state::{Loading, State, quoted};
-use super::update::{page, set_filter};
-use crate::fabric::Element;
+use super::update::{ask as begin_line, page, set_filter};
+use crate::fabric::{Element, Resolved};
 use crate::routing::engine;
-use crate::session::{Danger, mark_random};
+use crate::session::{Danger, counted, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -135,19 +135,25 @@ pub const ACTIONS: &[Action] = &[
         match screen.enter(known) {
             Entered::Done => {}
             Entered::Nothing(why) => state.say(Severity::Said, why),
-            Entered::Ask(purpose) => state.prompt = Some(Prompt::new(purpose, "")),
+            Entered::Ask(purpose) => begin_line(state, purpose, ""),
         }
         Vec::new()
     }),
+    of("details", &["d"], "Show all of what the cursor is on", |state, _| {
+        state.layer = Some(Layer::Details(Scroll::default()));
+        Vec::new()
+    })
+    .when(has_fabric)
+    .prominent(),
     of("palette", &[":"], "Type an action by its word", |state, _| {
-        state.prompt = Some(Prompt::new(Purpose::Command, ""));
+        begin_line(state, Purpose::Command, "");
         Vec::new()
     })
     .prominent(),
     of("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine", |state, argument| {
         if argument.is_empty() {
             let filter = state.current().table().filter.clone();
-            state.prompt = Some(Prompt::new(Purpose::Filter, filter));
+            begin_line(state, Purpose::Filter, filter);
         } else {
             set_filter(state, argument.to_owned());
         }
@@ -193,12 +199,16 @@ pub const ACTIONS: &[Action] = &[
     }),
     of("random", &[], "Mark so many random links between switches", random).takes("COUNT").when(has_fabric),
     of("preview", &["p"], "Let every engine route what is left", |state, argument| {
-        state.screen = ScreenId::Whatif;
-        let asked = match argument.is_empty() {
-            true => forward::all_engines(),
-            false => argument.split([',', ' ']).filter_map(engine).collect(),
-        };
-        forward::preview(state, &asked)
+        match engines_named(argument) {
+            Ok(asked) => {
+                state.screen = ScreenId::Whatif;
+                forward::preview(state, &asked)
+            }
+            Err(problem) => {
+                state.say(Severity::Error, problem);
+                Vec::new()
+            }
+        }
     })
     .takes("ENGINE,...")
     .when(has_fabric)
@@ -209,7 +219,7 @@ pub const ACTIONS: &[Action] = &[
             return write_plan(state, argument);
         }
         let engine = state.screens.whatif.engine().map_or("reroute", |engine| engine.id);
-        state.prompt = Some(Prompt::new(Purpose::PlanFile, format!("{engine}.plan")));
+        begin_line(state, Purpose::PlanFile, format!("{engine}.plan"));
         Vec::new()
     })
     .takes("FILE")
@@ -222,18 +232,47 @@ pub const ACTIONS: &[Action] = &[
             true => state.current().current(&state.known).and_then(|what| state.known.element(what)),
             false => argument.split_whitespace().next().map(str::to_owned),
         };
+        let Some(begin) = begin else {
+            state.say(Severity::Said, "put the cursor on a switch, a host or a port to begin a path there");
+            return Vec::new();
+        };
         state.screen = ScreenId::Paths;
-        if let Some(begin) = begin {
-            state.screens.paths.set(Purpose::From, begin, &state.known);
-        }
+        state.screens.paths.set(Purpose::From, begin, &state.known);
         match argument.split_whitespace().nth(1) {
             Some(end) => state.screens.paths.set(Purpose::To, end.to_owned(), &state.known),
-            None => state.prompt = Some(Prompt::new(Purpose::To, "")),
+            None => begin_line(state, Purpose::To, ""),
         }
         Vec::new()
     })
     .takes("FROM TO")
     .when(has_fabric),
+    of(
+        "users",
+        &["U"],
+        "Show who uses this cable: the destinations that are reached over it",
+        |state, argument| {
+            let what = match argument.is_empty() {
+                true => state.current().current(&state.known),
+                false => named(state, argument),
+            };
+            let fabric = state.look().map(|look| look.fabric());
+            let link = match what {
+                Some(Resolved::Link(link)) => Some(link),
+                Some(Resolved::Port(port)) => fabric.and_then(|fabric| fabric.port(port).link),
+                _ => None,
+            };
+            match link {
+                Some(link) => {
+                    state.screen = ScreenId::Paths;
+                    state.screens.paths.show_users(link, &state.known);
+                }
+                None => state.say(Severity::Said, "put the cursor on a cable, or on a port that has one"),
+            }
+            Vec::new()
+        },
+    )
+    .takes("ELEMENT")
+    .when(has_paths),
     of("from", &["b"], "Where the path begins", |state, _| ask(state, Purpose::From)).on(ScreenId::Paths),
     of("to", &["e"], "Where the path ends", |state, _| ask(state, Purpose::To)).on(ScreenId::Paths),
     of(
@@ -282,6 +321,37 @@ fn has_fabric(state: &State) -> Result<(), String> {
     }
 }
 
+/// What is compared with the tables in force waits for them.
+fn has_whole_look(state: &State) -> Result<(), String> {
+    has_fabric(state)?;
+    match state.loading {
+        Loading::Under(_) => Err("the tables are still being read".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// The engines of a list; all of them when it is empty.
+fn engines_named(list: &str) -> Result<Vec<&'static crate::routing::Engine>, String> {
+    if list.is_empty() {
+        return Ok(forward::all_engines());
+    }
+    let unknown = |id: &str| {
+        let ids: Vec<&str> = forward::all_engines().iter().map(|engine| engine.id).collect();
+        format!("there is no engine '{id}'; engines are {}", ids.join(", "))
+    };
+    let words = list.split([',', ' ']).filter(|word| !word.is_empty());
+    words.map(|id| engine(id).ok_or_else(|| unknown(id))).collect()
+}
+
+fn has_paths(state: &State) -> Result<(), String> {
+    has_whole_look(state)?;
+    match (&state.known.paths, state.known.tables) {
+        (Some(_), _) => Ok(()),
+        (None, true) => Err("the paths are still being indexed".to_owned()),
+        (None, false) => Err("the source has no forwarding tables".to_owned()),
+    }
+}
+
 fn has_list(state: &State) -> Result<(), String> {
     match state.current().listing(&state.known) {
         Some(_) => Ok(()),
@@ -290,7 +360,7 @@ fn has_list(state: &State) -> Result<(), String> {
 }
 
 fn can_write_plan(state: &State) -> Result<(), String> {
-    has_fabric(state)?;
+    has_whole_look(state)?;
     if !state.known.tables {
         return Err(
             "the source has no forwarding tables to compare with; open it with --assume ENGINE".to_owned()
@@ -345,7 +415,9 @@ fn to(state: &mut State, at: usize) -> Vec<Effect> {
 
 fn view(state: &mut State, forward: bool) -> Vec<Effect> {
     let (screen, known) = state.current_mut();
-    screen.next_view(known, forward);
+    if let Err(why) = screen.next_view(known, forward) {
+        state.say(Severity::Said, why);
+    }
     Vec::new()
 }
 
@@ -360,7 +432,9 @@ fn step(state: &mut State, by: isize) -> Vec<Effect> {
 }
 
 fn columns(state: &mut State, by: isize) -> Vec<Effect> {
-    state.current_mut().0.table_mut().scroll_columns(by);
+    let (screen, _) = state.current_mut();
+    let held = screen.held_columns();
+    screen.table_mut().scroll_columns(by, held);
     Vec::new()
 }
 
@@ -382,11 +456,11 @@ fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
 }
 
 fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
-    state.prompt = Some(Prompt::new(purpose, ""));
+    begin_line(state, purpose, "");
     Vec::new()
 }
 
-fn named(state: &mut State, text: &str) -> Option<crate::fabric::Resolved> {
+fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
     let found = text.parse::<Element>().and_then(|element| element.resolve(look.fabric(), &look.names));
     found.map_err(|error| state.say(Severity::Error, error.to_string())).ok()
@@ -402,12 +476,22 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
     mark_random(&look, &mut state.known.marks, count, state.seed);
     state.seed += 1;
     let drawn = state.known.marks.len() - before;
-    state.say(Severity::Said, format!("{drawn} random links are marked; nothing is touched in the fabric"));
+    let fewer =
+        if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
+    let said = format!(
+        "{}{fewer}; nothing is touched in the fabric",
+        counted(drawn, "random link is marked", "random links are marked")
+    );
+    state.say(if drawn < count { Severity::Warning } else { Severity::Said }, said);
     forward::remarked(state)
 }
 
 /// The command line that shows what the screen shows, or did what was done last.
 fn equivalent(state: &State) -> Option<String> {
+    if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
+        let marks = state.marks_as_arguments();
+        return Some(state.line(&format!("route --engine {}{marks} -o {}.plan", engine.id, engine.id)));
+    }
     if state.screen == ScreenId::Whatif {
         let asked: Vec<&str> = state.engines().keys().copied().collect();
         let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };

@@ -66,6 +66,11 @@ pub enum Outcome {
 }
 
 impl Job {
+    /// Whether it answers a question about the marks as they were.
+    pub fn of_marks(&self) -> bool {
+        matches!(self, Self::Cost { .. } | Self::Propose { .. })
+    }
+
     /// Does it, as far as it needs no process: looks and files are none of its business.
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {

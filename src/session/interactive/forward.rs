@@ -21,7 +21,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Looked(Err(error)) => {
             state.say(Severity::Error, error.clone());
             state.loading = Loading::Failed(error);
-            Vec::new()
+            next_engine(state)
         }
         Outcome::Arranged(tiers) => {
             state.known.tiers = tiers;
@@ -44,8 +44,9 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
                 state.say(Severity::Warning, format!("{engine}: {refusal}"));
             }
             state.known.proposed.insert(engine, Proposed::Done { outcome, row });
+            let effects = next_engine(state);
             refresh(state);
-            Vec::new()
+            effects
         }
         Outcome::Written { to, result: Ok(()) } => {
             state.say(Severity::Said, format!("the plan is in {}", to.display()));
@@ -56,6 +57,16 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             Vec::new()
         }
     }
+}
+
+/// The fabric is there before its tables: enough to browse. A look that follows another waits for the whole.
+pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> {
+    if state.loading != Loading::Under(task) || state.known.look.is_some() {
+        return Vec::new();
+    }
+    state.known.look = Some(look.clone());
+    refresh(state);
+    vec![state.begin("sorting switches by rank", Job::Arrange { look }).1]
 }
 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
@@ -69,16 +80,42 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     }
     state.unseen = state.messages.len();
     if look.observation.partial() {
-        state.say(Severity::Warning, "the look is partial: something did not answer (L shows the log)");
+        state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
+    }
+    // Whoever asked engines before the tables were there meant these tables.
+    let asked: Vec<&'static Engine> = match state.known.look.is_some() && !state.known.tables {
+        true => state.queue.iter().copied().collect(),
+        false => Vec::new(),
+    };
+    let mut effects = let_go(state);
+    let before = state.known.look.replace(look.clone());
+    let same = before.as_ref().is_some_and(|before| before.fabric() == look.fabric());
+    if let Some(before) = before.filter(|_| !same) {
+        carry_marks_over(state, &before, &look);
+        state.screens.fabric = super::screens::FabricScreen::default();
+        state.known.tiers.clear();
     }
     state.known.tables = look.observation.tables.nodes.values().any(|node| node.lft.is_some());
-    state.known.look = Some(look.clone());
+    (state.known.paths, state.known.preview) = (None, None);
     refresh(state);
-    let mut effects = vec![state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1];
+    if !same || state.known.tiers.is_empty() {
+        effects.push(state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1);
+    }
     if state.known.tables {
         effects.push(state.begin("indexing paths", Job::Index { look }).1);
     }
+    effects.extend(preview(state, &asked));
     effects
+}
+
+/// Marks are of one fabric; what is gone from the next is said.
+fn carry_marks_over(state: &mut State, before: &Look, look: &Look) {
+    let (marks, gone) = state.known.marks.carried_over(before.fabric(), look.fabric());
+    state.known.marks = marks;
+    for what in gone {
+        let name = crate::fabric::Element::of(before.fabric(), &before.names, what);
+        state.say(Severity::Warning, format!("{name} was marked and is gone from the fabric"));
+    }
 }
 
 fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
@@ -105,24 +142,21 @@ fn count(state: &mut State) -> Vec<Effect> {
 
 /// The marks are others now: what was worked out for the old ones is let go, and the loss is counted anew.
 pub fn remarked(state: &mut State) -> Vec<Effect> {
-    let stale: Vec<TaskId> = state.tasks.running().iter().map(|task| task.id).collect();
-    let mut effects = Vec::new();
-    let index_or_look = |task: &TaskId| {
-        let title = state.tasks.get(*task).map(|task| task.title.as_str());
-        title.is_some_and(|title| {
-            ["looking", "sorting", "indexing"].iter().any(|word| title.starts_with(word))
-        })
-    };
-    let stale: Vec<TaskId> = stale.into_iter().filter(|task| !index_or_look(task)).collect();
-    for task in stale {
-        state.tasks.end(task);
-        effects.push(Effect::Cancel(task));
-    }
-    state.known.cost = None;
-    state.known.proposed.clear();
+    let mut effects = let_go(state);
     effects.extend(count(state));
     refresh(state);
     effects
+}
+
+/// Drops what was worked out for marks, and ends what works on it.
+fn let_go(state: &mut State) -> Vec<Effect> {
+    let stale: Vec<TaskId> =
+        state.tasks.running().iter().filter(|task| task.of_marks).map(|task| task.id).collect();
+    state.queue.clear();
+    state.known.cost = None;
+    state.known.proposed.clear();
+    let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
+    stale.into_iter().filter_map(end).collect()
 }
 
 /// Marks an element as failed, or takes the mark away.
@@ -139,22 +173,28 @@ pub fn mark(state: &mut State, what: Resolved) -> Vec<Effect> {
 
 /// Asks engines for the marks as they are. Those that have answered are not asked again.
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
-    let Some(look) = state.known.look.clone() else { return Vec::new() };
-    let mut effects = Vec::new();
-    for engine in engines
-        .iter()
-        .filter(|engine| !state.known.proposed.contains_key(engine.id))
-        .copied()
-        .collect::<Vec<_>>()
-    {
-        let (marks, request) = (state.known.marks.clone(), state.request.clone());
-        let job = Job::Propose { look: look.clone(), marks, engine, request };
-        let (task, effect) = state.begin(format!("{} routes", engine.id), job);
-        state.known.proposed.insert(engine.id, Proposed::Under(task));
-        effects.push(effect);
+    for engine in engines {
+        if !state.known.proposed.contains_key(engine.id) {
+            state.known.proposed.insert(engine.id, Proposed::Waiting);
+            state.queue.push_back(engine);
+        }
     }
+    let effects = next_engine(state);
     refresh(state);
     effects
+}
+
+/// The next engine of the queue begins when no other routes, and tables are there to compare with.
+fn next_engine(state: &mut State) -> Vec<Effect> {
+    let routes = state.known.proposed.values().any(|proposed| matches!(proposed, Proposed::Under(_)));
+    let reading = matches!(state.loading, Loading::Under(_));
+    let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
+    let Some(engine) = state.queue.pop_front() else { return Vec::new() };
+    let (marks, request) = (state.known.marks.clone(), state.request.clone());
+    let (task, effect) =
+        state.begin(format!("{} routes", engine.id), Job::Propose { look, marks, engine, request });
+    state.known.proposed.insert(engine.id, Proposed::Under(task));
+    vec![effect]
 }
 
 /// Every engine of the registry.
@@ -167,6 +207,7 @@ pub fn cancel_all(state: &mut State) -> Vec<Effect> {
     let running: Vec<(TaskId, String)> =
         state.tasks.running().iter().map(|task| (task.id, task.title.clone())).collect();
     let mut effects = Vec::new();
+    state.queue.clear();
     for (task, title) in running {
         state.tasks.end(task);
         effects.push(Effect::Cancel(task));

@@ -12,6 +12,8 @@ use crate::session::{Cost, EngineRow, Look, Preview, Proposal};
 /// An engine's answer for the marks as they are now.
 #[derive(Clone, Debug)]
 pub enum Proposed {
+    /// Asked for, behind another engine.
+    Waiting,
     /// Being computed by this task.
     Under(TaskId),
     Done {
@@ -71,7 +73,7 @@ impl Known {
     pub fn proposal(&self, engine: &Engine) -> Option<&Arc<Proposal>> {
         match self.proposed.get(engine.id)? {
             Proposed::Done { outcome, .. } => outcome.as_ref().ok(),
-            Proposed::Under(_) => None,
+            Proposed::Waiting | Proposed::Under(_) => None,
         }
     }
 }

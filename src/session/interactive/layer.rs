@@ -23,6 +23,8 @@ pub struct Help {
 pub enum Layer {
     Help(Help),
     Log(Scroll),
+    /// All that is known of what the cursor is on.
+    Details(Scroll),
     /// A page of the tour.
     Tour(usize),
 }

@@ -31,8 +31,7 @@ pub use keymap::{Keymap, KeymapError};
 pub use known::{Known, Proposed, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
 pub use messages::{Message, Severity};
-pub use palette::completions;
-pub use prompt::{Prompt, Purpose};
+pub use prompt::{Offer, Prompt, Purpose};
 pub use screens::{
     Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle,
     TreeItem, TreeRow, WhatifPane, WhatifScreen,

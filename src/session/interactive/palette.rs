@@ -1,12 +1,79 @@
-//! The line behind `:`: a word of the action table, with what belongs to it.
+//! The line behind `:`: a word of the action table, with what belongs to it; and what lines can be completed to.
 
 use super::actions::{ACTIONS, Action};
 use super::effect::Effect;
 use super::messages::Severity;
+use super::prompt::{Offer, Purpose};
 use super::state::State;
+use crate::fabric::Resolved;
+use crate::routing::ENGINES;
+
+/// How many names are offered at most.
+const NAMES: usize = 50;
+
+/// What a line could be completed to.
+pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
+    match purpose {
+        Purpose::From | Purpose::To => named(state, typed, |_, name| name.to_owned()),
+        Purpose::Command => match typed.trim_start().split_once(char::is_whitespace) {
+            None => completions(typed).into_iter().map(of_action).collect(),
+            Some((word, rest)) => of_argument(state, word, rest),
+        },
+        Purpose::Filter | Purpose::PlanFile => Vec::new(),
+    }
+}
+
+fn of_action(action: &Action) -> Offer {
+    Offer { text: action.id.to_owned(), argument: action.argument, about: action.title.to_owned() }
+}
+
+/// What may follow a word.
+fn of_argument(state: &State, word: &str, rest: &str) -> Vec<Offer> {
+    let Some(action) = super::actions::action(word) else { return Vec::new() };
+    let before = |offer: Offer| Offer { text: format!("{word} {}", offer.text), ..offer };
+    match action.argument {
+        "ELEMENT" => {
+            let element = |what, _: &str| state.known.element(what).unwrap_or_default();
+            let name = rest.split_once(':').map_or(rest, |(_, name)| name);
+            named(state, name, element).into_iter().map(before).collect()
+        }
+        "ENGINE,..." => {
+            let (done, last) =
+                rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));
+            let fits = ENGINES.iter().filter(|engine| engine.id.starts_with(last.trim()));
+            let offer = |text: String, about: &str| Offer { text, argument: "", about: about.to_owned() };
+            fits.map(|engine| before(offer(format!("{done}{}", engine.id), engine.title))).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Nodes by name: those that begin with it first.
+fn named(state: &State, typed: &str, text: impl Fn(Resolved, &str) -> String) -> Vec<Offer> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let typed = typed.trim().to_lowercase();
+    if typed.is_empty() {
+        return Vec::new();
+    }
+    let (mut begin, mut hold) = (Vec::new(), Vec::new());
+    for (id, node) in look.fabric().nodes() {
+        let name = look.name(id);
+        match name.to_lowercase().find(&typed) {
+            Some(0) if begin.len() < NAMES => begin.push((id, name, node)),
+            Some(1..) if hold.len() < NAMES => hold.push((id, name, node)),
+            _ => {}
+        }
+    }
+    let offer = |(id, name, node): (_, &str, &crate::fabric::Node)| Offer {
+        text: text(Resolved::Node(id), name),
+        argument: "",
+        about: node.facts.kind.word().to_owned(),
+    };
+    begin.into_iter().chain(hold).take(NAMES).map(offer).collect()
+}
 
 /// The actions whose words fit what was typed, the best first.
-pub fn completions(typed: &str) -> Vec<&'static Action> {
+fn completions(typed: &str) -> Vec<&'static Action> {
     let word = typed.split_whitespace().next().unwrap_or_default().to_lowercase();
     let begins = |action: &&Action| action.id.starts_with(&word);
     let first = ACTIONS.iter().filter(begins);
@@ -22,20 +89,20 @@ fn fits(action: &Action, word: &str) -> bool {
 }
 
 /// Carries out a line.
-pub fn run(state: &mut State, line: &str, picked: Option<usize>) -> Vec<Effect> {
+pub fn run(state: &mut State, line: &str) -> Vec<Effect> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let exact = ACTIONS.iter().find(|action| action.id == word);
-    let found = picked.and_then(|at| completions(line).get(at).copied()).or(exact);
-    let only = || {
-        let all = completions(line);
-        if all.len() == 1 { all.first().copied() } else { None }
+    let only = || match completions(line).as_slice() {
+        [only] => Some(*only),
+        _ => None,
     };
-    match found.or_else(only) {
+    match super::actions::action(word).or_else(only) {
         Some(action) => super::update::carry_out(state, action, rest.trim()),
         None if word.is_empty() => Vec::new(),
         None => {
-            state.say(Severity::Error, format!("there is no action '{word}'; ? lists them"));
+            let like = completions(line).first().map(|action| format!("; did you mean '{}'", action.id));
+            let like = like.unwrap_or_default();
+            state.say(Severity::Error, format!("there is no action '{word}'{like}; ? lists them"));
             Vec::new()
         }
     }

@@ -27,6 +27,16 @@ impl Purpose {
     }
 }
 
+/// What a line could be completed to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Offer {
+    /// The whole line.
+    pub text: String,
+    /// What may follow it.
+    pub argument: &'static str,
+    pub about: String,
+}
+
 /// The line so far. The cursor is a place between signs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Prompt {
@@ -35,7 +45,9 @@ pub struct Prompt {
     pub cursor: usize,
     /// What stood there before, for Esc.
     pub before: String,
-    /// Which of the completions is picked.
+    /// What it could be completed to, the best first.
+    pub offers: Vec<Offer>,
+    /// Which of them is picked.
     pub picked: Option<usize>,
 }
 
@@ -45,7 +57,8 @@ const LONGEST: usize = 1000;
 impl Prompt {
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { purpose, cursor: text.chars().count(), before: text.clone(), text, picked: None }
+        let (cursor, before) = (text.chars().count(), text.clone());
+        Self { purpose, cursor, before, text, offers: Vec::new(), picked: None }
     }
 
     fn byte(&self, place: usize) -> usize {

@@ -1,6 +1,6 @@
 //! The state of a session. Faces read it; only `update` changes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::effect::{Effect, Job};
@@ -12,7 +12,7 @@ use super::messages::{KEPT, Message, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
 use super::tasks::{TaskId, Tasks};
-use crate::routing::Request;
+use crate::routing::{Engine, Request};
 
 /// How the look at the source is going.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,6 +41,8 @@ pub struct State {
     pub keymap: Keymap,
     /// What engines are asked for.
     pub request: Request,
+    /// Engines that wait for the one that routes, so that the time of each is its own.
+    pub queue: VecDeque<&'static Engine>,
     /// Of random marks; each draw takes the next.
     pub seed: u64,
     /// The command line that does what was done last.
@@ -53,7 +55,7 @@ impl State {
     pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
         let source = source.into();
         let mut tasks = Tasks::default();
-        let task = tasks.begin(format!("looking at {source}"), 0);
+        let task = tasks.begin(format!("looking at {source}"), false, 0);
         let state = Self {
             size,
             now_ms: 0,
@@ -69,6 +71,7 @@ impl State {
             tasks,
             keymap,
             request: Request::default(),
+            queue: VecDeque::new(),
             seed: 1,
             last_line: None,
             leaving: false,
@@ -103,7 +106,7 @@ impl State {
 
     /// Begins work behind the screen.
     pub fn begin(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
-        let task = self.tasks.begin(title, self.now_ms);
+        let task = self.tasks.begin(title, job.of_marks(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 
@@ -127,7 +130,7 @@ impl State {
 
     /// Whether an engine routes for the marks as they are.
     pub fn engines_under_way(&self) -> bool {
-        self.known.proposed.values().any(|proposed| matches!(proposed, super::known::Proposed::Under(_)))
+        self.known.proposed.values().any(|proposed| !matches!(proposed, super::known::Proposed::Done { .. }))
     }
 
     pub fn look(&self) -> Option<&Arc<crate::session::Look>> {

@@ -12,7 +12,7 @@ pub struct Table {
     pub cursor: usize,
     /// The first row to be seen.
     pub top: usize,
-    /// The first column to be seen after the first, which always is.
+    /// The first column to be seen after those that always are.
     pub left: usize,
     /// Why the filter cannot be read; the rows are then those before it.
     pub problem: Option<String>,
@@ -100,8 +100,9 @@ impl Table {
         self.refresh(listing);
     }
 
-    pub fn scroll_columns(&mut self, by: isize) {
-        let most = self.selection.columns.len().saturating_sub(2);
+    /// Scrolls the columns behind those that are held.
+    pub fn scroll_columns(&mut self, by: isize, held: usize) {
+        let most = self.selection.columns.len().saturating_sub(held + 1);
         self.left = self.left.saturating_add_signed(by).min(most);
     }
 }

@@ -10,15 +10,20 @@ pub struct Task {
     /// What it does, for the line of progress.
     pub title: String,
     pub begun_ms: u64,
-    /// Steps that are done, and how many are known so far; 0 of 0 before the first is told.
+    /// What comes of it is of no use once the marks are others.
+    pub of_marks: bool,
+    /// Work comes in parts that are counted from nothing each: routes, their certificate, what changes.
+    pub part: u64,
+    part_begun_ms: u64,
+    /// Steps of this part that are done, and how many are known so far; 0 of 0 before the first is told.
     pub done: u64,
     pub of: u64,
 }
 
 impl Task {
-    /// How long it will still take at the pace so far; `None` while that says nothing.
+    /// How long this part will still take at its pace so far; `None` while that says nothing.
     pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
-        let took = now_ms.saturating_sub(self.begun_ms);
+        let took = now_ms.saturating_sub(self.part_begun_ms);
         let worth_saying = self.done > 0 && self.of > self.done && took >= 500;
         worth_saying
             .then(|| (u128::from(took) * u128::from(self.of - self.done) / u128::from(self.done)) as u64)
@@ -32,15 +37,33 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    pub fn begin(&mut self, title: impl Into<String>, now_ms: u64) -> TaskId {
+    pub fn begin(&mut self, title: impl Into<String>, of_marks: bool, now_ms: u64) -> TaskId {
         let id = TaskId(self.next);
         self.next += 1;
-        self.running.push(Task { id, title: title.into(), begun_ms: now_ms, done: 0, of: 0 });
+        let (part, part_begun_ms) = (1, now_ms);
+        let title = title.into();
+        self.running.push(Task {
+            id,
+            title,
+            begun_ms: now_ms,
+            of_marks,
+            part,
+            part_begun_ms,
+            done: 0,
+            of: 0,
+        });
         id
     }
 
-    pub fn progress(&mut self, id: TaskId, done: u64, of: u64) {
+    pub fn progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
         if let Some(task) = self.running.iter_mut().find(|task| task.id == id) {
+            // Words of several threads come in any order, so a little back is no new part.
+            if done.saturating_mul(2) < task.done {
+                task.part += 1;
+                task.part_begun_ms = now_ms;
+            } else if of == task.of && done < task.done {
+                return;
+            }
             (task.done, task.of) = (done, of);
         }
     }
@@ -67,11 +90,16 @@ mod tests {
     #[test]
     fn a_task_tells_how_long_it_takes_once_it_can() {
         let mut tasks = Tasks::default();
-        let id = tasks.begin("nue", 1000);
+        let id = tasks.begin("nue", true, 1000);
         assert_eq!(tasks.get(id).unwrap().left_ms(9000), None);
-        tasks.progress(id, 1, 4);
+        tasks.progress(id, 3, 12, 2000);
         assert_eq!(tasks.get(id).unwrap().left_ms(2000), Some(3000));
+        // A word that was overtaken changes nothing; counting from nothing again is another part.
+        tasks.progress(id, 2, 12, 2000);
+        assert_eq!((tasks.get(id).unwrap().done, tasks.get(id).unwrap().part), (3, 1));
+        tasks.progress(id, 1, 5, 3000);
+        assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().left_ms(4000)), (2, Some(4000)));
         assert!(tasks.end(id).is_some() && tasks.end(id).is_none());
-        assert_ne!(tasks.begin("next", 0), id);
+        assert_ne!(tasks.begin("next", true, 0), id);
     }
 }

@@ -9,7 +9,11 @@ use super::layer::{Help, Layer};
 use super::messages::Severity;
 use super::palette;
 use super::prompt::{Prompt, Purpose};
+use super::screens::Detail;
 use super::state::State;
+
+/// Signs of a message that a row of the log shows at least, on a screen of the usual width.
+const LOG_ROW: usize = 60;
 
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
@@ -23,9 +27,10 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Happening::Tick => Vec::new(),
         Happening::Progress { task, done, of } => {
-            state.tasks.progress(task, done, of);
+            state.tasks.progress(task, done, of, state.now_ms);
             Vec::new()
         }
+        Happening::Sighted { task, look } => forward::sighted(state, task, look),
         Happening::Finished { task, outcome } => forward::finished(state, task, outcome),
         Happening::Resumed => vec![Effect::Redraw],
     };
@@ -124,28 +129,38 @@ fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
     typed(state)
 }
 
-/// Goes through the completions of a command; Tab takes the first over when it is the only one.
+/// Goes through what is offered; Tab takes the first over when it is the only one.
 fn pick(state: &mut State, down: bool, tab: bool) -> Vec<Effect> {
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
-    if prompt.purpose != Purpose::Command {
-        return Vec::new();
+    let count = prompt.offers.len();
+    if let (true, [only]) = (tab, prompt.offers.as_slice()) {
+        let more = if only.argument.is_empty() { "" } else { " " };
+        prompt.replace(format!("{}{more}", only.text));
+        return typed(state);
     }
-    let all = palette::completions(&prompt.text);
-    if let (true, [only]) = (tab, all.as_slice()) {
-        prompt.replace(format!("{} ", only.id));
-        return Vec::new();
-    }
-    if !all.is_empty() {
-        let at = prompt.picked.map_or(if down { 0 } else { all.len() - 1 }, |at| {
-            (at + if down { 1 } else { all.len() - 1 }) % all.len()
-        });
+    if count > 0 {
+        let at = prompt
+            .picked
+            .map_or(if down { 0 } else { count - 1 }, |at| (at + if down { 1 } else { count - 1 }) % count);
         prompt.picked = Some(at);
     }
     Vec::new()
 }
 
-/// A filter narrows the list while it is typed.
+/// Begins a line.
+pub fn ask(state: &mut State, purpose: Purpose, text: impl Into<String>) {
+    let mut prompt = Prompt::new(purpose, text);
+    prompt.offers = palette::offers(state, purpose, &prompt.text);
+    state.prompt = Some(prompt);
+}
+
+/// A filter narrows the list while it is typed; other lines are offered what they could become.
 fn typed(state: &mut State) -> Vec<Effect> {
+    if let Some(mut prompt) = state.prompt.take() {
+        prompt.offers = palette::offers(state, prompt.purpose, &prompt.text);
+        prompt.picked = prompt.picked.filter(|at| *at < prompt.offers.len());
+        state.prompt = Some(prompt);
+    }
     let filter = state.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Filter);
     if let Some(text) = filter.map(|prompt| prompt.text.clone()) {
         set_filter(state, text);
@@ -172,7 +187,8 @@ fn abandoned(state: &mut State) -> Vec<Effect> {
 }
 
 fn entered(state: &mut State) -> Vec<Effect> {
-    let Some(Prompt { purpose, text, picked, .. }) = state.prompt.take() else { return Vec::new() };
+    let Some(Prompt { purpose, text, picked, offers, .. }) = state.prompt.take() else { return Vec::new() };
+    let text = picked.and_then(|at| offers.into_iter().nth(at)).map_or(text, |offer| offer.text);
     match purpose {
         Purpose::Filter => {
             if let Some(problem) = state.current().table().problem.clone() {
@@ -180,12 +196,13 @@ fn entered(state: &mut State) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Purpose::Command => palette::run(state, &text, picked),
+        Purpose::Command => palette::run(state, &text),
         Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
         Purpose::From | Purpose::To => {
             state.screens.paths.set(purpose, text.trim().to_owned(), &state.known);
-            let to_follow = state.screens.paths.to.is_none();
-            state.prompt = to_follow.then(|| Prompt::new(Purpose::To, ""));
+            if state.screens.paths.to.is_none() {
+                ask(state, Purpose::To, "");
+            }
             Vec::new()
         }
         Purpose::PlanFile if text.trim().is_empty() => Vec::new(),
@@ -206,15 +223,31 @@ fn in_layer(state: &mut State, key: Key) -> Vec<Effect> {
         }
         Press::Up => -1,
         Press::Down => 1,
+        Press::Char('k') if !matches!(state.layer, Some(Layer::Help(_))) => -1,
+        Press::Char('j') if !matches!(state.layer, Some(Layer::Help(_))) => 1,
+        Press::Char('d') if matches!(state.layer, Some(Layer::Details(_))) => {
+            state.layer = None;
+            return Vec::new();
+        }
         Press::PageUp => -page,
         Press::PageDown => page,
         Press::Home => isize::MIN / 2,
         Press::End => isize::MAX / 2,
         _ => 0,
     };
+    let lines = match state.layer {
+        Some(Layer::Details(_)) => Detail::whole(state).map_or(0, |(_, pairs)| pairs.len() + 2),
+        _ => 0,
+    };
     match &mut state.layer {
         Some(Layer::Help(help)) => in_help(help, key, by),
-        Some(Layer::Log(scroll)) => scroll.step(by, state.messages.len(), page.unsigned_abs()),
+        Some(Layer::Details(scroll)) => scroll.step(by, lines, page.unsigned_abs()),
+        // Long messages take several rows; how many is known where they are drawn.
+        Some(Layer::Log(scroll)) => {
+            let rows = state.messages.iter().map(|message| 1 + message.text.len() / LOG_ROW).sum();
+            scroll.top = scroll.top.min(rows);
+            scroll.step(by, rows, page.unsigned_abs());
+        }
         Some(Layer::Tour(at)) => {
             let last = super::layer::TOUR.len() - 1;
             match key.press {

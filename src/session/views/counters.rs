@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::fabric::{Guid, Lid, NodeId};
+use rustc_hash::FxHashMap;
+
+use crate::fabric::{Guid, Lid, NodeId, PortId};
 use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
@@ -107,11 +109,22 @@ fn column(counter: &Counter) -> Column {
         words: &[],
         shown: true,
         when_yes: false,
+        when_known: false,
     }
 }
 
 fn sample(look: &Look, at: usize) -> &CounterSample {
     &look.observation.counters[at]
+}
+
+/// Errors of links by the port that counted them.
+pub fn link_errors(look: &Look) -> FxHashMap<PortId, u64> {
+    let counted = |at: usize| {
+        let sample = sample(look, at);
+        let port = look.fabric().port_of(node(look, at)?, sample.port?)?;
+        Some((port, sample.values.link_errors()?))
+    };
+    (0..look.observation.counters.len()).filter_map(counted).collect()
 }
 
 /// Tools name a sample by node GUID, by port GUID or by LID.

@@ -2,14 +2,21 @@
 
 use rustc_hash::FxHashMap;
 
+use super::counters::link_errors;
+use crate::analysis::Paths;
 use crate::fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
 use crate::session::{Field, Kind, Look, Rows};
 
-/// A cable, and how many cables join the same two nodes (itself included).
+/// A cable, and what it takes more than a look at its ends to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cable {
     pub link: LinkId,
+    /// How many cables join the same two nodes, this one included.
     pub parallel: u32,
+    /// Paths over it, the busier way; `None` where nobody indexed the tables, or no path between switches goes there.
+    pub efi: Option<u64>,
+    /// What both ends counted; `None` where no counters were read.
+    pub errors: Option<u64>,
 }
 
 type Get = Field<Cable>;
@@ -27,17 +34,7 @@ pub static LINK_FIELDS: &[Get] = &[
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
     .on_request(),
-    Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
-        kind(l, r).into()
-    })
-    .words(&[
-        "switch-switch",
-        "switch-host",
-        "switch-router",
-        "host-host",
-        "host-router",
-        "router-router",
-    ]),
+    Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
     Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
         l.width_in_use(r.link).into()
     }),
@@ -50,7 +47,6 @@ pub static LINK_FIELDS: &[Get] = &[
     })
     .unit("Mbit/s")
     .on_request(),
-    Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
     Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
         l.degraded(r.link).into()
     }),
@@ -58,6 +54,29 @@ pub static LINK_FIELDS: &[Get] = &[
         mismatch(l, r).into()
     })
     .when_yes(),
+    Get::new("efi", "EFI", Kind::Number, "paths over it under the tables in force, the busier way", |_, r| {
+        r.efi.into()
+    })
+    .when_known(),
+    Get::new(
+        "errors",
+        "ERRORS",
+        Kind::Number,
+        "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
+        |_, r| r.errors.into(),
+    )
+    .when_known(),
+    Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
+        kind(l, r).into()
+    })
+    .words(&[
+        "switch-switch",
+        "switch-host",
+        "switch-router",
+        "host-host",
+        "host-router",
+        "router-router",
+    ]),
     Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
         let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
@@ -86,8 +105,8 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
 ];
 
-/// A row for each cable.
-pub fn link_rows(look: &Look) -> Vec<Cable> {
+/// A row for each cable, with the paths over it where these were indexed.
+pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
     let fabric = look.fabric();
     let pair = |link: LinkId| -> (NodeId, NodeId) {
         let [(a, _), (b, _)] = fabric.ends(link);
@@ -97,12 +116,22 @@ pub fn link_rows(look: &Look) -> Vec<Cable> {
     for (link, _) in fabric.links() {
         *between.entry(pair(link)).or_default() += 1;
     }
-    let cable = |link| Cable { link, parallel: between.get(&pair(link)).copied().unwrap_or(1) };
+    let counted = link_errors(look);
+    let cable = |link| {
+        let [a, b] = { [fabric.link(link).a, fabric.link(link).b] }.map(|port| counted.get(&port).copied());
+        Cable {
+            link,
+            parallel: between.get(&pair(link)).copied().unwrap_or(1),
+            efi: paths.and_then(|paths| paths.load_of(link)).map(|[there, back]| there.max(back)),
+            errors: a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        }
+    };
     fabric.links().map(|(link, _)| cable(link)).collect()
 }
 
-pub fn links(look: &Look) -> Rows<'_, Cable> {
-    Rows { look, fields: LINK_FIELDS, rows: link_rows(look).into(), when_empty: "the fabric has no cable" }
+pub fn links<'l>(look: &'l Look, paths: Option<&Paths>) -> Rows<'l, Cable> {
+    let rows = link_rows(look, paths).into();
+    Rows { look, fields: LINK_FIELDS, rows, when_empty: "the fabric has no cable" }
 }
 
 fn ends(look: &Look, row: Cable) -> [&Port; 2] {

@@ -9,6 +9,7 @@ mod links;
 mod ports;
 mod switches;
 mod tables;
+mod users;
 
 pub use counters::{COUNTER_FIELDS, CounterRows, unplaced_counters};
 pub use entries::{ENTRY_FIELDS, entries};
@@ -19,3 +20,4 @@ pub use links::{Cable, LINK_FIELDS, link_rows, links};
 pub use ports::{PORT_FIELDS, ports};
 pub use switches::{SWITCH_FIELDS, switches};
 pub use tables::{TABLE_FIELDS, tables};
+pub use users::{USER_FIELDS, User, user_rows, users};

@@ -140,6 +140,7 @@ fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<(Observation, Vec
     let found = discover(&mut reader)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
     let (fabric, nodes) = found.finish();
+    reader.sighted(&fabric);
     let mut tables = Tables::default();
     if wanted.tables {
         read_forwarding(&mut reader, &nodes, &mut tables)?;

@@ -6,7 +6,7 @@ use super::exchange::{Exchange, Reply};
 use super::keys::Keys;
 use super::policy::Policy;
 use crate::access::{MadPort, Progress, SourceError, Watch};
-use crate::fabric::Guid;
+use crate::fabric::{Fabric, Guid};
 use crate::observe::{Notes, Phase, Place, Silence};
 
 /// How often somebody who waits is asked whether he still does.
@@ -74,12 +74,17 @@ impl<'a> Reader<'a> {
         self.transactions = first;
     }
 
-    /// The port that everything goes out of.
+    /// Tells whoever waits.
+    pub fn sighted(&mut self, fabric: &Fabric) {
+        self.watch.sighted(fabric);
+    }
+
     /// Whether the port's time is one in which waiting takes no time.
     pub fn virtual_time(&self) -> bool {
         self.port.is_virtual()
     }
 
+    /// The port that everything goes out of.
     pub fn local_name(&self) -> &str {
         &self.port.local().name
     }

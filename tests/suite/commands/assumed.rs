@@ -64,7 +64,7 @@ fn tables_that_are_there_are_not_assumed() {
 fn flags_without_effect_are_refused() {
     for (words, code) in [
         (&["--source", "untold", "check", "--assume", "magic"][..], "FD-7912"),
-        (&["--source", "untold", "show", "links", "--assume", "minhop"], "FD-7203"),
+        (&["--source", "untold", "show", "hosts", "--assume", "minhop"], "FD-7203"),
         (&["sources", "--assume", "minhop"], "FD-7203"),
         (&["plan", "show", "x", "--assume", "minhop"], "FD-7205"),
         (&["--source", "untold", "check", "--threads", "0"], "from 1 to 1024"),

@@ -19,6 +19,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("show ports", &["--source", "small", "show", "ports"], "ports"),
     ("show tables", &["--source", "small", "show", "tables"], "tables"),
     ("show tables", &["--source", "small", "show", "tables", "leaf0"], "entries"),
+    ("show users", &["--source", "small", "show", "users", "link:leaf0[5]"], "users"),
     ("show counters", &["--source", "small", "show", "counters"], "counters"),
     ("show lanes", &["--source", "small", "show", "lanes"], "lanes"),
     ("show links", &["show", "links", "--fields", "help"], "fields"),

@@ -1,6 +1,7 @@
 //! What can be said of one element, line by line: for the pane beside a list.
 
 use crate::fabric::{LinkId, NodeId, PortId, PortNum, Resolved};
+use crate::session::interactive::State;
 use crate::session::interactive::known::Known;
 use crate::session::{Look, Summary, counted};
 
@@ -34,6 +35,18 @@ impl Detail {
             lines.insert(0, ("marked", "failed".to_owned()));
         }
         lines
+    }
+
+    /// What the cursor is on, or else the fabric: its title, and a pair for all that is known of it.
+    pub fn whole(state: &State) -> Option<(String, Vec<(String, String)>)> {
+        let look = state.look()?;
+        let owned = |(label, text): Line| (label.to_owned(), text);
+        let Some(what) = state.current().current(&state.known) else {
+            return Some(("The fabric".to_owned(), Self::of_fabric(look).into_iter().map(owned).collect()));
+        };
+        let detail = Self(what);
+        let ports = detail.neighbours(look).into_iter().map(|(port, peer)| (format!("port {port}"), peer));
+        Some((detail.title(look), detail.lines(&state.known).into_iter().map(owned).chain(ports).collect()))
     }
 
     /// The numbers of the fabric, for a pane with nothing selected.

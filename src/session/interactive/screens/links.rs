@@ -10,8 +10,8 @@ use crate::session::{Listing, Rowset};
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
     list: TableOf,
-    /// Whose rows they are; another look has others.
-    of: Option<usize>,
+    /// Whose rows they are, and whether the paths over them were known; another look has others.
+    of: Option<(usize, bool)>,
 }
 
 impl Screen for LinksScreen {
@@ -31,6 +31,11 @@ impl Screen for LinksScreen {
         Some(self.list.rows.listing(known.look.as_deref()?))
     }
 
+    /// Both ends with their ports.
+    fn held_columns(&self) -> usize {
+        4
+    }
+
     fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
         self.list.rows.what(row)
     }
@@ -46,14 +51,16 @@ impl Screen for LinksScreen {
         narrowed
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) {}
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        Err("links are shown in one way only")
+    }
 
     fn refresh(&mut self, known: &Known) {
         let Some(look) = &known.look else { return };
-        let of = std::sync::Arc::as_ptr(look) as usize;
+        let of = (std::sync::Arc::as_ptr(look) as usize, known.paths.is_some());
         // Marks change no row, and a walk over a hundred thousand cables is worth sparing.
         if self.of != Some(of) {
-            self.list.show(Rowset::links(look), known);
+            self.list.show(Rowset::links(look, known.paths.as_deref()), known);
         }
         self.of = Some(of);
     }

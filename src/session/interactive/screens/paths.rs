@@ -1,12 +1,13 @@
-//! Paths: two ports, and the hops between them under the tables in force or under a proposal.
+//! Paths: two ports, and the hops between them under the tables in force or under a proposal; or a cable, and who
+//! uses it.
 
 use super::screen::{Entered, Screen};
-use crate::fabric::Resolved;
+use crate::fabric::{LinkId, Resolved};
 use crate::routing::{ENGINES, Engine};
 use crate::session::interactive::known::Known;
 use crate::session::interactive::prompt::Purpose;
 use crate::session::interactive::table::Table;
-use crate::session::{LidChoice, Listing, Trace, endpoint};
+use crate::session::{LidChoice, Listing, Trace, User, endpoint, user_rows, users};
 
 #[derive(Debug, Default)]
 pub struct PathsScreen {
@@ -17,6 +18,9 @@ pub struct PathsScreen {
     pub trace: Option<Trace>,
     /// Why there is no trace.
     pub problem: Option<String>,
+    /// A cable whose users are shown instead of a path.
+    pub users: Option<LinkId>,
+    user_rows: Vec<User>,
     table: Table,
 }
 
@@ -26,7 +30,36 @@ impl PathsScreen {
             Purpose::From => self.from = Some(text),
             _ => self.to = Some(text),
         }
+        self.users = None;
+        self.table = Table::default();
         self.follow(known);
+    }
+
+    pub fn show_users(&mut self, link: LinkId, known: &Known) {
+        self.users = Some(link);
+        self.table = Table::default();
+        self.list_users(known);
+    }
+
+    fn list_users(&mut self, known: &Known) {
+        let (Some(link), Some(look), Some(paths)) = (self.users, &known.look, &known.paths) else {
+            self.users = None;
+            return;
+        };
+        self.user_rows = user_rows(look, paths, link);
+        self.table.refresh(&users(look, &self.user_rows));
+    }
+
+    /// The first thing on the way that is marked as failed.
+    pub fn struck(&self, known: &Known) -> Option<String> {
+        let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
+        let fabric = look.fabric();
+        let mut along = trace.hops.iter().flat_map(|hop| {
+            let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
+            let link = port.and_then(|port| fabric.port(port).link);
+            [Some(Resolved::Node(hop.node)), link.map(Resolved::Link)].into_iter().flatten()
+        });
+        along.find(|what| known.failed(*what)).and_then(|what| known.element(what))
     }
 
     fn follow(&mut self, known: &Known) {
@@ -60,8 +93,11 @@ impl PathsScreen {
 }
 
 impl Screen for PathsScreen {
-    fn crumbs(&self, _: &Known) -> Vec<String> {
-        vec![self.under_title()]
+    fn crumbs(&self, known: &Known) -> Vec<String> {
+        match self.users.and_then(|link| known.element(Resolved::Link(link))) {
+            Some(link) => vec!["users".to_owned(), link],
+            None => vec![self.under_title()],
+        }
     }
 
     fn table(&self) -> &Table {
@@ -73,7 +109,11 @@ impl Screen for PathsScreen {
     }
 
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
-        Some(self.trace.as_ref()?.listing(known.look.as_deref()?))
+        let look = known.look.as_deref()?;
+        match self.users {
+            Some(_) => Some(Box::new(users(look, &self.user_rows))),
+            None => Some(self.trace.as_ref()?.listing(look)),
+        }
     }
 
     /// From, to, and the verdict.
@@ -82,43 +122,65 @@ impl Screen for PathsScreen {
     }
 
     fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
-        let hop = self.trace.as_ref()?.hops.get(row)?;
         let fabric = known.look.as_deref()?.fabric();
+        if self.users.is_some() {
+            let port = fabric.port_by_lid(self.user_rows.get(row)?.over.lid)?;
+            return Some(Resolved::Node(fabric.port(port).node));
+        }
+        let hop = self.trace.as_ref()?.hops.get(row)?;
         let port = hop.egress.and_then(|number| fabric.port_of(hop.node, number));
         let link = port.and_then(|port| fabric.port(port).link);
         Some(link.map_or(Resolved::Node(hop.node), Resolved::Link))
     }
 
     fn enter(&mut self, _: &Known) -> Entered {
+        if self.users.is_some() {
+            return Entered::Nothing("t follows a path that begins here; Esc shows the path again");
+        }
         match self.from {
             None => Entered::Ask(Purpose::From),
             Some(_) => Entered::Ask(Purpose::To),
         }
     }
 
-    fn out(&mut self, _: &Known) -> bool {
-        false
+    fn out(&mut self, known: &Known) -> bool {
+        let shown = self.users.take().is_some();
+        if shown {
+            self.table = Table::default();
+            self.follow(known);
+        }
+        shown
     }
 
     /// The tables in force, then each proposal there is.
-    fn next_view(&mut self, known: &Known, forward: bool) {
+    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
         let proposed = ENGINES.iter().filter(|engine| known.proposal(engine).is_some()).map(Some);
         let views: Vec<Option<&'static Engine>> = std::iter::once(None).chain(proposed).collect();
+        if views.len() < 2 || self.users.is_some() {
+            return Err("there are no other routes to follow: p on What-if asks engines for some");
+        }
         let same =
             |view: &Option<&Engine>| view.map(|engine| engine.id) == self.under.map(|engine| engine.id);
         let at = views.iter().position(same).unwrap_or(0);
         let by = if forward { 1 } else { views.len() - 1 };
         self.under = views[(at + by) % views.len()];
         self.follow(known);
+        Ok(())
     }
 
     fn refresh(&mut self, known: &Known) {
         self.under = self.under.filter(|engine| known.proposal(engine).is_some());
-        self.follow(known);
+        match self.users {
+            Some(_) => self.list_users(known),
+            None => self.follow(known),
+        }
     }
 
-    fn command(&self, _: &Known) -> Option<String> {
+    fn command(&self, known: &Known) -> Option<String> {
         let quoted = crate::session::interactive::quoted;
+        if let Some(link) = self.users {
+            return Some(format!("show users {}", quoted(&known.element(Resolved::Link(link))?)));
+        }
         // What is proposed lies in no file that the command line could follow.
         self.under.is_none().then_some(())?;
         Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))

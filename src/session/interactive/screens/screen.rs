@@ -36,6 +36,11 @@ pub trait Screen {
         0
     }
 
+    /// Columns that stay when others are scrolled away: they say what a row is about.
+    fn held_columns(&self) -> usize {
+        1
+    }
+
     /// What a row of the listing is about.
     fn what(&self, row: usize, known: &Known) -> Option<Resolved>;
 
@@ -49,8 +54,8 @@ pub trait Screen {
     /// One step out; false at the outermost.
     fn out(&mut self, known: &Known) -> bool;
 
-    /// The next way of looking at it, or the one before.
-    fn next_view(&mut self, known: &Known, forward: bool);
+    /// The next way of looking at it, or the one before; or why there is no other.
+    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str>;
 
     /// What is known changed.
     fn refresh(&mut self, known: &Known);

@@ -33,6 +33,9 @@ impl FabricView {
     }
 }
 
+/// Of so few switches the tree is open from the beginning.
+const AT_ONCE: usize = 14;
+
 #[derive(Clone, Debug, Default)]
 pub struct FabricScreen {
     pub view: FabricView,
@@ -192,12 +195,13 @@ impl Screen for FabricScreen {
         true
     }
 
-    fn next_view(&mut self, known: &Known, forward: bool) {
+    fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
         self.inside.clear();
         let at = FabricView::ALL.iter().position(|view| *view == self.view).unwrap_or(0);
         let count = FabricView::ALL.len();
         self.view = FabricView::ALL[(at + if forward { 1 } else { count - 1 }) % count];
         self.refilter(known);
+        Ok(())
     }
 
     fn refresh(&mut self, known: &Known) {
@@ -206,12 +210,16 @@ impl Screen for FabricScreen {
         if self.of == Some(of) {
             return;
         }
-        // The first rank that has hosts is what most people look for.
-        if self.of.is_none() {
-            self.open.extend((known.tiers.len() == 1).then_some(TreeItem::Tier(0)));
+        // What fits on a screen need not be opened by hand.
+        let first = self.of.is_none_or(|(_, tiers)| tiers == 0);
+        let switches: usize = known.tiers.iter().map(|tier| tier.switches.len()).sum();
+        if first && self.open.is_empty() && switches <= AT_ONCE {
+            self.open.extend((0..known.tiers.len()).map(TreeItem::Tier));
         }
         self.of = Some(of);
-        self.inside.clear();
+        if !self.inside.is_empty() {
+            self.show_inside(&look, known);
+        }
         self.switches.show(Rowset::switches(&look), known);
         self.hosts.show(Rowset::hosts(&look), known);
         let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();

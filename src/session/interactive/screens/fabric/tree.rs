@@ -65,6 +65,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         words: &[],
         shown: true,
         when_yes: false,
+        when_known: false,
     };
     vec![
         column("name", "NAME", Kind::Text, "rank, switch, or port with what is at its other end"),

@@ -12,10 +12,11 @@ static STATE: LazyLock<Column> = LazyLock::new(|| Column {
     title: Cow::Borrowed("STATE"),
     unit: "",
     kind: Kind::Text,
-    about: Cow::Borrowed("not asked, under way, refused, clean, or with findings"),
+    about: Cow::Borrowed("not asked, waiting for another, under way, refused, clean, or with findings"),
     words: &[],
     shown: true,
     when_yes: false,
+    when_known: false,
 });
 
 /// Every engine of the registry, asked or not.
@@ -47,6 +48,7 @@ impl Default for Engines {
 fn state(known: &Known, engine: &Engine) -> &'static str {
     match known.proposed.get(engine.id) {
         None => "-",
+        Some(Proposed::Waiting) => "waiting",
         Some(Proposed::Under(_)) => "under way",
         Some(Proposed::Done { outcome: Err(_), .. }) => "refused",
         Some(Proposed::Done { outcome: Ok(proposal), .. }) if proposal.report.findings() => "findings",

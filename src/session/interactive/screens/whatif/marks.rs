@@ -17,6 +17,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         words: &[],
         shown: true,
         when_yes: false,
+        when_known: false,
     };
     vec![
         column("element", "MARKED AS FAILED", Kind::Text, "the element"),

@@ -101,12 +101,13 @@ impl Screen for WhatifScreen {
         self.page.take().is_some()
     }
 
-    fn next_view(&mut self, _: &Known, _: bool) {
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
         self.page = None;
         self.pane = match self.pane {
             WhatifPane::Engines => WhatifPane::Marks,
             WhatifPane::Marks => WhatifPane::Engines,
         };
+        Ok(())
     }
 
     fn refresh(&mut self, known: &Known) {
