@@ -1,5 +1,6 @@
 //! The console: frames, keys, lines, and the real program on a terminal.
 
+mod acting;
 mod desk;
 mod frames;
 mod lines;

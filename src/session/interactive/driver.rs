@@ -63,7 +63,7 @@ impl Driver {
 
     fn feed(&mut self, what: Happening) {
         let event = Event { at_ms: self.state.now_ms, what };
-        self.events.extend(serde_json::to_string(&event));
+        self.events.extend(serde_json::to_string(&event.written()));
         self.effects.extend(update(&mut self.state, event));
     }
 
@@ -73,7 +73,7 @@ impl Driver {
                 Effect::Begin { task, job } => {
                     // What was cancelled before its turn is not begun.
                     if self.state.tasks.get(task).is_some() {
-                        let outcome = self.work(&job);
+                        let outcome = worked(&job, &self.look, &mut self.written);
                         self.feed(Happening::Finished { task, outcome });
                     }
                 }
@@ -82,15 +82,20 @@ impl Driver {
             }
         }
     }
+}
 
-    fn work(&mut self, job: &Job) -> Outcome {
-        match (job.run(&NoPulse), job) {
-            (Some(outcome), _) => outcome,
-            (None, Job::Write { plan, to }) => {
-                let result = plan.text(Made::default()).map(|text| self.written.push((to.clone(), text)));
-                Outcome::Written { to: to.clone(), result }
-            }
-            (None, _) => Outcome::Looked(self.look.clone()),
+/// Does a job here and now. Plans go into memory.
+pub(super) fn worked(
+    job: &Job,
+    look: &Result<Arc<Look>, String>,
+    written: &mut Vec<(std::path::PathBuf, String)>,
+) -> Outcome {
+    match (job.run(&NoPulse), job) {
+        (Some(outcome), _) => outcome,
+        (None, Job::Write { plan, to }) => {
+            let result = plan.text(Made::default()).map(|text| written.push((to.clone(), text)));
+            Outcome::Written { to: to.clone(), result }
         }
+        (None, _) => Outcome::Looked(look.clone()),
     }
 }

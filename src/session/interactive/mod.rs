@@ -14,6 +14,7 @@ mod layer;
 mod messages;
 mod palette;
 mod prompt;
+mod replay;
 mod screens;
 mod state;
 mod table;
@@ -24,7 +25,7 @@ mod update;
 pub use actions::{ACTIONS, Act, Action, Place, action};
 pub use driver::Driver;
 pub use effect::{Effect, Job, Outcome, PlanFor};
-pub use event::{Event, Happening};
+pub use event::{Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
 pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
@@ -32,6 +33,7 @@ pub use known::{Known, Proposed, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
 pub use messages::{Message, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
+pub use replay::{ReplayError, replay};
 pub use screens::{
     Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle,
     TreeItem, TreeRow, WhatifPane, WhatifScreen,

@@ -14,7 +14,7 @@ const FABRICS: [(&str, &str); 3] = [
 ];
 
 /// What is pressed to see a screen, from the first frame on.
-const SCREENS: [(&str, &str); 13] = [
+const SCREENS: [(&str, &str); 16] = [
     ("tree", "enter down enter"),
     ("switches", "tab"),
     ("hosts", "tab tab s"),
@@ -28,6 +28,9 @@ const SCREENS: [(&str, &str); 13] = [
     ("help", "?"),
     ("palette", ": p"),
     ("log", "tab f M"),
+    ("details", "tab d j"),
+    ("users", "2 / kind=switch-switch enter U"),
+    ("names offered", "4 enter e"),
 ];
 
 fn at_all_sizes(driver: &mut Driver) -> String {

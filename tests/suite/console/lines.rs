@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
+use fabdeck::console::Depth;
 use fabdeck::script::{Ended, Exit, Machine, Terminal, run};
-use fabdeck::session::interactive::Driver;
+use fabdeck::session::interactive::{Driver, Happening, ReplayError, Size, replay};
 
-use super::desk::desk;
+use super::desk::{appearance, desk, frame};
 
 /// Splits as a shell does, as far as copied lines need it.
 fn words(line: &str) -> Vec<String> {
@@ -49,6 +50,9 @@ fn lists_are_what_their_lines_print() {
         "2 c",
         "2 / kind=switch-switch enter s s s S c",
         "2 / width<4x enter c",
+        "2 / efi>50 enter c",
+        "2 / kind=switch-switch enter down down U c",
+        "2 / kind=switch-switch enter U s s s S c",
     ] {
         let mut driver = desk("sim:demo");
         driver.press(keys);
@@ -86,7 +90,7 @@ fn a_plan_is_the_one_that_its_line_writes() {
     let file = folder.path().join("console.plan");
     // The name that is offered goes, and another is typed.
     driver.press("ctrl-u");
-    driver.happen(fabdeck::session::interactive::Happening::Paste(file.display().to_string()));
+    driver.happen(Happening::Paste(file.display().to_string()));
     driver.press("enter");
     let (to, text) = driver.written.last().cloned().expect("a plan was written");
     assert_eq!(to, file);
@@ -95,6 +99,13 @@ fn a_plan_is_the_one_that_its_line_writes() {
     let by_line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let by_console: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(by_line, by_console, "{line}");
+    // On the page of the engine, c copies the line that writes its plan.
+    driver.press("enter c");
+    assert!(
+        driver.copied.last().unwrap().contains("route --engine updn --fail"),
+        "{:?}",
+        driver.copied.last()
+    );
 }
 
 #[test]
@@ -122,4 +133,22 @@ fn a_session_happens_again_the_same_way() {
     two.press(keys);
     assert_eq!(one.events, two.events);
     assert!(one.events.iter().any(|event| event.contains("finished")));
+}
+
+/// What was written of a session is enough to have it again, and what differs is found.
+#[test]
+fn a_session_is_replayed_from_what_was_written() {
+    let mut driver = desk("sim:demo");
+    driver.press("tab down f 3 p enter esc 2 / leaf enter down").happen(Happening::Paste("x".to_owned()));
+    let look = driver.state.look().unwrap().clone();
+    let size = Size { width: 80, height: 24 };
+    let lines: Vec<&str> = driver.events.iter().map(String::as_str).collect();
+    let again = replay(&look, size, lines.iter().copied()).unwrap();
+    let appearance = appearance("dark", Depth::True);
+    assert_eq!(frame(&again, &appearance), frame(&driver.state, &appearance));
+    let without_mark: Vec<&str> = lines.iter().copied().filter(|line| !line.contains("\"f\"")).collect();
+    let differs = replay(&look, size, without_mark);
+    assert!(matches!(differs, Err(ReplayError::Differs { .. } | ReplayError::Unknown { .. })), "{differs:?}");
+    let cut = replay(&look, size, ["{\"at_ms\":"]);
+    assert!(matches!(cut, Err(ReplayError::Unreadable { number: 1, .. })), "{cut:?}");
 }

@@ -1,0 +1,93 @@
+//! A session that happened is run again from what was written of it. What work brought is computed again and must be
+//! what it was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::driver::worked;
+use super::effect::{Effect, Job, Outcome};
+use super::event::{Event, Happening, Written, WrittenHappening};
+use super::frame::Size;
+use super::keymap::Keymap;
+use super::state::State;
+use super::tasks::TaskId;
+use super::update::update;
+use crate::session::Look;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    #[error("FD-6311: event {number} cannot be read: {what}")]
+    Unreadable { number: usize, what: String },
+    #[error("FD-6312: event {number} ends task {task} that was never begun: events are missing before it")]
+    Unknown { number: usize, task: u64 },
+    #[error(
+        "FD-6313: event {number}: {what} came out differently this time; the source or the program is another"
+    )]
+    Differs { number: usize, what: &'static str },
+}
+
+/// The state after events, each a line. `look` is what the source shows.
+pub fn replay<'l>(
+    look: &Arc<Look>,
+    size: Size,
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Result<State, ReplayError> {
+    let (state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+    let mut again = Again { look: look.clone(), state, jobs: BTreeMap::new() };
+    again.begin(effects);
+    for (at, line) in lines.into_iter().enumerate() {
+        let number = at + 1;
+        let written: Written = serde_json::from_str(line)
+            .map_err(|error| ReplayError::Unreadable { number, what: error.to_string() })?;
+        let what = again.happening(number, written.what)?;
+        let effects = update(&mut again.state, Event { at_ms: written.at_ms, what });
+        again.begin(effects);
+    }
+    Ok(again.state)
+}
+
+struct Again {
+    look: Arc<Look>,
+    state: State,
+    /// Work that was begun and not yet ended.
+    jobs: BTreeMap<TaskId, Job>,
+}
+
+impl Again {
+    fn begin(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            if let Effect::Begin { task, job } = effect {
+                self.jobs.insert(task, job);
+            }
+        }
+    }
+
+    fn happening(&mut self, number: usize, what: WrittenHappening) -> Result<Happening, ReplayError> {
+        Ok(match what {
+            WrittenHappening::Key(key) => Happening::Key(key),
+            WrittenHappening::Paste(text) => Happening::Paste(text),
+            WrittenHappening::Resized(size) => Happening::Resized(size),
+            WrittenHappening::Tick => Happening::Tick,
+            WrittenHappening::Progress { task, done, of } => Happening::Progress { task, done, of },
+            WrittenHappening::Resumed => Happening::Resumed,
+            WrittenHappening::Sighted { task, digest } => {
+                let fabric = self.look.fabric().clone();
+                let observation = crate::observe::Observation { fabric, ..Default::default() };
+                let own = self.look.observation.names.clone();
+                let look = Arc::new(Look::new(&self.look.source, observation, &own));
+                same(number, "the fabric", &Outcome::Looked(Ok(look.clone())), &digest)?;
+                Happening::Sighted { task, look }
+            }
+            WrittenHappening::Finished { task, digest } => {
+                let job = self.jobs.remove(&task).ok_or(ReplayError::Unknown { number, task: task.0 })?;
+                let outcome = worked(&job, &Ok(self.look.clone()), &mut Vec::new());
+                same(number, "what work brought", &outcome, &digest)?;
+                Happening::Finished { task, outcome }
+            }
+        })
+    }
+}
+
+fn same(number: usize, what: &'static str, outcome: &Outcome, digest: &str) -> Result<(), ReplayError> {
+    (outcome.digest() == digest).then_some(()).ok_or(ReplayError::Differs { number, what })
+}

@@ -1,0 +1,141 @@
+//! What actions do to a session, without a look at how it is drawn.
+
+use std::sync::Arc;
+
+use fabdeck::fabric::{NodeId, Resolved};
+use fabdeck::observe::Observation;
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Proposed, ScreenId, Size, State, TaskId,
+    update,
+};
+
+use super::desk::{desk, look};
+
+fn opened() -> (State, TaskId) {
+    let size = Size { width: 80, height: 24 };
+    let (state, effects) = State::open("sim:demo", Keymap::default(), size);
+    let Some(Effect::Begin { task, job: Job::Look }) = effects.first() else { panic!("{effects:?}") };
+    (state, *task)
+}
+
+fn feed(state: &mut State, what: Happening) -> Vec<Effect> {
+    update(state, Event { at_ms: 0, what })
+}
+
+fn press(state: &mut State, keys: &str) -> Vec<Effect> {
+    Key::sequence(keys).into_iter().flat_map(|key| feed(state, Happening::Key(key))).collect()
+}
+
+/// What a live source shows before it has read any table.
+fn sighted(of: &Look) -> Arc<Look> {
+    let observation = Observation { fabric: of.fabric().clone(), ..Observation::default() };
+    Arc::new(Look::new("sim:demo", observation, &of.observation.names))
+}
+
+fn engines_begun(effects: &[Effect]) -> Vec<&'static str> {
+    let engine = |effect: &Effect| match effect {
+        Effect::Begin { job: Job::Propose { engine, .. }, .. } => Some(engine.id),
+        _ => None,
+    };
+    effects.iter().filter_map(engine).collect()
+}
+
+#[test]
+fn a_fabric_is_browsed_before_its_tables_are_read_and_engines_wait_for_them() {
+    let whole = Arc::new(look("sim:demo"));
+    let (mut state, task) = opened();
+    feed(&mut state, Happening::Sighted { task, look: sighted(&whole) });
+    press(&mut state, "tab f");
+    assert_eq!(state.known.marks.len(), 1);
+    let begun = press(&mut state, ": p r e v i e w space u p d n , n u e enter");
+    assert_eq!(engines_begun(&begun), [""; 0], "nothing to compare with yet");
+    assert!(matches!(state.known.proposed["updn"], Proposed::Waiting));
+    let effects = feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(Ok(whole)) });
+    assert_eq!(engines_begun(&effects), ["updn"], "one after the other");
+    assert_eq!(state.known.marks.len(), 1, "the same fabric keeps its marks");
+    assert!(matches!(state.known.proposed["nue"], Proposed::Waiting));
+}
+
+/// Ids are of one look; marks follow their elements into the next.
+#[test]
+fn marks_follow_their_elements_into_another_look() {
+    let (before, after) = (look("sim:demo"), look("sim:demo,silent=20%,seed=7"));
+    let again = |id: NodeId| after.fabric().node_by_guid(before.fabric().node(id).guid());
+    let nodes = || before.fabric().nodes().map(|(id, _)| id);
+    let moved = nodes().find(|id| again(*id).is_some_and(|there| there != *id)).expect("an id that changes");
+    let gone = nodes().find(|id| again(*id).is_none()).expect("a node that is gone");
+    let (name, gone_name) = (before.name(moved).to_owned(), before.name(gone).to_owned());
+    let (mut state, task) = opened();
+    feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(Ok(Arc::new(before.clone()))) });
+    state.known.marks.mark(Resolved::Node(moved));
+    state.known.marks.mark(Resolved::Node(gone));
+    let effects = press(&mut state, "r");
+    let Some(Effect::Begin { task, job: Job::Look }) = effects.first() else { panic!("{effects:?}") };
+    let outcome = Outcome::Looked(Ok(Arc::new(after.clone())));
+    feed(&mut state, Happening::Finished { task: *task, outcome });
+    let marked: Vec<&str> = state
+        .known
+        .marks
+        .iter()
+        .filter_map(|mark| if let Resolved::Node(id) = mark { Some(after.name(id)) } else { None })
+        .collect();
+    assert_eq!(marked, [name.as_str()]);
+    let said = |text: &str| state.messages.iter().any(|message| message.text.contains(text));
+    assert!(said(&gone_name) && said("is gone from the fabric"), "{:?}", state.messages);
+}
+
+#[test]
+fn lines_say_what_they_cannot_read() {
+    for (line, said) in [
+        (":preview space foo enter", "there is no engine 'foo'"),
+        (":random space 9999 enter", "of 9999 asked for: there are no more"),
+        (":random space x enter", "random takes a number"),
+        (":marrk enter", "there is no action 'marrk'"),
+        ("t", "put the cursor on a switch"),
+        ("2 tab", "one way only"),
+        ("4 tab", "no other routes"),
+        ("1 tab tab U", "put the cursor on a cable"),
+    ] {
+        let mut driver = desk("sim:demo");
+        driver.press(line);
+        let last = driver.state.messages.last().unwrap_or_else(|| panic!("{line} said nothing"));
+        assert!(last.text.contains(said), "{line}: {}", last.text);
+    }
+}
+
+#[test]
+fn names_are_completed() {
+    let mut driver = desk("sim:demo");
+    driver.press("4 enter node24");
+    assert_eq!(driver.state.prompt.as_ref().unwrap().offers.len(), 1);
+    driver.press("tab enter");
+    assert_eq!(driver.state.screens.paths.from.as_deref(), Some("node24 mlx5_0"));
+    let mut driver = desk("sim:demo");
+    driver.press(":mark space spine-2 tab enter");
+    assert_eq!(driver.state.marks_as_arguments(), " --fail switch:spine-2");
+    driver.press(":preview space mi tab enter");
+    assert_eq!(driver.state.engines().keys().copied().collect::<Vec<_>>(), ["minhop"]);
+}
+
+#[test]
+fn details_open_at_any_width_and_close_again() {
+    let mut driver = desk("sim:demo");
+    driver.press("tab d");
+    assert!(matches!(driver.state.layer, Some(Layer::Details(_))));
+    driver.press("j k d");
+    assert!(driver.state.layer.is_none());
+}
+
+#[test]
+fn a_path_over_something_marked_says_so() {
+    let mut driver = desk("sim:demo");
+    driver.press("4 enter node01 enter node24 enter");
+    assert_eq!(driver.state.screens.paths.struck(&driver.state.known), None);
+    // The second hop leaves the first switch over a cable between switches.
+    driver.press("down f");
+    let struck = driver.state.screens.paths.struck(&driver.state.known);
+    assert!(struck.as_deref().is_some_and(|element| element.starts_with("link:")), "{struck:?}");
+    assert_eq!(driver.state.screen, ScreenId::Paths);
+    assert!(driver.state.known.marks.iter().all(|mark| matches!(mark, Resolved::Link(_))));
+}
