@@ -57,6 +57,7 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("colour-blind", include_str!("../../themes/colour-blind.toml")),
     ("sixteen", include_str!("../../themes/sixteen.toml")),
     ("mono", include_str!("../../themes/mono.toml")),
+    ("production", include_str!("../../themes/production.toml")),
 ];
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -18,6 +18,8 @@ pub struct Config {
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
     pub theme: Option<String>,
+    /// Themes by the beginnings of sources: a fabric that matters looks like no other.
+    pub themes: BTreeMap<String, String>,
     pub ascii: bool,
     /// Keys of the console by the ids of actions.
     pub keys: BTreeMap<String, Vec<String>>,
@@ -25,7 +27,7 @@ pub struct Config {
     pub fabrics: Vec<Identity>,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [keys], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -58,6 +60,10 @@ impl Config {
             }
             if key == "keys" {
                 config.keys = keys(value).map_err(|what| bad(file, line, &what, KEYS_HINT))?;
+                continue;
+            }
+            if key == "themes" {
+                config.themes = themes(value).map_err(|what| bad(file, line, &what, THEMES_HINT))?;
                 continue;
             }
             if key == "ascii" {
@@ -94,6 +100,26 @@ impl Config {
         }
         Ok(config)
     }
+}
+
+impl Config {
+    /// The theme for a source: that of the longest beginning that it has.
+    pub fn theme_for(&self, source: &str) -> Option<&str> {
+        let tied = self.themes.iter().filter(|(begin, _)| source.starts_with(begin.as_str()));
+        let longest = tied.max_by_key(|(begin, _)| begin.len()).map(|(_, theme)| theme);
+        longest.or(self.theme.as_ref()).map(String::as_str)
+    }
+}
+
+const THEMES_HINT: &str = "under [themes] stand lines such as \"umad:mlx5_0\" = \"production\"";
+
+fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
+    let table = value.as_table().ok_or("FD-7110: 'themes' is no table: write [themes]")?;
+    let tie = |(source, theme): (&String, &toml::Value)| {
+        let theme = theme.as_str().ok_or_else(|| format!("FD-7110: [themes] {source}: it is no text"))?;
+        Ok((source.clone(), theme.to_owned()))
+    };
+    table.iter().map(tie).collect()
 }
 
 const KEYS_HINT: &str =
@@ -197,6 +223,17 @@ mod tests {
             assert_eq!(failure.exit, Exit::BadInput);
             failure.message.unwrap()
         })
+    }
+
+    #[test]
+    fn a_theme_is_tied_to_the_longest_beginning_of_a_source() {
+        let text = "theme = \"light\"\n[themes]\n\"umad\" = \"dark\"\n\"umad:mlx5_1\" = \"production\"\n";
+        let config = parse(text).unwrap();
+        assert_eq!(config.theme_for("umad:mlx5_1:1"), Some("production"));
+        assert_eq!(config.theme_for("umad"), Some("dark"));
+        assert_eq!(config.theme_for("sim:demo"), Some("light"));
+        assert!(parse("themes = 3").unwrap_err().contains("FD-7110"));
+        assert!(parse("[themes]\numad = 3").unwrap_err().contains("FD-7110: [themes] umad"));
     }
 
     #[test]

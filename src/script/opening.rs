@@ -35,11 +35,13 @@ impl Opening {
             Some(Color::Auto) | None => None,
         };
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
+        let source = context.source().unwrap_or(DEFAULT).to_owned();
+        let theme = globals.theme.as_deref().or_else(|| config.theme_for(&source)).map(str::to_owned);
         Ok(Self {
-            source: context.source().unwrap_or(DEFAULT).to_owned(),
+            source,
             reach: context.reach(),
             node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),
-            theme: globals.theme.clone().or_else(|| config.theme.clone()),
+            theme,
             ascii: globals.ascii || config.ascii,
             color,
             keys: config.keys.clone(),

@@ -1,8 +1,11 @@
 //! The console: frames, keys, lines, and the real program on a terminal.
 
 mod acting;
+mod budgets;
 mod desk;
 mod frames;
 mod lines;
 mod mashing;
+mod pictures;
+mod pty;
 mod terminal;

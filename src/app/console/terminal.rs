@@ -12,10 +12,10 @@ use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
-use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::paint::paint;
 use crate::session::interactive::Size;
 
 /// Whether a session has the terminal. A panic in any thread gives it back, once.
@@ -33,14 +33,14 @@ pub fn restore() {
 
 /// A screen of a terminal and what stands on it.
 pub struct Screen {
-    backend: CrosstermBackend<BufWriter<Stdout>>,
+    out: BufWriter<Stdout>,
     shown: Buffer,
 }
 
 impl Screen {
     pub fn take() -> io::Result<Self> {
-        let backend = CrosstermBackend::new(BufWriter::with_capacity(64 * 1024, io::stdout()));
-        let mut screen = Self { backend, shown: Buffer::empty(Rect::default()) };
+        let out = BufWriter::with_capacity(64 * 1024, io::stdout());
+        let mut screen = Self { out, shown: Buffer::empty(Rect::default()) };
         screen.enter()?;
         Ok(screen)
     }
@@ -56,7 +56,7 @@ impl Screen {
     /// What stands there may be anything; the next frame is drawn whole.
     pub fn forget(&mut self) -> io::Result<()> {
         self.shown = Buffer::empty(Rect::default());
-        queue!(self.backend, Clear(ClearType::All))
+        queue!(self.out, Clear(ClearType::All))
     }
 
     pub fn size() -> Size {
@@ -71,20 +71,19 @@ impl Screen {
         }
         if self.shown.area != next.area {
             self.shown = Buffer::empty(next.area);
-            queue!(self.backend, Clear(ClearType::All))?;
+            queue!(self.out, Clear(ClearType::All))?;
         }
-        let changed = self.shown.diff(&next);
-        if !changed.is_empty() {
-            queue!(self.backend, BeginSynchronizedUpdate)?;
-            self.backend.draw(changed.into_iter())?;
-            queue!(self.backend, EndSynchronizedUpdate)?;
+        if self.shown != next {
+            queue!(self.out, BeginSynchronizedUpdate)?;
+            paint(&mut self.out, &self.shown, &next)?;
+            queue!(self.out, EndSynchronizedUpdate)?;
         }
         self.shown = next;
-        Write::flush(&mut self.backend)
+        self.out.flush()
     }
 
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.backend, CopyToClipboard::to_clipboard_from(text))
+        execute!(self.out, CopyToClipboard::to_clipboard_from(text))
     }
 }
 

@@ -1,0 +1,91 @@
+//! What a session sends and how long a frame takes, printed; bytes are the same on every machine and have bounds.
+//! `tests/bench console` runs these on the release binary, at the full subnet too.
+
+use std::time::{Duration, Instant};
+
+use super::pty::Session;
+
+/// Without true colours, as many terminals are.
+const SIXTEEN: [(&str, &str); 2] = [("TERM", "xterm-16color"), ("COLORTERM", "")];
+
+/// Bytes of whole frames: what a screen sends when it is drawn from nothing.
+fn whole_frame(session: &mut Session) -> usize {
+    session.quiet();
+    let before = session.bytes();
+    session.frame_after("\x0c");
+    session.bytes() - before
+}
+
+#[test]
+fn a_frame_has_its_bounds() {
+    for (colours, variables, bound) in
+        [("16 colours", &SIXTEEN[..], 6 * 1024), ("true colours", &[], 24 * 1024)]
+    {
+        let mut session = Session::open_with(&["--source", "sim:switch648"], variables, 120, 40);
+        session.until("spines");
+        for (screen, key, wanted) in
+            [("Fabric", "1\t", "PORTS"), ("Links", "2", "DEGRADED"), ("map", "1\t\t", "well")]
+        {
+            session.press(key);
+            session.until(wanted);
+            let bytes = whole_frame(&mut session);
+            println!("{screen} at 120x40 in {colours}, drawn from nothing: {bytes} bytes");
+            assert!(bytes <= bound, "{screen} in {colours}: {bytes} of {bound} bytes");
+        }
+    }
+}
+
+#[test]
+fn idle_costs_nothing_and_a_move_little() {
+    for (beside, width, bound) in [("with details", 200, 2048), ("without details", 100, 500)] {
+        let mut session = Session::open(&["--source", "sim:switch648"], width, 60);
+        session.until("spines");
+        session.press("2/switch-switch\r");
+        session.until("of 1296");
+        session.quiet();
+        let before = session.bytes();
+        std::thread::sleep(Duration::from_secs(1));
+        assert_eq!(session.raw_since(before).escape_ascii().to_string(), "", "an idle screen sends nothing");
+        session.frame_after("j");
+        session.quiet();
+        let moved = session.bytes() - before;
+        println!("a move of the cursor at {width}x60, {beside}: {moved} bytes; a second of nothing: 0");
+        assert!(moved <= bound, "{moved} of {bound} bytes for a move of the cursor, {beside}");
+    }
+}
+
+/// Nothing of this is asserted but that it happens.
+#[test]
+fn keys_are_answered_at_any_size() {
+    let long = std::env::var_os("FABDECK_LONG").is_some_and(|long| long == "1");
+    let fabrics: &[&str] = match long {
+        true => &["switch648", "switch3456", "kary,k=18,n=3", "full-subnet"],
+        false => &["switch648"],
+    };
+    for fabric in fabrics {
+        let begun = Instant::now();
+        let mut session = Session::open(&["--source", &format!("sim:{fabric}")], 120, 40);
+        session.until("1 Fabric");
+        let first = begun.elapsed();
+        session.until("switches,");
+        let sight = begun.elapsed();
+        session.quiet();
+        let all = begun.elapsed().saturating_sub(Duration::from_millis(1500));
+        session.press("2");
+        session.until("DEGRADED");
+        let mut took: Vec<Duration> =
+            (0..200).map(|at| session.frame_after(if at % 8 == 7 { "\x1b[6~" } else { "j" })).collect();
+        took.sort_unstable();
+        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+        println!(
+            "{fabric}: first frame {:.0} ms, fabric in sight {:.0} ms, all read and indexed {:.0} ms; key to frame {:.1} ms in the middle, {:.1} ms at the 99th of 100",
+            ms(first),
+            ms(sight),
+            ms(all),
+            ms(took[100]),
+            ms(took[198])
+        );
+        session.press("qq");
+        assert_eq!(session.ended(), 0);
+    }
+}
