@@ -21,7 +21,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let screen = state.current();
     let table = screen.table();
     let Some(listing) = screen.listing(&state.known) else {
-        canvas.text(area, 1, 0, &screen.when_empty(&state.known), Role::Dim);
+        let words = super::canvas::wrap(&screen.when_empty(&state.known), area.width.saturating_sub(2));
+        for (y, line) in (0..area.height).zip(words) {
+            canvas.text(area, 1, y, &line, Role::Dim);
+        }
         return;
     };
     let listing = &*listing;
@@ -66,6 +69,8 @@ struct Shown {
     column: usize,
     x: u16,
     width: u16,
+    /// What its texts would take.
+    widest: u16,
     right: bool,
 }
 
@@ -88,8 +93,12 @@ fn columns(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u
             break;
         }
         let right = matches!(about.kind, Kind::Number);
-        shown.push(Shown { column: *column, x, width: wide.min(room - x), right });
+        shown.push(Shown { column: *column, x, width: wide.min(room - x), widest, right });
         x += wide + GAP;
+    }
+    // What is left belongs to the last column, if it has use for it.
+    if let Some(last) = shown.last_mut() {
+        last.width = last.width.max(last.widest.min(room.saturating_sub(last.x)));
     }
     shown
 }

@@ -11,7 +11,7 @@ use crate::session::{counted, report_lines};
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let known = &state.known;
     let marks = match known.marks.len() {
-        0 => "nothing; f on any screen marks what the cursor is on, :random 3 draws links".to_owned(),
+        0 => "nothing yet: f marks what the cursor is on, :random 3 draws links".to_owned(),
         count => {
             let look = known.look.as_ref();
             let names = look.map(|look| known.marks.elements(look.fabric(), &look.names)).unwrap_or_default();
