@@ -7,24 +7,31 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::paths::{ElementLoss, Lost, Marks, Paths};
+use super::paths::{ElementLoss, Lost, Marks, Paths, Taken};
 use super::struck::Struck;
-use crate::fabric::{Fabric, Faults, Resolved, SwitchGraph};
+use crate::fabric::{Channel, Fabric, Faults, Resolved, SwitchGraph};
 
-/// Marks over paths, and what they take: at any time the same as `Paths::lost` of all of them.
+/// How many ports that keep some of their LIDs only are named.
+const NAMED: usize = 5;
+
+/// Marks over paths, and what they take.
 #[derive(Clone, Debug)]
 pub struct Marked {
     paths: Arc<Paths>,
     faults: Faults,
     /// Where the LIDs of each port lie.
     ports: Vec<Range<u32>>,
-    /// Pairs and (source, LID) that are lost on the way to each port, and over all.
-    taken: Vec<(u64, u64)>,
-    total: (u64, u64),
+    /// What is lost on the way to each port, and over all.
+    taken: Vec<Taken>,
+    total: Taken,
     alone: BTreeMap<Resolved, u64>,
     /// Pairs that cables connect, and would without marks.
     connected: u64,
     whole: u64,
+    /// Pairs that cables connected and one end of which failed.
+    ended: u64,
+    /// Links between switches that are down.
+    links: usize,
 }
 
 impl Marked {
@@ -34,12 +41,14 @@ impl Marked {
         let whole = connected(paths.graph(), &Marks::new(paths.graph(), &Struck::default()));
         Self {
             faults: Faults::new(),
-            taken: vec![(0, 0); ports.len()],
+            taken: vec![Taken::default(); ports.len()],
             ports,
-            total: (0, 0),
+            total: Taken::default(),
             alone: BTreeMap::new(),
             connected: whole,
             whole,
+            ended: 0,
+            links: 0,
             paths,
         }
     }
@@ -64,7 +73,7 @@ impl Marked {
         let one = Struck::of(fabric, self.paths.graph(), what);
         let touched = self.touched(&one);
         let marks = Marks::new(self.paths.graph(), &one);
-        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).0;
+        let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &one, &marks).pairs;
         let alone = touched.par_iter().with_min_len(256).map(of).sum();
         self.alone.insert(what, alone);
         Some(touched)
@@ -103,8 +112,20 @@ impl Marked {
     /// What all marks take together.
     pub fn lost(&self) -> Lost {
         let alone = |(what, pairs): (&Resolved, &u64)| ElementLoss { what: *what, pairs: *pairs };
-        let critical = self.whole.saturating_sub(self.connected);
-        self.paths.told(self.total, critical, self.alone.iter().map(alone).collect())
+        let (paths, Taken { pairs, lids, partial }) = (&self.paths, self.total);
+        let share = if paths.pairs() == 0 { 0.0 } else { pairs as f64 / paths.pairs() as f64 };
+        let named = self.taken.iter().zip(&self.ports).filter(|(taken, _)| taken.partial > 0);
+        Lost {
+            pairs,
+            share,
+            lids,
+            partial,
+            partial_ports: named.filter_map(|(_, lids)| paths.port_at(lids)).take(NAMED).collect(),
+            critical: self.whole.saturating_sub(self.connected),
+            ended: self.ended,
+            links: self.links,
+            elements: self.alone.iter().map(alone).collect(),
+        }
     }
 
     /// The ports to which a path crosses what is struck.
@@ -117,14 +138,45 @@ impl Marked {
         let struck = Struck::by(fabric, self.paths.graph(), &self.faults);
         let marks = Marks::new(self.paths.graph(), &struck);
         let of = |at: &usize| self.paths.taken_of_port(self.ports[*at].clone(), &struck, &marks);
-        let fresh: Vec<(u64, u64)> = touched.par_iter().with_min_len(256).map(of).collect();
+        let fresh: Vec<Taken> = touched.par_iter().with_min_len(256).map(of).collect();
         for (at, fresh) in touched.iter().zip(fresh) {
             let held = std::mem::replace(&mut self.taken[*at], fresh);
-            self.total.0 = self.total.0 - held.0 + fresh.0;
-            self.total.1 = self.total.1 - held.1 + fresh.1;
+            self.total = self.total.renewed(held, fresh);
         }
         self.connected = connected(self.paths.graph(), &marks);
+        self.ended = ended(self.paths.graph(), &marks);
+        self.links = links_down(self.paths.graph(), &marks);
     }
+}
+
+/// Ordered pairs of terminals with a LID that cables connect without marks, and one end of which failed.
+fn ended(graph: &SwitchGraph, marks: &Marks) -> u64 {
+    let (part, count) = graph.parts();
+    // Before the marks, and with them.
+    let mut ends = vec![[0u64; 2]; count as usize];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let at = (terminal.switch, terminal.switch_port.value());
+        let failed = marks.switches[terminal.switch as usize] || marks.ends.binary_search(&at).is_ok();
+        if let Some([before, after]) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *before += 1;
+            *after += u64::from(!failed);
+        }
+    }
+    let pairs = |count: u64| count * count.saturating_sub(1);
+    ends.iter().map(|[before, after]| pairs(*before) - pairs(*after)).sum()
+}
+
+/// Links between switches that marks take down, those of failed switches included.
+fn links_down(graph: &SwitchGraph, marks: &Marks) -> usize {
+    let channels = graph.channels().iter().enumerate();
+    let once = channels.filter(|(id, channel)| *id < channel.reverse.index());
+    let down = |(id, channel): &(usize, &Channel)| {
+        let ends = [channel.from, channel.to];
+        marks.channels[*id]
+            || marks.channels.get(channel.reverse.index()) == Some(&true)
+            || ends.iter().any(|switch| marks.switches[*switch as usize])
+    };
+    once.filter(down).count()
 }
 
 /// Ordered pairs of terminals with a LID that cables connect which are not marked.

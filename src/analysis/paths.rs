@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::expected::{Expected, expected_over};
 use super::struck::Struck;
-use crate::fabric::{Fabric, Faults, Lid, LinkId, NO_PATH, Resolved, Routes, SwitchGraph};
+use crate::fabric::{Lid, LinkId, PortId, Resolved, Routes, SwitchGraph};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
 use crate::routing::{Destination, Problem, Pulse, Refusal};
 
@@ -59,8 +59,16 @@ pub struct Lost {
     pub share: f64,
     /// (Source, LID) that had a path and have none now; the same as `pairs` where every port has one LID.
     pub lids: u64,
+    /// Ordered pairs that lose the paths to some LIDs of the destination and keep those to others.
+    pub partial: u64,
+    /// The first destinations of such pairs, in the order of their switches.
+    pub partial_ports: Vec<PortId>,
     /// Ordered pairs that no cable connects any more: what rerouting does not bring back.
     pub critical: u64,
+    /// Of these, the pairs one end of which failed itself or with its cable.
+    pub ended: u64,
+    /// Links between switches that the marks take down.
+    pub links: usize,
     /// Each mark on its own, in the order of the marks. Together they take no more than the sum.
     pub elements: Vec<ElementLoss>,
 }
@@ -69,6 +77,25 @@ pub struct Lost {
 pub struct ElementLoss {
     pub what: Resolved,
     pub pairs: u64,
+}
+
+/// What marks take of the paths to a port, or to all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Taken {
+    pub(super) pairs: u64,
+    pub(super) lids: u64,
+    pub(super) partial: u64,
+}
+
+impl Taken {
+    /// The same with other numbers for a part of it.
+    pub(super) fn renewed(self, held: Self, fresh: Self) -> Self {
+        Self {
+            pairs: self.pairs - held.pairs + fresh.pairs,
+            lids: self.lids - held.lids + fresh.lids,
+            partial: self.partial - held.partial + fresh.partial,
+        }
+    }
 }
 
 /// What becomes of a path.
@@ -84,11 +111,8 @@ impl Paths {
     pub fn new(problem: &Problem<'_>, routes: Arc<Routes>, pulse: &dyn Pulse) -> Result<Self, Refusal> {
         let graph = problem.graph.clone();
         let (switches, ways) = (graph.switch_count(), Ways::new(&graph));
-        let mut terminals = vec![0u16; switches];
-        for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
-            let count = &mut terminals[terminal.switch as usize];
-            *count = count.saturating_add(1);
-        }
+        let terminals: Vec<u16> =
+            graph.senders().into_iter().map(|count| u16::try_from(count).unwrap_or(u16::MAX)).collect();
         let ends = ends(problem);
         let mut sources = vec![0u16; ends.len() * switches];
         let index = Index { problem, routes: &routes, ways: &ways, terminals: &terminals };
@@ -142,31 +166,20 @@ impl Paths {
         &self.histogram
     }
 
-    /// What marks take; exact, from the indices. `fabric` is the one that the paths are of.
-    pub fn lost(&self, fabric: &Fabric, faults: &Faults) -> Lost {
-        let struck = Struck::by(fabric, &self.graph, faults);
-        let taken = self.taken(&struck);
-        let alone = |what: Resolved| {
-            let pairs = match faults.len() {
-                1 => taken.0,
-                _ => self.taken(&Struck::of(fabric, &self.graph, what)).0,
-            };
-            ElementLoss { what, pairs }
-        };
-        let critical = match faults.is_empty() {
-            true => 0,
-            false => connected_pairs(&self.graph)
-                .saturating_sub(connected_pairs(&SwitchGraph::new(fabric, faults))),
-        };
-        self.told(taken, critical, faults.iter().map(alone).collect())
+    /// Whether some port has several LIDs, so that a pair has several paths.
+    pub fn several_lids(&self) -> bool {
+        self.ports().iter().any(|lids| lids.len() > 1)
     }
 
-    pub(super) fn told(&self, (pairs, lids): (u64, u64), critical: u64, elements: Vec<ElementLoss>) -> Lost {
-        let share = if self.pairs() == 0 { 0.0 } else { pairs as f64 / self.pairs() as f64 };
-        Lost { pairs, share, lids, critical, elements }
+    /// The port that LIDs at a place belong to.
+    pub(super) fn port_at(&self, lids: &Range<u32>) -> Option<PortId> {
+        let end = self.ends.get(lids.start as usize)?;
+        let mut beside = self.graph.terminals_of(end.root).iter();
+        beside.find(|terminal| terminal.switch_port == end.destination.port).map(|terminal| terminal.port)
     }
 
-    /// What `faults` more links would take, drawn at random. With LMC it counts a pair once for each LID.
+    /// What `faults` more links would take, drawn at random: paths as (source, LID), as `Lost::lids` counts them; the
+    /// same as pairs where every port has one LID.
     pub fn expected(&self, faults: usize) -> Expected {
         let both = |(id, load): (usize, &u64)| {
             let reverse = self.graph.channels()[id].reverse.index();
@@ -174,17 +187,6 @@ impl Paths {
         };
         let links: Vec<u64> = self.load.iter().enumerate().filter_map(both).collect();
         expected_over(&self.histogram, &links, faults)
-    }
-
-    /// Pairs and (source, LID) that are lost.
-    fn taken(&self, struck: &Struck) -> (u64, u64) {
-        let marks = Marks::new(&self.graph, struck);
-        let taken = self
-            .ports()
-            .into_par_iter()
-            .with_min_len(256)
-            .map(|port| self.taken_of_port(port, struck, &marks));
-        taken.reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1))
     }
 
     /// The places of the LIDs of each port.
@@ -205,12 +207,13 @@ impl Paths {
         (&self.ends[places], rows.chunks_exact(switches.max(1)))
     }
 
-    /// Pairs and (source, LID) that are lost on the way to one port.
-    pub(super) fn taken_of_port(&self, port: Range<u32>, struck: &Struck, marks: &Marks) -> (u64, u64) {
+    /// What is lost on the way to one port.
+    pub(super) fn taken_of_port(&self, port: Range<u32>, struck: &Struck, marks: &Marks) -> Taken {
         let (ends, rows) = self.of_port(port);
         let lids = ends.iter().zip(rows).map(|(end, row)| self.taken_of(end, row, struck, marks)).sum();
-        let pairs = if ends.len() == 1 || lids == 0 { lids } else { self.pairs_of(ends, struck, marks) };
-        (pairs, lids)
+        let single = ends.len() == 1 || lids == 0;
+        let (pairs, partial) = if single { (lids, 0) } else { self.pairs_of(ends, struck, marks) };
+        Taken { pairs, lids, partial }
     }
 
     /// Whether a path to a port crosses anything of what is struck: if not, it costs the port nothing, whatever else
@@ -288,34 +291,35 @@ impl Paths {
             || marks.ends.binary_search(&(end.root, end.destination.port.value())).is_ok()
     }
 
-    /// Pairs that lose every LID of a port that has several.
-    fn pairs_of(&self, port: &[End], struck: &Struck, marks: &Marks) -> u64 {
-        let Some(end) = port.first() else { return 0 };
+    /// Pairs that lose every LID of a port that has several, and those that lose some and keep others.
+    fn pairs_of(&self, port: &[End], struck: &Struck, marks: &Marks) -> (u64, u64) {
+        let Some(end) = port.first() else { return (0, 0) };
         let gone = self.end_is_struck(end, marks);
-        let mut lost = 0;
+        let (mut lost, mut partial) = (0, 0);
         for switch in 0..self.graph.switch_count() as u32 {
             let at_home = u64::from(switch == end.root);
             let senders = u64::from(self.terminals[switch as usize]).saturating_sub(at_home);
-            let fates = port.iter().map(|end| self.fate(switch, end, marks));
-            let (had, stays) = fates.fold((false, false), |(had, stays), fate| {
-                (had || fate != Fate::Absent, stays || fate == Fate::Stays)
-            });
+            let mut fates = [false; 3];
+            port.iter().for_each(|end| fates[self.fate(switch, end, marks) as usize] = true);
+            let [_, stays, cut] = fates;
             let here = struck.terminals.iter().map(|at| &self.graph.terminals()[*at as usize]);
             let here = here.filter(|terminal| terminal.switch == switch && terminal.lid.is_some());
-            lost += match had {
-                true if gone || !stays => senders,
-                true => here.count() as u64,
-                false => 0,
-            };
+            let here = here.count() as u64;
+            match (stays, cut) {
+                (false, false) => {}
+                (false, true) => lost += senders,
+                (true, _) if gone => lost += senders,
+                (true, cut) => {
+                    lost += here;
+                    partial += if cut { senders.saturating_sub(here) } else { 0 };
+                }
+            }
         }
-        lost
+        (lost, partial)
     }
 
-    /// The channel and the switch that an entry leads to.
     fn next(&self, switch: u32, end: &End) -> Option<(usize, u32)> {
-        let port = self.routes.row(switch).get(end.destination.lid.index()).copied().unwrap_or(NO_PATH);
-        let way = self.ways.way(switch, port)?;
-        Some((self.graph.leaving(switch).start + way.place() as usize, way.to()))
+        self.ways.next(&self.graph, &self.routes, switch, end.destination.lid)
     }
 
     /// Whether the path from a switch crosses a mark.
@@ -368,18 +372,6 @@ fn ends(problem: &Problem<'_>) -> Vec<End> {
         own.into_iter().map(move |destination| End { root, destination })
     };
     problem.switches().flat_map(behind).collect()
-}
-
-/// Ordered pairs of terminals with a LID that cables connect.
-fn connected_pairs(graph: &SwitchGraph) -> u64 {
-    let (part, count) = graph.parts();
-    let mut terminals = vec![0u64; count as usize];
-    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
-        if let Some(count) = terminals.get_mut(part[terminal.switch as usize] as usize) {
-            *count += 1;
-        }
-    }
-    terminals.iter().map(|count| count * count.saturating_sub(1)).sum()
 }
 
 /// Builds the indices.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{BLOCK_LIDS, Fabric, Lft, NO_PATH, NodeId, Routes, Tables};
+use crate::fabric::{BLOCK_LIDS, Fabric, Lft, NodeId, Routes, Tables, block_of};
 
 /// One block of 64 LIDs of one switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub fn writes(
         };
         let new = routes.row(id.0);
         for block in 0..blocks(lft, new) {
-            let (old, new) = (slice(lft.bytes(), block), slice(new, block));
+            let (old, new) = (block_of(lft.bytes(), block), block_of(new, block));
             if old == new {
                 continue;
             }
@@ -63,16 +63,6 @@ fn unread(tables: &Tables, id: NodeId, block: u16) -> bool {
 
 fn blocks(lft: &Lft, new: &[u8]) -> u16 {
     lft.bytes().len().max(new.len()).div_ceil(BLOCK_LIDS.into()) as u16
-}
-
-/// A block of a table; what lies beyond its end leads nowhere.
-fn slice(bytes: &[u8], block: u16) -> [u8; BLOCK_LIDS as usize] {
-    let mut ports = [NO_PATH; BLOCK_LIDS as usize];
-    let start = usize::from(block) * usize::from(BLOCK_LIDS);
-    for (port, held) in ports.iter_mut().zip(bytes.iter().skip(start)) {
-        *port = *held;
-    }
-    ports
 }
 
 fn hex(bytes: &[u8]) -> String {

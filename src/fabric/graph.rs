@@ -122,6 +122,15 @@ impl SwitchGraph {
         &self.terminals[self.first_terminal[at] as usize..self.first_terminal[at + 1] as usize]
     }
 
+    /// Terminals with a LID of each switch: those that send and are sent to.
+    pub fn senders(&self) -> Vec<u32> {
+        let mut senders = vec![0; self.switch_count()];
+        for terminal in self.terminals.iter().filter(|terminal| terminal.lid.is_some()) {
+            senders[terminal.switch as usize] += 1;
+        }
+        senders
+    }
+
     /// For every switch the number of its connected part (u32::MAX for a failed one), and how many parts there are.
     pub fn parts(&self) -> (Vec<u32>, u32) {
         let mut part = vec![u32::MAX; self.switch_count()];

@@ -10,6 +10,15 @@ pub const NO_PATH: u8 = 0xFF;
 /// How many LIDs one block of a forwarding table covers.
 pub const BLOCK_LIDS: u16 = 64;
 
+/// A block of a row of ports; what lies beyond the end of the row leads nowhere.
+pub fn block_of(row: &[u8], block: u16) -> [u8; BLOCK_LIDS as usize] {
+    let mut ports = [NO_PATH; BLOCK_LIDS as usize];
+    let start = usize::from(block) * usize::from(BLOCK_LIDS);
+    let told = row.get(start..row.len().min(start + ports.len())).unwrap_or_default();
+    ports[..told.len()].copy_from_slice(told);
+    ports
+}
+
 /// A linear forwarding table: the egress port for each LID, 255 where there is none.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Lft {

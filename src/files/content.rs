@@ -66,6 +66,10 @@ pub struct NameFile {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GuidFile {
     pub guids: Vec<Guid>,
+    /// The line of each.
+    pub lines: Vec<u64>,
+    /// The last line, where the file ends within it.
+    pub cut: Option<u64>,
     pub notes: Notes,
 }
 

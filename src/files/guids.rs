@@ -78,6 +78,7 @@ pub fn read(input: Input<'_>) -> Result<GuidFile, Box<FileError>> {
         let (word, rest) = entry(text);
         if line.unended && rest.is_empty() && word.len() < "0x".len() + DIGITS {
             note_half_line(&mut file.notes, place(), text);
+            file.cut = Some(line.number);
             continue;
         }
         let found = guid_of(word).filter(|(guid, _)| *guid != Guid(0));
@@ -90,6 +91,7 @@ pub fn read(input: Input<'_>) -> Result<GuidFile, Box<FileError>> {
         }
         if known.insert(guid) {
             file.guids.push(guid);
+            file.lines.push(line.number);
         } else {
             file.notes.add(TWICE, place(), || format!("{guid} is in the list already"));
         }

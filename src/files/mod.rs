@@ -30,6 +30,9 @@ pub mod subnet_lst;
 pub mod bind;
 mod opensm;
 
+// What a batch system says.
+pub mod jobs;
+
 // What an incident leaves behind.
 mod counters_text;
 pub mod ibdiagnet;

@@ -10,8 +10,8 @@ use super::problem::Problem;
 use super::sssp;
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    // Lane 15 is for management.
-    let most = u32::from(request.lanes.min(15));
+    let given = problem.usable_lanes(request.lanes);
+    let most = u32::from(given);
     let mut routes = sssp::balanced(problem, Among::All, pulse)?;
     let mut layered = layer(problem, &mut routes, pulse)?;
     let balanced = layered.needed <= most;
@@ -20,7 +20,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         let fewer = layer(problem, &mut alike, pulse)?;
         if fewer.needed > most {
             let needed = layered.needed.min(fewer.needed);
-            return Err(Refusal::Lanes { engine: "dfsssp", needed, given: request.lanes });
+            return Err(Refusal::Lanes { engine: "dfsssp", needed, given });
         }
         (routes, layered) = (alike, fewer);
     }

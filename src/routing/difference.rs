@@ -9,7 +9,7 @@ use super::certificate::Scope;
 use super::certificate::dependencies::{Cycle, Dependencies, Traffic, add_tree};
 use super::problem::{Destination, Problem};
 use super::trees::{Distances, FAR, Reader, Tree, Ways, batches};
-use crate::fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes};
+use crate::fabric::{BLOCK_LIDS, Lanes, Lid, NO_PATH, PortNum, Routes, block_of};
 
 /// What changes between two sets of routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,15 +74,8 @@ fn row(old: &[u8], new: &[u8]) -> Difference {
     if old == new {
         return found;
     }
-    let size = usize::from(BLOCK_LIDS);
-    for start in (0..old.len().max(new.len())).step_by(size) {
-        let block = |row: &'_ [u8]| {
-            let mut held = [NO_PATH; BLOCK_LIDS as usize];
-            let told = row.get(start..row.len().min(start + size)).unwrap_or_default();
-            held[..told.len()].copy_from_slice(told);
-            held
-        };
-        let (here, there) = (block(old), block(new));
+    for block in 0..old.len().max(new.len()).div_ceil(BLOCK_LIDS.into()) {
+        let (here, there) = (block_of(old, block as u16), block_of(new, block as u16));
         let changed: u8 = here.iter().zip(&there).map(|(a, b)| u8::from(a != b)).sum();
         found.entries += u64::from(changed);
         found.blocks += u64::from(changed > 0);
@@ -146,10 +139,7 @@ struct Port {
 
 impl<'a> Change<'a> {
     fn new(problem: &'a Problem<'a>, old: &'a Routes, new: &'a Routes) -> Self {
-        let mut terminals = vec![0; problem.graph.switch_count()];
-        for terminal in problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
-            terminals[terminal.switch as usize] += 1;
-        }
+        let terminals = problem.graph.senders();
         let changed = changed_lids(problem, old, new);
         Self { problem, table: Ways::new(&problem.graph), old, new, changed, terminals }
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use super::problem::Problem;
 use crate::fabric::{Guid, Routes};
 
-/// What an operator may ask of an engine. What an engine has no use for it leaves alone.
+/// What an operator may ask of an engine. What one has no use for it leaves alone, and `Engine::no_use_for` tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The most lanes that may be used.
@@ -17,20 +17,11 @@ pub struct Request {
     pub io_nodes: Vec<Guid>,
     /// The node that the subnet manager sits on.
     pub manager: Option<Guid>,
-    /// Of everything that is drawn.
-    pub seed: u64,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self {
-            lanes: 8,
-            roots: Vec::new(),
-            compute_nodes: Vec::new(),
-            io_nodes: Vec::new(),
-            manager: None,
-            seed: 1,
-        }
+        Self { lanes: 8, roots: Vec::new(), compute_nodes: Vec::new(), io_nodes: Vec::new(), manager: None }
     }
 }
 
@@ -82,6 +73,14 @@ pub struct Promise {
     pub shortest: bool,
 }
 
+/// What of a request an engine looks at; the number of lanes is a limit that all keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Uses {
+    pub roots: bool,
+    /// Compute and I/O nodes.
+    pub roles: bool,
+}
+
 /// An engine of the registry.
 #[derive(Clone, Copy)]
 pub struct Engine {
@@ -90,7 +89,22 @@ pub struct Engine {
     /// One line, without a full stop.
     pub title: &'static str,
     pub promise: Promise,
+    pub uses: Uses,
     pub route: fn(&Problem<'_>, &Request, &dyn Pulse) -> Result<Answer, Refusal>,
+}
+
+impl Engine {
+    /// The lists of a request that change nothing here, by their options.
+    pub fn no_use_for(&self, request: &Request) -> Vec<&'static str> {
+        let Uses { roots, roles } = self.uses;
+        let given = [
+            ("--roots", &request.roots, roots),
+            ("--compute-nodes", &request.compute_nodes, roles),
+            ("--io-nodes", &request.io_nodes, roles),
+        ];
+        let unused = given.into_iter().filter(|(_, list, used)| !used && !list.is_empty());
+        unused.map(|(option, ..)| option).collect()
+    }
 }
 
 impl fmt::Debug for Engine {

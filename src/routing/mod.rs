@@ -22,7 +22,7 @@ pub(crate) mod trees;
 mod updn;
 mod updown;
 
-pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request};
+pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request, Uses};
 pub use heights::heights;
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, engine};

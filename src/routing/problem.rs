@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use crate::fabric::{Fabric, Faults, Lid, Lmc, NodeId, PortNum, Routes, SwitchGraph};
+use crate::fabric::{Fabric, Faults, Lid, Lmc, NodeId, PortId, PortNum, Routes, SwitchGraph};
+
+/// Lanes that a port can have for data: what is mapped to lane 15 is dropped, whatever a port has.
+pub const DATA_LANES: u8 = 15;
 
 /// A LID that routes lead to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,6 +66,26 @@ impl<'f> Problem<'f> {
 
     pub fn switches(&self) -> Range<u32> {
         0..self.graph.switch_count() as u32
+    }
+
+    /// How many lanes carry data on every cable that a path may take, those of adapters included, and the first port
+    /// that has no more. `None` where no port says so; lane 15 is for management.
+    pub fn lane_limit(&self) -> Option<(u8, PortId)> {
+        let fabric = self.fabric;
+        let port_of = |switch, number| fabric.port_of(NodeId(switch), number);
+        let between =
+            self.graph.channels().iter().filter_map(|channel| port_of(channel.from, channel.from_port));
+        let ends = self.graph.terminals().iter().flat_map(|terminal| {
+            [port_of(terminal.switch, terminal.switch_port), Some(terminal.port)].into_iter().flatten()
+        });
+        let told = |port: PortId| fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0);
+        between.chain(ends).filter_map(|port| Some((told(port)?.min(DATA_LANES), port))).min()
+    }
+
+    /// The lanes that routes may use when so many are asked for.
+    pub fn usable_lanes(&self, asked: u8) -> u8 {
+        let limit = self.lane_limit().map_or(DATA_LANES, |(lanes, _)| lanes);
+        asked.min(DATA_LANES).min(limit)
     }
 
     /// Routes in which nothing leads anywhere yet, with room for every LID.

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::engine::{Refusal, Request};
 use super::problem::Problem;
-use crate::fabric::{Guid, Node, NodeId, SwitchGraph};
+use crate::fabric::{Fabric, Guid, Node, NodeId, PortId, SwitchGraph};
 
 const FAR: u32 = u32::MAX;
 /// Host switches that a reading is judged on.
@@ -29,17 +29,50 @@ pub(super) fn is_aggregation(node: &Node) -> bool {
     node.facts.is_aggregation()
 }
 
-/// The hosts of each switch: compute nodes if they are given, else adapters but for aggregation nodes.
-pub(super) fn hosts(problem: &Problem<'_>, compute_nodes: &[Guid]) -> Vec<u32> {
-    let fabric = problem.fabric;
+/// Which adapters compute: those that are given, else all but aggregation nodes and those that serve.
+pub(super) struct Computing<'f> {
+    fabric: &'f Fabric,
+    given: Vec<Guid>,
+    serving: Vec<Guid>,
+}
+
+impl<'f> Computing<'f> {
+    pub(super) fn new(fabric: &'f Fabric, request: &Request) -> Self {
+        let sorted = |guids: &[Guid]| {
+            let mut guids = guids.to_vec();
+            guids.sort_unstable();
+            guids
+        };
+        Self { fabric, given: sorted(&request.compute_nodes), serving: sorted(&request.io_nodes) }
+    }
+
+    /// Lists name nodes, or ports as OpenSM's do.
+    pub(super) fn is(&self, port: PortId) -> bool {
+        let node = self.fabric.node(self.fabric.port(port).node);
+        match self.given.is_empty() {
+            true => !is_aggregation(node) && !self.serves(port),
+            false => self.among(&self.given, port),
+        }
+    }
+
+    /// Adapters that are given as those that serve the others.
+    pub(super) fn serves(&self, port: PortId) -> bool {
+        self.among(&self.serving, port)
+    }
+
+    fn among(&self, list: &[Guid], port: PortId) -> bool {
+        let port = self.fabric.port(port);
+        let own = [Some(self.fabric.node(port.node).guid()), port.facts.guid];
+        own.iter().flatten().any(|guid| list.binary_search(guid).is_ok())
+    }
+}
+
+/// The hosts of each switch: the adapters that compute.
+pub(super) fn hosts(problem: &Problem<'_>, request: &Request) -> Vec<u32> {
+    let computing = Computing::new(problem.fabric, request);
     let mut hosts = vec![0; problem.graph.switch_count()];
     for terminal in problem.graph.terminals() {
-        let node = fabric.node(fabric.port(terminal.port).node);
-        let counts = match compute_nodes.is_empty() {
-            true => !is_aggregation(node),
-            false => compute_nodes.contains(&node.guid()),
-        };
-        hosts[terminal.switch as usize] += u32::from(counts);
+        hosts[terminal.switch as usize] += u32::from(computing.is(terminal.port));
     }
     hosts
 }
@@ -224,9 +257,14 @@ fn ordered_steps(graph: &SwitchGraph, height: &[u32], from: u32) -> Vec<u32> {
 
 /// The heights of a tree, or why the fabric is none.
 pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Request) -> Result<Ranks, Refusal> {
-    let hosts = hosts(problem, &request.compute_nodes);
-    if !request.compute_nodes.is_empty() && hosts.iter().all(|hosts| *hosts == 0) {
-        let what = "none of the compute nodes given is an adapter on a live switch".to_owned();
+    let hosts = hosts(problem, request);
+    let given = !request.compute_nodes.is_empty() || !request.io_nodes.is_empty();
+    if given && hosts.iter().all(|hosts| *hosts == 0) {
+        let what = match request.compute_nodes.is_empty() {
+            true => "every adapter on a live switch is given as an I/O node, so none computes",
+            false => "none of the compute nodes given is an adapter on a live switch",
+        };
+        let what = what.to_owned();
         return Err(Refusal::Request { engine, what });
     }
     let readings = readings(engine, problem, request, &hosts)?;

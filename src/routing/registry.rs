@@ -1,6 +1,6 @@
 //! The engines, one line each.
 
-use super::engine::{Engine, Promise};
+use super::engine::{Engine, Promise, Uses};
 use super::{dfsssp, ftree, minhop, nue, sftree, sssp, updn};
 
 const SHORTEST: Promise = Promise {
@@ -19,31 +19,44 @@ const ACYCLIC: Promise = Promise {
     deadlock_free_switches: true,
 };
 
+const NOTHING: Uses = Uses { roots: false, roles: false };
+const TREE: Uses = Uses { roots: true, roles: true };
+
 /// In the order of help.
 pub static ENGINES: &[Engine] = &[
     Engine {
         id: "minhop",
         title: "shortest paths, balanced per switch",
         promise: SHORTEST,
+        uses: NOTHING,
         route: minhop::route,
     },
-    Engine { id: updn::ID, title: "Up*/Down*: any fabric, one lane", promise: ACYCLIC, route: updn::route },
+    Engine {
+        id: updn::ID,
+        title: "Up*/Down*: any fabric, one lane",
+        promise: ACYCLIC,
+        uses: TREE,
+        route: updn::route,
+    },
     Engine {
         id: ftree::ID,
         title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
         promise: Promise { terminals: false, switches: false, ..ACYCLIC },
+        uses: TREE,
         route: ftree::route,
     },
     Engine {
         id: sftree::ID,
         title: "fat-trees with every switch connected, one lane",
         promise: ACYCLIC,
+        uses: TREE,
         route: sftree::route,
     },
     Engine {
         id: "sssp",
         title: "shortest paths, balanced over the whole fabric",
         promise: SHORTEST,
+        uses: NOTHING,
         route: sssp::route,
     },
     Engine {
@@ -51,12 +64,14 @@ pub static ENGINES: &[Engine] = &[
         title: "routes of sssp, on lanes without cycles",
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: NOTHING,
         route: dfsssp::route,
     },
     Engine {
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
         promise: ACYCLIC,
+        uses: TREE,
         route: nue::route,
     },
 ];

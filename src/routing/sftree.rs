@@ -46,7 +46,7 @@ type Merit = (usize, bool, bool);
 /// For each part the bottom switch with most tops above it; not the manager's, with hosts, the lowest GUID among equals.
 pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Order) -> Vec<u32> {
     let (part, parts) = problem.graph.parts();
-    let hosts = ranks::hosts(problem, &request.compute_nodes);
+    let hosts = ranks::hosts(problem, request);
     let fabric = problem.fabric;
     let managers = problem.graph.terminals().iter().filter(|terminal| {
         let node = fabric.node(fabric.port(terminal.port).node);

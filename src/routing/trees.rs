@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::problem::{Destination, Problem};
-use crate::fabric::{Channel, NO_PATH, Routes, SwitchGraph};
+use crate::fabric::{Channel, Lid, NO_PATH, Routes, SwitchGraph};
 
 /// Of how many switches the destinations are looked at together: a word of the breadth-first search.
 pub const SWITCHES_AT_ONCE: usize = 64;
@@ -91,6 +91,13 @@ impl Ways {
     /// Where a port leads; `None` when to no other switch.
     pub fn way(&self, switch: u32, port: u8) -> Option<Way> {
         self.of(switch as usize).get(usize::from(port)).copied().filter(|way| way.leads_on())
+    }
+
+    /// The channel and the switch that the entry of a LID leads to.
+    pub fn next(&self, graph: &SwitchGraph, routes: &Routes, switch: u32, lid: Lid) -> Option<(usize, u32)> {
+        let port = routes.row(switch).get(lid.index()).copied().unwrap_or(NO_PATH);
+        let way = self.way(switch, port)?;
+        Some((graph.leaving(switch).start + way.place() as usize, way.to()))
     }
 
     fn of(&self, switch: usize) -> &[Way] {
@@ -464,7 +471,7 @@ pub fn place_of(graph: &SwitchGraph, id: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Lid, NodeId, PortNum, Resolved};
+    use crate::fabric::{Faults, NodeId, PortNum, Resolved};
     use crate::generate::{Spec, generate};
     use crate::routing::minhop::hop_matrix;
     use crate::routing::{NoPulse, Request, engine};

@@ -48,7 +48,7 @@ struct Heights {
 fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) -> Result<Heights, Refusal> {
     let ordered = |height| Heights { height, total: true };
     let graph = &problem.graph;
-    let hosts = ranks::hosts(problem, &request.compute_nodes);
+    let hosts = ranks::hosts(problem, request);
     let centres = ranks::centres(problem, &hosts);
     let name = |root: &u32| problem.fabric.node(crate::fabric::NodeId(*root)).guid().to_string();
     if !request.roots.is_empty() {

@@ -213,6 +213,12 @@ pub struct CheckArgs {
     /// Who may talk to whom, as OpenSM's partitions.conf says it: pairs that share no partition are no lost pairs
     #[arg(long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
+    /// Count permutation loads and shifts too; on a full subnet that takes a minute
+    #[arg(long)]
+    pub loads: bool,
+    /// Which hosts run which job, a host and a job a line: count the paths within jobs too
+    #[arg(long, value_name = "FILE")]
+    pub jobs: Option<PathBuf>,
     /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
@@ -228,7 +234,7 @@ pub struct FailArgs {
     #[arg(long, value_name = "N")]
     pub fail_random: Option<usize>,
     /// Of what is drawn
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "fail_random")]
     pub seed: u64,
 }
 

@@ -1,11 +1,13 @@
 //! `check`.
 
+use std::path::Path;
+
 use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
-use crate::fabric::{Faults, Tables};
+use crate::fabric::{Faults, JobMap, Tables};
 use crate::observe::{PathLevels, Place};
 use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{Look, Report, Sent, check_in_force, judged, report_lines};
+use crate::session::{LoadsWanted, Look, Report, Sent, check_in_force, judged, loads, report_lines, run_on};
 
 use super::args::{CheckArgs, LaneChoice};
 use super::context::Context;
@@ -52,10 +54,29 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         }
         LaneChoice::One | LaneChoice::Unknown => None,
     };
+    let jobs = args.jobs.as_ref().map(|file| jobs(context, &look, file)).transpose()?;
     let report = verdict(&look, choice, records.as_ref(), args.switches)?;
+    let wanted = LoadsWanted { patterns: args.loads, jobs: jobs.as_ref() };
+    let (patterns, jobs) = match (args.loads, wanted.jobs) {
+        (false, None) => (None, None),
+        _ => loads(&look, &look.observation.tables, wanted),
+    };
+    let report = Report { loads: patterns, jobs, ..report };
     write(context, &look, &report)?;
     let concluded = context.conclude(&look);
     Ok(if report.findings() { Exit::Findings } else { concluded })
+}
+
+/// Jobs by the ports of their hosts. A host that the fabric does not have is a mistake in the file.
+fn jobs(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<JobMap, Failure> {
+    let mut jobs = JobMap::default();
+    for line in context.outside.jobs(file).map_err(Failure::of_list)? {
+        run_on(look, &line.host, &line.job, &mut jobs).map_err(|error| {
+            let place = format!("{}:{}", file.display(), line.number);
+            Failure::new(Exit::BadInput, format!("{place}: FD-7903: {error}; mend the line"))
+        })?;
+    }
+    Ok(jobs)
 }
 
 fn verdict(

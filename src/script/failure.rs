@@ -58,6 +58,18 @@ impl From<SourceError> for Failure {
     }
 }
 
+impl Failure {
+    /// A list that an option names and that cannot be read is bad input, as one that is damaged; no source is missing.
+    pub fn of_list(error: SourceError) -> Self {
+        match error {
+            unreachable @ SourceError::Unreachable { .. } => {
+                Self::new(Exit::BadInput, unreachable.to_string())
+            }
+            other => other.into(),
+        }
+    }
+}
+
 impl From<QueryError> for Failure {
     fn from(error: QueryError) -> Self {
         Self::usage(error.to_string())

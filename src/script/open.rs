@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::{Adapter, Found};
 use crate::access::{Source, SourceError, Traffic};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
+use crate::files::content::GuidFile;
+use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
 
@@ -22,7 +24,10 @@ pub trait Outside {
     fn tables(&self, file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceError>;
 
     /// A list of GUIDs.
-    fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError>;
+    fn guids(&self, file: &Path) -> Result<GuidFile, SourceError>;
+
+    /// Which hosts run which job.
+    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError>;
 
     /// Who may talk to whom on this fabric; `manager` is the subnet manager's port, where it is known.
     fn partitions(

@@ -14,7 +14,7 @@ use super::{Exit, Failure, target, whatif};
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
     let engine = whatif::engine_named(&args.engine)?;
-    let look = context.look_with_tables()?;
+    let mut look = context.look_with_tables()?;
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a dump of \
@@ -23,7 +23,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     refuse_other_file(&args.output)?;
     let faults = whatif::faults(context, &look, &args.fail)?;
-    let request = whatif::request(context, &look, &args.route)?;
+    let request = whatif::request(context, &mut look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
     let outcome =
@@ -81,6 +81,9 @@ fn write(
     lines.push(("plan", file));
     write_pairs(context.output.out, context.output.paint, &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));
+    if !proposal.not_used.is_empty() {
+        context.output.say(&whatif::no_use(&plan.engine, &proposal.not_used));
+    }
     Ok(())
 }
 

@@ -195,13 +195,33 @@ fn check() -> Vec<(&'static str, Value)> {
     let texts = || list(text());
     let lost = closed(vec![("from", text()), ("to", text()), ("lid", number()), ("cause", text())]);
     let spread = closed(vec![("min", number()), ("mean", any()), ("max", number()), ("stddev", any())]);
+    let average = || closed(vec![("mean", any()), ("patterns", number()), ("settled", flag())]);
+    let loads = closed(vec![
+        ("hosts", number()),
+        ("worst_permutation", number()),
+        ("worst_exact", flag()),
+        ("average_bisect", average()),
+        ("average_permutation", average()),
+        ("average_dissemination", average()),
+        ("shift_degree", number()),
+        ("shift_steps", number()),
+        ("shift_steps_of", number()),
+    ]);
+    let used = || vec![("hosts", number()), ("max", number()), ("mean", any()), ("dark_fiber", any())];
+    let job = [vec![("job", text())], used()].concat();
+    let jobs = [vec![("count", number()), ("first", list(closed(job)))], used()].concat();
     vec![
+        ("scope", text()),
         ("pairs", number()),
         ("partitions", nullable(number())),
         ("unreachable", number()),
         ("by_kind", counts(&["hosts", "aggregation", "switches"])),
         ("by_cause", counts(&["cut_off", "no_route", "dead_end", "in_loop"])),
-        ("lost", list(lost)),
+        ("lost", list(lost.clone())),
+        ("lost_lids", number()),
+        ("partly_reached", number()),
+        ("partly", list(lost)),
+        ("failed_pairs", number()),
         ("loops", number()),
         ("loop_examples", list(texts())),
         ("lanes", number()),
@@ -218,16 +238,30 @@ fn check() -> Vec<(&'static str, Value)> {
         ("cycle_lane", nullable(number())),
         ("longest_path", number()),
         ("path_lengths", list(number())),
+        ("mean_stretch", any()),
+        ("worst_stretch", any()),
         ("edge_forwarding_index", spread),
         ("busiest", json!({ "type": "array" })),
+        ("channels", number()),
+        ("channels_in_use", number()),
+        ("dark_fiber", any()),
+        ("unused_links", number()),
+        ("unused_link_examples", texts()),
+        ("loads", nullable(loads)),
+        ("jobs", nullable(closed(jobs))),
         ("unaddressed", number()),
     ]
 }
 
 fn engine_row() -> Vec<(&'static str, Value)> {
     let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
-    let mut row =
-        vec![("engine", text()), ("ran", text()), ("refused", nullable(text())), ("remarks", list(text()))];
+    let mut row = vec![
+        ("engine", text()),
+        ("ran", text()),
+        ("refused", nullable(text())),
+        ("remarks", list(text())),
+        ("not_used", list(text())),
+    ];
     row.extend(counts.map(|key| (key, nullable(number()))));
     row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
     row
@@ -243,13 +277,20 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("linear", any()),
         ("best", number()),
         ("worst", number()),
+        ("counts", text()),
     ];
+    let partly = vec![("count", number()), ("first", list(text()))];
+    let element = vec![("element", text()), ("pairs", number())];
     vec![
         ("failed", list(text())),
         ("pairs", number()),
         ("lost_until_reroute", number()),
         ("lost_share", any()),
+        ("lost_lids", number()),
+        ("partly_reached", closed(partly)),
+        ("elements", list(closed(element))),
         ("cut_off_pairs", number()),
+        ("failed_end_pairs", number()),
         ("expected", closed(expected)),
         ("groups_cut", nullable(closed(groups))),
         ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),

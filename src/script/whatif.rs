@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::access::Wanted;
-use crate::analysis::{GroupsCut, groups_cut};
+use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
 use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
@@ -26,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let mut look = context.look(Wanted { tables: true, multicast: true, ..Wanted::default() })?;
     context.assume(&mut look)?;
     let faults = faults(context, &look, &args.fail)?;
-    let request = request(context, &look, &args.route)?;
+    let request = request(context, &mut look, &args.route)?;
     let tables = look.observation.tables.clone();
     if !tables.has_forwarding() {
         return Err(Failure::usage(
@@ -73,39 +73,51 @@ pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Re
 }
 
 /// What engines are asked for.
-pub fn request(context: &Context<'_, '_>, look: &Look, args: &RouteArgs) -> Result<Request, Failure> {
-    let list = |file: &Option<std::path::PathBuf>| match file {
+pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> Result<Request, Failure> {
+    let mut list = |file: &Option<std::path::PathBuf>| match file {
         Some(file) => guids(context, look, file),
         None => Ok(Vec::new()),
     };
+    let (roots, compute_nodes, io_nodes) =
+        (list(&args.roots)?, list(&args.compute_nodes)?, list(&args.io_nodes)?);
+    if let Some(both) = compute_nodes.iter().find(|guid| io_nodes.contains(guid)) {
+        return Err(Failure::usage(format!(
+            "FD-7916: {both} is in both lists, --compute-nodes and --io-nodes; take it out of one"
+        )));
+    }
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    Ok(Request {
-        lanes: args.lanes,
-        roots: list(&args.roots)?,
-        compute_nodes: list(&args.compute_nodes)?,
-        io_nodes: list(&args.io_nodes)?,
-        manager,
-        seed: 1,
-    })
+    Ok(Request { lanes: args.lanes, roots, compute_nodes, io_nodes, manager })
 }
 
 /// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
-fn guids(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<Vec<Guid>, Failure> {
-    let guids = context.outside.guids(file)?;
-    let fabric = look.fabric();
-    let strange = guids
-        .iter()
-        .find(|guid| fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none());
-    match strange {
-        None => Ok(guids),
-        Some(guid) => Err(Failure::new(
-            Exit::BadInput,
-            format!(
-                "{}: FD-7915: no node or port of this fabric has the GUID {guid}; mend the list",
-                file.display()
-            ),
-        )),
+fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<Guid>, Failure> {
+    let read = context.outside.guids(file).map_err(Failure::of_list)?;
+    let wrong = |line: Option<u64>, what: &str| {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        Failure::new(Exit::BadInput, format!("{}{line}: {what}", file.display()))
+    };
+    if read.cut.is_some() {
+        return Err(wrong(
+            read.cut,
+            "FD-7917: the file ends within this line, so the GUID may be cut; write all 16 digits, or end the line",
+        ));
     }
+    if read.guids.is_empty() {
+        return Err(wrong(
+            None,
+            "FD-7918: there is no GUID in this list; leave the option out, or name some nodes",
+        ));
+    }
+    let fabric = look.fabric();
+    let strange = |(guid, _): &(&Guid, &u64)| {
+        fabric.node_by_guid(**guid).is_none() && fabric.port_by_guid(**guid).is_none()
+    };
+    if let Some((guid, line)) = read.guids.iter().zip(&read.lines).find(strange) {
+        let what = format!("FD-7915: no node or port of this fabric has the GUID {guid}; mend the list");
+        return Err(wrong(Some(*line), &what));
+    }
+    look.observation.notes.extend(read.notes);
+    Ok(read.guids)
 }
 
 fn write(
@@ -115,7 +127,7 @@ fn write(
     cost: &Cost,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
-    let Cost { lost, expected, pairs } = cost;
+    let Cost { lost, expected, pairs, several_lids } = cost;
     let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
@@ -125,12 +137,18 @@ fn write(
         object.field("pairs", pairs)?;
         object.field("lost_until_reroute", &lost.pairs)?;
         object.field("lost_share", &lost.share)?;
+        object.field("lost_lids", &lost.lids)?;
+        let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
+        object.field("partly_reached", &partly)?;
+        object.field("elements", &elements(&failed, lost))?;
         object.field("cut_off_pairs", &lost.critical)?;
+        object.field("failed_end_pairs", &lost.ended)?;
         object.field(
             "expected",
             &serde_json::json!({
                 "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
                 "best": expected.best, "worst": expected.worst,
+                "counts": if *several_lids { "paths to a LID" } else { "pairs" },
             }),
         )?;
         object.field("groups_cut", &groups.as_ref().map(groups_object))?;
@@ -142,17 +160,23 @@ fn write(
     lines.push((
         "lost",
         format!(
-            "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good",
+            "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good{}",
             lost.pairs,
             lost.share * 100.0,
-            lost.critical
+            lost.critical,
+            ended(lost)
         ),
     ));
+    lines.extend(each_alone(&failed, lost));
+    if *several_lids {
+        lines.push(("some LIDs", partly_line(look, lost)));
+    }
     lines.push((
         "expected",
         format!(
-            "{:.1} pairs for {}; a single one takes {} to {}",
+            "{:.1} {} for {}; a single one takes {} to {}",
             expected.mean,
+            if *several_lids { "paths to a LID" } else { "pairs" },
             counted(expected.faults, "random link", "random links"),
             expected.best,
             expected.worst
@@ -167,8 +191,55 @@ fn write(
         let remarks = row.remarks.iter().filter(|_| context.output.verbose);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
+        if !row.not_used.is_empty() {
+            context.output.say(&no_use(row.engine, &row.not_used));
+        }
     }
     Ok(())
+}
+
+/// What was asked of an engine in vain.
+pub fn no_use(engine: &str, options: &[&str]) -> String {
+    format!("{engine}: has no use for {}", options.join(", "))
+}
+
+/// Who failed itself is cut off as well, and no route of anybody's can help it.
+fn ended(lost: &Lost) -> String {
+    match lost.ended {
+        0 => String::new(),
+        all if all == lost.critical => ", as one end failed".to_owned(),
+        some => format!(", {some} of them as one end failed"),
+    }
+}
+
+/// What each mark takes alone, where there are several.
+fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
+    const SHOWN: usize = 4;
+    if failed.len() < 2 {
+        return Vec::new();
+    }
+    let mut most: Vec<(&String, u64)> =
+        failed.iter().zip(lost.elements.iter().map(|element| element.pairs)).collect();
+    most.sort_by_key(|(_, pairs)| std::cmp::Reverse(*pairs));
+    most.into_iter().take(SHOWN).map(|(name, pairs)| ("  alone", format!("{name}: {pairs}"))).collect()
+}
+
+fn elements(failed: &[String], lost: &Lost) -> Vec<serde_json::Value> {
+    let each = failed.iter().zip(&lost.elements);
+    each.map(|(name, element)| serde_json::json!({ "element": name, "pairs": element.pairs })).collect()
+}
+
+fn partly_named(look: &Look, lost: &Lost) -> Vec<String> {
+    lost.partial_ports.iter().map(|port| look.port_name(*port)).collect()
+}
+
+/// `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.
+fn partly_line(look: &Look, lost: &Lost) -> String {
+    let such_as = match lost.partial {
+        0 => String::new(),
+        _ => format!(", such as to {}", partly_named(look, lost).join(", ")),
+    };
+    format!("{} pairs keep some LIDs only{such_as}; {} paths to a LID are lost", lost.partial, lost.lids)
 }
 
 /// How many groups are named.

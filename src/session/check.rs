@@ -2,12 +2,18 @@
 
 use serde::Serialize;
 
-use crate::fabric::{ChannelId, Fabric, Faults, Lid, NodeId, Partitions, PortId, Routes, Tables};
+use crate::fabric::{ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, Routes, Tables};
 use crate::observe::Adaptive;
-use crate::routing::certificate::{Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among};
+use crate::routing::certificate::{
+    Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among, pairs_in_scope,
+};
 use crate::routing::{Cause, Problem, Pulse, Refusal};
 
 use super::Look;
+use super::loads::{JobReport, LoadReport};
+
+/// How many links that carry nothing are named.
+const UNUSED: usize = 10;
 
 /// What is said of the busiest channels and the spread over all.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -47,6 +53,8 @@ pub struct Lost {
 /// A certificate by name.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
+    /// What it holds for: unicast by forwarding tables.
+    pub scope: &'static str,
     /// Ordered pairs of terminal ports; with switches, of switches too.
     pub pairs: u64,
     /// Partitions with members; pairs are then those that share one. `None`: all talk to all.
@@ -56,6 +64,14 @@ pub struct Report {
     pub by_cause: ByCause,
     /// The first of them.
     pub lost: Vec<Lost>,
+    /// (Source, LID) without a path, where cables lead there.
+    pub lost_lids: u64,
+    /// Pairs that reach the destination by some of its LIDs only.
+    pub partly_reached: u64,
+    /// The first of them, each with the first LID that is not reached.
+    pub partly: Vec<Lost>,
+    /// Pairs that marks take away, as one end is marked itself or with its cable; no pair above counts them.
+    pub failed_pairs: u64,
     pub loops: u64,
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
@@ -86,9 +102,24 @@ pub struct Report {
     pub longest_path: u32,
     /// Pairs by the hops of their path.
     pub path_lengths: Vec<u64>,
+    /// Hops over the fewest possible.
+    pub mean_stretch: f64,
+    pub worst_stretch: f64,
     pub edge_forwarding_index: Balance,
     /// The busiest channels with the paths over them.
     pub busiest: Vec<(String, u64)>,
+    /// Channels between switches, and how many of them carry a path.
+    pub channels: u64,
+    pub channels_in_use: u64,
+    /// Percent of the channels that carry none, all terminals taken as one job.
+    pub dark_fiber: f64,
+    /// Links that carry none either way, and the first of them.
+    pub unused_links: usize,
+    pub unused_link_examples: Vec<String>,
+    /// Permutation loads, where they were asked for.
+    pub loads: Option<LoadReport>,
+    /// What running jobs make of channels, where some were given.
+    pub jobs: Option<JobReport>,
     /// Terminals without a LID, which no pair counts.
     pub unaddressed: u64,
 }
@@ -103,6 +134,7 @@ impl Report {
     /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
     pub fn findings(&self) -> bool {
         self.unreachable > self.by_cause.cut_off
+            || self.partly_reached > 0
             || self.loops > 0
             || self.deadlock_free == Some(false)
             || !self.lane_limits.is_empty()
@@ -145,6 +177,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
     let verdict = if unknown { acyclic.then_some(true) } else { certificate.deadlock_free };
     let adaptive = look.observation.adaptive;
     Report {
+        scope: "unicast",
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::count),
         unreachable: lost.total(),
@@ -160,6 +193,10 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
             in_loop: lost.by_cause(Cause::Loop),
         },
         lost: lost.first.iter().map(|pair| names.lost(pair.from, pair.to, pair.cause)).collect(),
+        lost_lids: lost.lids,
+        partly_reached: lost.partial,
+        partly: lost.first_partial.iter().map(|pair| names.lost(pair.from, pair.to, pair.cause)).collect(),
+        failed_pairs: failed_pairs(look, problem, certificate),
         loops: certificate.loops.count,
         loop_examples: certificate.loops.first.iter().map(|round| names.switches(&round.switches)).collect(),
         lanes: certificate.lanes.len(),
@@ -177,6 +214,8 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         cycle_lane: cycle.map(|cycle| cycle.lane.value()),
         longest_path: certificate.lengths.longest,
         path_lengths: certificate.lengths.histogram.clone(),
+        mean_stretch: certificate.lengths.mean_stretch,
+        worst_stretch: certificate.lengths.worst_stretch,
         edge_forwarding_index: Balance {
             min: index.min,
             mean: index.mean,
@@ -184,8 +223,25 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
             stddev: index.stddev,
         },
         busiest: index.worst.iter().map(|(channel, paths)| (names.channel(*channel), *paths)).collect(),
+        channels: index.channels,
+        channels_in_use: index.channels - index.unused,
+        dark_fiber: 100.0 * index.unused as f64 / index.channels.max(1) as f64,
+        unused_links: index.unused_links.len(),
+        unused_link_examples: index.unused_links.iter().take(UNUSED).map(|link| names.link(*link)).collect(),
+        loads: None,
+        jobs: None,
         unaddressed: certificate.unaddressed,
     }
+}
+
+/// Pairs that there would be without marks.
+fn failed_pairs(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> u64 {
+    if problem.faults.is_empty() {
+        return 0;
+    }
+    let none = Faults::new();
+    let whole = Problem::new(problem.fabric, &none);
+    pairs_in_scope(&whole, &certificate.scope, look.partitions.as_ref()).saturating_sub(certificate.pairs)
 }
 
 /// Names for what a certificate knows by number.
@@ -208,6 +264,12 @@ impl Names<'_, '_> {
         let channel = self.problem.graph.channel(id);
         let (from, to) = (self.look.name(NodeId(channel.from)), self.look.name(NodeId(channel.to)));
         format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
+    }
+
+    /// `leaf0[3] - spine1[1]`.
+    fn link(&self, id: LinkId) -> String {
+        let link = self.fabric().link(id);
+        format!("{} - {}", self.look.port_name(link.a), self.look.port_name(link.b))
     }
 
     fn owner(&self, lid: Lid) -> String {

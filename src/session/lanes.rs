@@ -150,15 +150,9 @@ fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
     format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
 }
 
-/// What an engine may use: no more lanes than every port between switches has. The remark names the first that has
-/// fewest.
+/// What an engine may use: no more lanes than every port on the way has. The remark names the first that has fewest.
 pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request, Option<String>) {
-    let fabric = look.fabric();
-    let ports = problem.graph.channels().iter().filter_map(|channel| {
-        let port = fabric.port_of(crate::fabric::NodeId(channel.from), channel.from_port)?;
-        Some((fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0)?, port))
-    });
-    match ports.min() {
+    match problem.lane_limit() {
         Some((lanes, port)) if lanes < request.lanes => {
             let given = request.lanes;
             let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_name(port));
@@ -166,4 +160,15 @@ pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request
         }
         _ => (request.clone(), None),
     }
+}
+
+/// The port that routes ask too many lanes of, where they use more than every port on the way has.
+pub(super) fn beyond_limit(look: &Look, problem: &Problem<'_>, used: &[u8]) -> Vec<String> {
+    let top = used.iter().max().map_or(0, |lane| lane + 1);
+    let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);
+    let text = |(lanes, port)| {
+        let word = if lanes == 1 { "lane" } else { "lanes" };
+        format!("port {} has {lanes} {word} and the routes use {top}", look.port_name(port))
+    };
+    short.map(text).into_iter().collect()
 }

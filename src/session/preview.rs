@@ -49,9 +49,10 @@ impl Preview {
         self.marked.become_marked(look.fabric(), faults);
     }
 
-    /// What the marks cost, and what as many random ones would.
+    /// What the marks cost, and what as many random links as they take down would.
     pub fn cost(&self) -> Cost {
-        let expected = self.paths.expected(self.faults().len().max(1));
-        Cost { lost: self.marked.lost(), expected, pairs: self.paths.pairs() }
+        let lost = self.marked.lost();
+        let expected = self.paths.expected(lost.links.max(1));
+        Cost { lost, expected, pairs: self.paths.pairs(), several_lids: self.paths.several_lids() }
     }
 }

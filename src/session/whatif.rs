@@ -8,7 +8,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use super::check::{Report, report, unread_tables};
-use super::lanes::capped;
+use super::lanes::{beyond_limit, capped};
 use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
 use crate::analysis::{Expected, Lost};
@@ -50,9 +50,11 @@ pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
     pub lost: Lost,
-    /// For as many further failures as there are marks, one at least.
+    /// For as many random links as the marks take down, one at least.
     pub expected: Expected,
     pub pairs: u64,
+    /// Some port has several LIDs: what is expected counts paths as (source, LID), not pairs.
+    pub several_lids: bool,
 }
 
 /// Lost paths of tables.
@@ -72,7 +74,8 @@ pub(super) fn in_force(look: &Look, tables: &Tables, faults: &Faults) -> Routes 
 pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> Result<Report, Refusal> {
     let problem = Problem::new(look.fabric(), faults);
     let certificate = certify_among(&problem, routes, scope, look.partitions.as_ref(), &NoPulse)?;
-    Ok(report(look, &problem, &certificate))
+    let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
+    Ok(Report { lane_limits, ..report(look, &problem, &certificate) })
 }
 
 /// What an engine makes of a fabric with its faults.
@@ -84,6 +87,8 @@ pub struct Proposal {
     /// Old and new paths together cannot wait for each other; `None` where lanes of the old ones are not known.
     pub transition_safe: Option<bool>,
     pub remarks: Vec<String>,
+    /// What of the request the engine has no use for, by option.
+    pub not_used: Vec<&'static str>,
     pub took: Took,
 }
 
@@ -136,6 +141,7 @@ pub fn propose(
         transition_safe: safe.filter(|_| unread_tables(&problem, tables) == 0),
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
+        not_used: engine.no_use_for(&request),
         took,
     })
 }
@@ -163,6 +169,8 @@ pub struct EngineRow {
     /// How much of it was computed for these marks: `full`, nothing was taken over from other marks.
     pub ran: &'static str,
     pub remarks: Vec<String>,
+    /// Options that change nothing of what it does.
+    pub not_used: Vec<&'static str>,
 }
 
 impl EngineRow {
@@ -191,6 +199,7 @@ impl EngineRow {
             transition_safe: proposal.and_then(|proposal| proposal.transition_safe),
             ran: "full",
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
+            not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
         }
     }
 }

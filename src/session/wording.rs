@@ -1,6 +1,7 @@
 //! A certificate in words.
 
 use super::Report;
+use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
 
 /// A label and what it says, line by line.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
@@ -33,6 +34,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     if report.unreachable > 0 {
         pairs.extend(lost_lines(report));
     }
+    pairs.extend(partly_lines(report));
     pairs.push(("loops", if report.loops == 0 { "none".to_owned() } else { report.loops.to_string() }));
     pairs.extend(report.loop_examples.iter().take(3).map(|round| ("  such as", round.join(" -> "))));
     pairs.push(("deadlock", deadlock(report)));
@@ -44,10 +46,20 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         pairs.extend(waits.map(|(channel, path)| ("  waits", format!("{channel}, by the path {path}"))));
     }
     if !report.lane_limits.is_empty() {
-        pairs.push(("dropped", format!("{} paths, for want of a lane on their way", report.limited_paths)));
+        let which = match report.limited_paths {
+            0 => "paths on lanes that a port on their way does not have".to_owned(),
+            some => format!("{some} paths, for want of a lane on their way"),
+        };
+        pairs.push(("dropped", which));
         pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
     }
-    pairs.push(("longest path", format!("{} hops between switches", report.longest_path)));
+    let stretch = match report.worst_stretch {
+        worst if worst > 1.0 => {
+            format!("; {:.2} times the fewest on average, {worst:.2} at worst", report.mean_stretch)
+        }
+        _ => String::new(),
+    };
+    pairs.push(("longest path", format!("{} hops between switches{stretch}", report.longest_path)));
     let balance = format!(
         "{} to {}, mean {:.1}, deviation {:.1} paths a channel",
         index.min, index.max, index.mean, index.stddev
@@ -56,6 +68,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     pairs.extend(
         report.busiest.iter().take(3).map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))),
     );
+    pairs.extend(usage_lines(report));
     if report.unread_tables > 0 {
         let tables = format!(
             "the tables of {} switches; pairs over them count as without a path",
@@ -66,7 +79,84 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
     if report.unaddressed > 0 {
         pairs.push(("not counted", format!("{} terminals without a LID", report.unaddressed)));
     }
+    if report.failed_pairs > 0 {
+        let failed = format!("{} pairs one end of which is marked as failed", report.failed_pairs);
+        pairs.push(("not counted", failed));
+    }
+    pairs.push(("holds for", "unicast by forwarding tables".to_owned()));
     pairs
+}
+
+/// Pairs that keep some LIDs of a port only, and the first of them.
+fn partly_lines(report: &Report) -> Vec<(&'static str, String)> {
+    if report.partly_reached == 0 {
+        return Vec::new();
+    }
+    let count = format!(
+        "{} pairs reach a port by some of its LIDs only; paths to a LID that are missing: {}",
+        report.partly_reached, report.lost_lids
+    );
+    let such_as = report.partly.iter().take(5);
+    let such_as = such_as.map(|lost| {
+        ("  such as", format!("{} to {} by LID {} ({})", lost.from, lost.to, lost.lid, lost.cause))
+    });
+    std::iter::once(("some LIDs", count)).chain(such_as).collect()
+}
+
+/// What of the fabric carries paths, under which loads.
+fn usage_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let Report { channels, channels_in_use, dark_fiber, unused_links, .. } = report;
+    let mut lines = vec![(
+        "in use",
+        format!("{channels_in_use} of {channels} channels between switches, {dark_fiber:.1} % dark fiber"),
+    )];
+    if *unused_links > 0 {
+        let more = if *unused_links > 3 { ", ..." } else { "" };
+        let first: Vec<&str> = report.unused_link_examples.iter().take(3).map(String::as_str).collect();
+        lines.push(("  unused", format!("{unused_links} links: {}{more}", first.join(", "))));
+    }
+    lines.extend(report.loads.iter().flat_map(load_lines));
+    lines.extend(report.jobs.iter().flat_map(job_lines));
+    lines
+}
+
+fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
+    let worst = match loads.worst_exact {
+        true => format!("{} flows on a channel at worst", loads.worst_permutation),
+        false => format!("no more than {} flows on a channel", loads.worst_permutation),
+    };
+    let told = |average: &Bandwidth| {
+        let doubt = if average.settled { "" } else { " (not settled)" };
+        format!("{:.3}{doubt}", average.mean)
+    };
+    let average = format!(
+        "{} bisect, {} full permutation, {} dissemination",
+        told(&loads.average_bisect),
+        told(&loads.average_permutation),
+        told(&loads.average_dissemination)
+    );
+    let steps = match loads.shift_steps == loads.shift_steps_of {
+        true => "every step".to_owned(),
+        false => format!("{} of {} steps", loads.shift_steps, loads.shift_steps_of),
+    };
+    let shift = format!("{} flows of one step on one channel at most ({steps})", loads.shift_degree);
+    vec![
+        ("permutations", format!("{worst}, of {} hosts", loads.hosts)),
+        ("  bandwidth", average),
+        ("shifts", shift),
+    ]
+}
+
+fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
+    let all = format!(
+        "{} on {} hosts: {} paths of theirs on a channel at most, mean {:.1}, {:.1} % dark fiber",
+        jobs.count, jobs.hosts, jobs.max, jobs.mean, jobs.dark_fiber
+    );
+    let first = jobs.first.iter().take(5).map(|row| {
+        let JobRow { job, hosts, max, dark_fiber, .. } = row;
+        ("  job", format!("{job} on {hosts} hosts: {max} at most, {dark_fiber:.1} % dark fiber"))
+    });
+    std::iter::once(("jobs", all)).chain(first).collect()
 }
 
 /// Why pairs have no path, and the first of them.

@@ -8,7 +8,7 @@ use super::assemble::Assembly;
 use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::files::content::Content;
 use crate::files::text::Input;
-use crate::files::{Format, detect};
+use crate::files::{FileError, Format, detect};
 use crate::observe::{Notes, Observation, Place};
 
 /// A full-subnet dump is about 35 MB and its tables below 2 GB; beyond that something is wrong.
@@ -51,6 +51,15 @@ impl Source for FilesSource {
 /// One file, whatever it holds.
 pub fn read_content(path: &Path) -> Result<Content, SourceError> {
     read_known(path).map(|(_, content)| content)
+}
+
+/// One file as what the reader takes, whatever it looks like.
+pub fn read_as<T>(
+    path: &Path,
+    read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
+) -> Result<T, SourceError> {
+    let bytes = read_file(path)?;
+    Ok(read(Input::new(&shown(path), &bytes))?)
 }
 
 fn read_known(path: &Path) -> Result<(&'static Format, Content), SourceError> {

@@ -9,7 +9,7 @@ mod simulated;
 pub mod socket;
 mod umad;
 
-pub use disk::{FilesSource, read_content};
+pub use disk::{FilesSource, read_as, read_content};
 pub use generated::generated;
 pub use live::{Done, Keys, LiveSource, Policy, SetError, Setter, Target, look};
 pub use open::{LiveOptions, open};

@@ -48,7 +48,11 @@ fn marks(fabric: &Fabric, problem: &Problem<'_>, old: &Routes) -> Outcome<()> {
         writeln!(io::stdout(), "  {} pairs lost", marked.lost().pairs)?;
     }
     let faults = marked.faults().clone();
-    step("the same marks from nothing", || paths.lost(fabric, &faults))?;
+    step("the same marks from nothing", || {
+        let mut all = Marked::new(Arc::clone(&paths));
+        all.become_marked(fabric, &faults);
+        all.lost()
+    })?;
     if let Some(link) = picked.first() {
         step("take one back, lost paths", || marked.unmark(fabric, Resolved::Link(*link)))?;
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fabdeck::analysis::{Marked, Paths};
+use fabdeck::analysis::{Lost, Marked, Paths};
 use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes};
 use fabdeck::routing::certificate::Kind;
 use fabdeck::routing::{Cause, NoPulse, Problem};
@@ -11,8 +11,15 @@ use rayon::prelude::*;
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
 use crate::routing::{fabric, route};
 
-fn paths(problem: &Problem<'_>, routes: &Routes) -> Paths {
-    Paths::new(problem, Arc::new(routes.clone()), &NoPulse).unwrap()
+fn paths(problem: &Problem<'_>, routes: &Routes) -> Arc<Paths> {
+    Arc::new(Paths::new(problem, Arc::new(routes.clone()), &NoPulse).unwrap())
+}
+
+/// What marks take, found from nothing.
+fn lost(index: &Arc<Paths>, fabric: &Fabric, marks: &Faults) -> Lost {
+    let mut marked = Marked::new(Arc::clone(index));
+    marked.become_marked(fabric, marks);
+    marked.lost()
 }
 
 /// The path between every two terminals that has one: the links that it takes, those of both ends included.
@@ -69,7 +76,7 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
                 marks.node_failed(NodeId(*from)) || links.iter().any(|link| failed[link.index()])
             });
             let gone = gone.count();
-            let lost = index.lost(&fabric, &marks);
+            let lost = lost(&index, &fabric, &marks);
             assert_eq!(lost.pairs, gone as u64, "seed {seed}: {marks:?}");
             assert_eq!(lost.lids, lost.pairs, "seed {seed}");
             let critical = connected(&problem) - connected(&Problem::new(&fabric, &marks));
@@ -80,7 +87,7 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
             taken += usize::from(gone > 0);
         }
         // A mark that is taken back leaves nothing behind.
-        assert_eq!(index.lost(&fabric, &Faults::default()), fabdeck::analysis::Lost::default());
+        assert_eq!(lost(&index, &fabric, &Faults::default()), fabdeck::analysis::Lost::default());
     }
     assert!(taken > 600, "{taken}");
 }
@@ -125,7 +132,7 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
             (0..1 + dice.below(4)).for_each(|_| {
                 marks.mark(any_mark(&fabric, &mut dice));
             });
-            let (mut pairs, mut lids) = (0, 0);
+            let (mut pairs, mut lids, mut partial, mut ended) = (0, 0, 0, 0);
             for from in problem.graph.terminals() {
                 for to in problem.graph.terminals().iter().filter(|to| to.port != from.port) {
                     let base = u32::from(to.lid.unwrap().value());
@@ -141,11 +148,18 @@ fn with_two_lids_a_pair_is_lost_when_both_are() {
                     let stands = stands.count() as u64;
                     lids += 2 - stands;
                     pairs += u64::from(stands == 0);
-                    saved += u64::from(stands == 1);
+                    partial += u64::from(stands == 1);
+                    ended += u64::from(!(up(from.port) && up(to.port)));
                 }
             }
-            let lost = index.lost(&fabric, &marks);
-            assert_eq!((lost.pairs, lost.lids), (pairs, lids), "{name}: {marks:?}");
+            let lost = lost(&index, &fabric, &marks);
+            let told = (lost.pairs, lost.lids, lost.partial, lost.ended);
+            assert_eq!(told, (pairs, lids, partial, ended), "{name}: {marks:?}");
+            assert_eq!(lost.partial_ports.is_empty(), partial == 0, "{name}: {marks:?}");
+            let links = fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id));
+            let down = links.filter(|id| marks.link_failed(&fabric, *id)).count();
+            assert_eq!(lost.links, down, "{name}: {marks:?}");
+            saved += partial;
         }
         assert!(saved > 0, "{name}");
     }
@@ -167,7 +181,7 @@ fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
         if seed % 2 == 1 {
             damage(&problem, &mut routes, &mut dice);
         }
-        let index = Arc::new(paths(&problem, &routes));
+        let index = paths(&problem, &routes);
         let mut marked = Marked::new(Arc::clone(&index));
         let mut jump = marked.clone();
         for _ in 0..16 {
@@ -189,7 +203,7 @@ fn marks_that_come_and_go_leave_what_a_look_from_nothing_finds() {
             spared += usize::from(looked.is_some_and(|ports| ports < problem.graph.terminals().len()));
             assert_eq!(
                 marked.lost(),
-                index.lost(&fabric, marked.faults()),
+                lost(&index, &fabric, marked.faults()),
                 "seed {seed}: {:?}",
                 marked.faults()
             );
@@ -216,6 +230,9 @@ fn with_two_lids_a_missing_entry_costs_a_lid_and_no_pair() {
     for (lid, lids, pairs) in [(second, senders, 0), (base, 2 * senders, senders)] {
         routes.set(from.switch, lid, None);
         let seen = certificate(&problem, &routes, false);
+        let partial: Vec<_> = seen.lost.first_partial.iter().map(|pair| (pair.to, pair.cause)).collect();
+        assert_eq!(seen.lost.partial, senders - pairs);
+        assert_eq!(partial, vec![(second, Cause::NoRoute); (senders - pairs) as usize]);
         assert_eq!((seen.lost.lids, seen.lost.total()), (lids, pairs), "{:?}", seen.lost);
         assert_eq!(seen.lost.by_cause(Cause::NoRoute), pairs);
     }
@@ -246,8 +263,13 @@ fn pairs_of_aggregation_nodes_are_counted_apart() {
 }
 
 /// The mean of lost pairs over some seeds, Proposition 4.2, and the exact mean.
-fn curve(fabric: &Fabric, index: &Paths, links: &[LinkId], (faults, seeds): (usize, u64)) -> (f64, f64, f64) {
-    let lost = |seed: u64| {
+fn curve(
+    fabric: &Fabric,
+    index: &Arc<Paths>,
+    links: &[LinkId],
+    (faults, seeds): (usize, u64),
+) -> (f64, f64, f64) {
+    let taken = |seed: u64| {
         let mut dice = Dice(seed * 7_919 + faults as u64);
         let mut drawn = links.to_vec();
         let mut marks = Faults::default();
@@ -256,9 +278,9 @@ fn curve(fabric: &Fabric, index: &Paths, links: &[LinkId], (faults, seeds): (usi
             drawn.swap(at, other);
             marks.mark(Resolved::Link(drawn[at]));
         }
-        index.lost(fabric, &marks).pairs
+        lost(index, fabric, &marks).pairs
     };
-    let sum: u64 = (1..=seeds).into_par_iter().map(lost).sum();
+    let sum: u64 = (1..=seeds).into_par_iter().map(taken).sum();
     let expected = index.expected(faults);
     (sum as f64 / seeds as f64, expected.linear, expected.mean)
 }
@@ -314,16 +336,16 @@ fn the_exact_mean_is_the_mean_over_all_sets_of_links() {
         let index = paths(&problem, &route("minhop", &problem).unwrap().routes);
         let links = fabric.links().map(|(id, _)| id).filter(|link| fabric.between_switches(*link));
         let links: Vec<LinkId> = links.collect();
-        let lost = |some: &[LinkId]| {
+        let taken = |some: &[LinkId]| {
             let mut marks = Faults::default();
             some.iter().for_each(|link| {
                 marks.mark(Resolved::Link(*link));
             });
-            index.lost(&fabric, &marks).pairs
+            lost(&index, &fabric, &marks).pairs
         };
-        let one: Vec<u64> = links.iter().map(|link| lost(&[*link])).collect();
+        let one: Vec<u64> = links.iter().map(|link| taken(&[*link])).collect();
         let two = links.iter().enumerate().flat_map(|(at, a)| links[at + 1..].iter().map(move |b| [*a, *b]));
-        let two: Vec<u64> = two.map(|both| lost(&both)).collect();
+        let two: Vec<u64> = two.map(|both| taken(&both)).collect();
         for (faults, all) in [(1, &one), (2, &two)] {
             let mean = all.iter().sum::<u64>() as f64 / all.len() as f64;
             assert!((index.expected(faults).mean - mean).abs() < 1e-6, "{name}, {faults}: {mean}");

@@ -8,6 +8,7 @@ mod binary;
 mod docs;
 mod golden;
 mod json;
+mod metrics;
 mod outputs;
 mod plans;
 mod rows;

@@ -207,10 +207,7 @@ pub struct Traffic<'a> {
 
 impl<'a> Traffic<'a> {
     pub fn new(problem: &'a Problem<'a>, scope: &Scope) -> Self {
-        let mut terminals = vec![0; problem.graph.switch_count()];
-        for terminal in problem.graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
-            terminals[terminal.switch as usize] += 1;
-        }
+        let terminals = problem.graph.senders();
         let one_lane = scope.lanes == LaneKnowledge::Unknown;
         Self { problem, switches: scope.switches, terminals, one_lane }
     }

@@ -11,7 +11,7 @@ use super::pairs::{Ends, Losses, Senders, join};
 use super::verdict::{
     BUSIEST, Certificate, ForwardingIndex, LISTED, LaneKnowledge, Loop, Loops, LostPairs, PathLengths, Scope,
 };
-use crate::fabric::{ChannelId, Lanes, Partitions, Routes};
+use crate::fabric::{ChannelId, Lanes, LinkId, Partitions, Routes, SwitchGraph};
 use crate::routing::engine::{Pulse, Refusal};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::trees::{Distances, Reader, Tree, Ways, batches};
@@ -67,8 +67,13 @@ pub fn certify_among(
         deadlock_free: (!one_lane).then_some(cycles.is_empty()),
         cycles,
         lengths: lengths(tally.hops, &tally.detours),
-        edge_forwarding_index: forwarding_index(&tally.load),
+        edge_forwarding_index: forwarding_index(&problem.graph, &tally.load),
     })
+}
+
+/// Ordered pairs that a certificate would count.
+pub fn pairs_in_scope(problem: &Problem<'_>, scope: &Scope, partitions: Option<&Partitions>) -> u64 {
+    Ends::new(problem, scope.switches, partitions).pairs()
 }
 
 struct Judge<'a> {
@@ -308,8 +313,17 @@ fn lengths(histogram: Vec<u64>, detours: &BTreeMap<(u32, u32), u64>) -> PathLeng
     }
 }
 
+/// Links whose channels carry no path, in the order of the channels.
+fn unused_links(graph: &SwitchGraph, load: &[u64]) -> Vec<LinkId> {
+    let channels = graph.channels().iter().enumerate();
+    let once = channels.filter(|(id, channel)| *id < channel.reverse.index() && load[*id] == 0);
+    let unused =
+        once.filter(|(_, channel)| load.get(channel.reverse.index()).is_none_or(|paths| *paths == 0));
+    unused.map(|(_, channel)| channel.link).collect()
+}
+
 /// The edge forwarding index of loads; channels that nothing uses count as 0.
-fn forwarding_index(load: &[u64]) -> ForwardingIndex {
+fn forwarding_index(graph: &SwitchGraph, load: &[u64]) -> ForwardingIndex {
     let count = load.len().max(1) as f64;
     let mean = load.iter().sum::<u64>() as f64 / count;
     // A sum of nothing is -0.0, which nobody wants to read.
@@ -325,5 +339,7 @@ fn forwarding_index(load: &[u64]) -> ForwardingIndex {
         stddev: variance.sqrt(),
         worst,
         unused: load.iter().filter(|paths| **paths == 0).count() as u64,
+        channels: load.len() as u64,
+        unused_links: unused_links(graph, load),
     }
 }

@@ -3,13 +3,10 @@
 use std::collections::HashMap;
 
 use crate::fabric::{Fabric, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl, Tables};
-use crate::routing::problem::Problem;
+use crate::routing::problem::{DATA_LANES, Problem};
 
 /// No table was read.
 const UNTOLD: u32 = u32::MAX;
-
-/// Lane 15 carries no data: what is mapped there is dropped, whatever a port has.
-const DATA_LANES: u8 = 15;
 
 /// The lane of a packet at one hop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ mod verdict;
 mod waits;
 
 pub use dependencies::{Cycle, Proof};
-pub use judge::{certify, certify_among};
+pub use judge::{certify, certify_among, pairs_in_scope};
 pub use mapping::{Hop, Mapping, room};
 pub use service::{Circle, Limit, Served, serve};
 pub use verdict::{

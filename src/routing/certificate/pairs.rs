@@ -145,11 +145,13 @@ pub struct Losses<'e, 'p> {
     /// The port under way: its first LID, and the sources that reached none of its LIDs so far.
     open: Option<(u32, Destination, Arc<Senders>)>,
     unserved: Vec<(u32, Cause)>,
+    /// What is missing of the port under way, LID by LID.
+    missing: Vec<(u32, Lid, Cause)>,
 }
 
 impl<'e, 'p> Losses<'e, 'p> {
     pub fn new(ends: &'e Ends<'p>) -> Self {
-        Self { ends, lost: LostPairs::default(), open: None, unserved: Vec::new() }
+        Self { ends, lost: LostPairs::default(), open: None, unserved: Vec::new(), missing: Vec::new() }
     }
 
     pub fn add(&mut self, end: &Destination, tree: &Tree<'_>, senders: &Arc<Senders>) {
@@ -167,8 +169,9 @@ impl<'e, 'p> Losses<'e, 'p> {
             if let Some(cause) = tree.cause(switch) {
                 let senders = senders.from(switch, tree.root);
                 self.lost.lids += senders;
-                if first && senders > 0 {
-                    self.unserved.push((switch, cause));
+                if senders > 0 {
+                    self.missing.push((switch, end.lid, cause));
+                    self.unserved.extend(first.then_some((switch, cause)));
                 }
             }
         }
@@ -180,6 +183,7 @@ impl<'e, 'p> Losses<'e, 'p> {
     /// Counts what is left of the port under way. `near` may be any row of its part.
     pub fn close(&mut self, near: &[u32]) {
         let Some((root, end, senders)) = self.open.take() else { return };
+        self.partial(root, &end, &senders);
         let cut_off = |switch: &u32| near[*switch as usize] == FAR && self.ends.problem.graph.alive(*switch);
         let cut_off: Vec<u32> = self.ends.problem.switches().filter(cut_off).collect();
         let mut all = std::mem::take(&mut self.unserved);
@@ -190,12 +194,34 @@ impl<'e, 'p> Losses<'e, 'p> {
         for (switch, cause) in all.drain(..) {
             self.count((switch, cause), root, &end, &senders);
             if listed.len() < room {
-                self.list((switch, cause), root, &end, &senders, &mut listed);
+                self.list((switch, cause, end.lid), root, &end, &senders, &mut listed);
             }
         }
         self.unserved = all;
         self.lost.first.append(&mut listed);
         keep_first(&mut self.lost.first);
+    }
+
+    /// Sources that reach some LIDs of the port under way and miss others.
+    fn partial(&mut self, root: u32, end: &Destination, senders: &Senders) {
+        let mut missing = std::mem::take(&mut self.missing);
+        // What is missing of a port with one LID is not served.
+        if missing.len() == self.unserved.len() {
+            missing.clear();
+        }
+        missing.sort_unstable_by_key(|(switch, lid, _)| (*switch, *lid));
+        missing.dedup_by_key(|(switch, ..)| *switch);
+        missing.retain(|(switch, ..)| self.unserved.binary_search_by_key(switch, |(held, _)| *held).is_err());
+        let mut listed = Vec::new();
+        for (switch, lid, cause) in missing.drain(..) {
+            self.lost.partial += senders.from(switch, root);
+            if listed.len() < LISTED {
+                self.list((switch, cause, lid), root, end, senders, &mut listed);
+            }
+        }
+        self.missing = missing;
+        self.lost.first_partial.append(&mut listed);
+        keep_first(&mut self.lost.first_partial);
     }
 
     fn room_for(&self, lid: Lid) -> usize {
@@ -225,7 +251,7 @@ impl<'e, 'p> Losses<'e, 'p> {
 
     fn list(
         &self,
-        (switch, cause): (u32, Cause),
+        (switch, cause, lid): (u32, Cause, Lid),
         root: u32,
         end: &Destination,
         senders: &Senders,
@@ -244,7 +270,7 @@ impl<'e, 'p> Losses<'e, 'p> {
                 true => Kind::Aggregation,
                 false => Kind::Hosts,
             };
-            listed.push(LostPair { to: end.lid, from_switch: switch, from, kind, cause });
+            listed.push(LostPair { to: lid, from_switch: switch, from, kind, cause });
         }
     }
 }
@@ -262,5 +288,8 @@ pub fn join(mut one: LostPairs, mut other: LostPairs) -> LostPairs {
     one.lids += other.lids;
     one.first.append(&mut other.first);
     keep_first(&mut one.first);
+    one.partial += other.partial;
+    one.first_partial.append(&mut other.first_partial);
+    keep_first(&mut one.first_partial);
     one
 }

@@ -1,7 +1,7 @@
 //! What a certificate says, as values.
 
 use super::dependencies::Cycle;
-use crate::fabric::{ChannelId, Lid, PortId};
+use crate::fabric::{ChannelId, Lid, LinkId, PortId};
 use crate::routing::trees::Cause;
 
 /// How many lost pairs and loops are listed.
@@ -60,6 +60,10 @@ pub struct LostPairs {
     pub lids: u64,
     /// The first by destination LID, then by source.
     pub first: Vec<LostPair>,
+    /// Pairs that reach the destination by some of its LIDs and not by others: no lost pairs.
+    pub partial: u64,
+    /// The first of them, each with its first LID that is not reached.
+    pub first_partial: Vec<LostPair>,
 }
 
 impl LostPairs {
@@ -122,6 +126,10 @@ pub struct ForwardingIndex {
     pub worst: Vec<(ChannelId, u64)>,
     /// Channels that no path uses.
     pub unused: u64,
+    /// All channels.
+    pub channels: u64,
+    /// Links that no path uses either way.
+    pub unused_links: Vec<LinkId>,
 }
 
 /// What is true of routes. It holds for unicast by forwarding tables; a router counts as a terminal.

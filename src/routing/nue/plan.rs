@@ -7,7 +7,7 @@ use super::escape::Reserve;
 use super::layer::{Layer, Recipe, Tree, roots};
 use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
-use crate::fabric::{Lanes, NodeId, PortId, Routes};
+use crate::fabric::{Lanes, NodeId, Routes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
 use crate::routing::ranks::named_switches;
@@ -42,13 +42,13 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     }
     let given = named_switches("nue", problem, &request.roots)?;
     let net = Net::new(&problem.graph);
-    let (lanes, limit) = lanes(problem, request);
+    let lanes = usize::from(problem.usable_lanes(request.lanes));
     let plan = layers(problem, &net, lanes, lids_to_a_tree(problem, &net));
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
     let plain = Plain::new(problem, &net, &plan, request, pulse)?;
     if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
-        return Ok(without_search(plain, &need, limit));
+        return Ok(without_search(plain, &need));
     }
     let lanes = plan.par_iter().enumerate();
     let roots: Vec<Vec<u32>> = lanes.map(|(lane, trees)| roots(&net, trees, &given, lane)).collect();
@@ -69,24 +69,27 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         return Err(Refusal::Cancelled);
     }
     if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
-        return Ok(without_search(&plain, &need, limit));
+        return Ok(without_search(&plain, &need));
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course.best));
-    answer.remarks.extend(limit);
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
+    if !(request.compute_nodes.is_empty() && request.io_nodes.is_empty()) {
+        answer.remarks.push(
+            "the search treats all adapters alike: lists of compute and I/O nodes change nothing".into(),
+        );
+    }
     Ok(answer)
 }
 
 /// The routes of Up*/Down*, and why they are taken.
-fn without_search(plain: &Plain, need: &Need, limit: Option<String>) -> Answer {
+fn without_search(plain: &Plain, need: &Need) -> Answer {
     let why = format!(
         "balanced Up*/Down* routes are as good on one lane: at most {} paths on a channel, no routes have less than {}",
         plain.busiest, need.busiest
     );
     let mut answer = plain.answer.clone();
     let fell = "no destination was searched, none fell back".to_owned();
-    answer.remarks =
-        [fell, why].into_iter().chain(limit).chain(std::mem::take(&mut answer.remarks)).collect();
+    answer.remarks.splice(0..0, [fell, why]);
     answer
 }
 
@@ -115,30 +118,6 @@ fn remarks(
         remarks.push(format!("root of lane {lane}: {}", names.collect::<Vec<_>>().join(", ")));
     }
     remarks
-}
-
-/// As many lanes as were given and every port of the fabric has.
-fn lanes(problem: &Problem<'_>, request: &Request) -> (usize, Option<String>) {
-    let fabric = problem.fabric;
-    let between = problem
-        .graph
-        .channels()
-        .iter()
-        .filter_map(|channel| fabric.port_of(NodeId(channel.from), channel.from_port));
-    let ends = problem.graph.terminals().iter().map(|terminal| terminal.port);
-    let count = |port: PortId| fabric.port(port).facts.operational_lanes.filter(|lanes| *lanes > 0);
-    let least = between.chain(ends).filter_map(|port| Some((count(port)?, port))).min();
-    let given = usize::from(request.lanes).min(15);
-    match least {
-        Some((lanes, port)) if usize::from(lanes) < given => {
-            let port = fabric.port(port);
-            let name = fabric.node(port.node).facts.description.trim();
-            let limit =
-                format!("{lanes} of {given} lanes: port {} of {name} has no more", port.number.value());
-            (lanes.into(), Some(limit))
-        }
-        _ => (given, None),
-    }
 }
 
 /// How to weigh, found by trying on the kit's fabrics: few layers have more to avoid than they can, so that detours

@@ -5,10 +5,13 @@
 //! k-ary n-tree this is D-Mod-K, and shift permutations meet nowhere.
 
 use super::order::{NONE, Order};
-use crate::fabric::{Guid, NodeId, PortNum};
+use crate::fabric::{NodeId, PortNum};
 use crate::routing::engine::Request;
 use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::is_aggregation;
+use crate::routing::ranks::Computing;
+
+/// Groups of destinations that come one after the other.
+const TURNS: u8 = 4;
 
 /// Destinations of one switch that follow one another.
 #[derive(Clone, Copy, Debug)]
@@ -83,22 +86,19 @@ fn most_steps_up(order: &Order) -> usize {
     steps.into_iter().max().unwrap_or(0)
 }
 
-/// Compute nodes first, other adapters next, switches last: what comes later never moves what came before.
+/// Compute nodes first, I/O nodes next, other adapters after them, switches last: what comes later never moves what
+/// came before.
 fn take_turns(problem: &Problem<'_>, request: &Request) -> (Vec<Group>, Vec<Destination>) {
-    let mut wanted: Vec<Guid> = request.compute_nodes.clone();
-    wanted.sort_unstable();
+    let computing = Computing::new(problem.fabric, request);
     let turn = |switch: u32, destination: &Destination| {
-        if destination.is_switch() {
-            return 2;
-        }
         let fabric = problem.fabric;
-        let peer = fabric.port_of(NodeId(switch), destination.port).and_then(|port| fabric.peer(port));
-        let node = peer.map(|port| fabric.node(fabric.port(port).node));
-        let computes = node.is_some_and(|node| match wanted.is_empty() {
-            true => !is_aggregation(node),
-            false => wanted.binary_search(&node.guid()).is_ok(),
-        });
-        if computes { 0 } else { 1 }
+        let own = fabric.port_of(NodeId(switch), destination.port);
+        match own.and_then(|port| fabric.peer(port)) {
+            _ if destination.is_switch() => TURNS - 1,
+            Some(port) if computing.is(port) => 0,
+            Some(port) if computing.serves(port) => 1,
+            _ => 2,
+        }
     };
     let mut groups = Vec::new();
     let mut sequence = Vec::with_capacity(problem.destinations().len());
@@ -106,7 +106,7 @@ fn take_turns(problem: &Problem<'_>, request: &Request) -> (Vec<Group>, Vec<Dest
         .switches()
         .map(|switch| problem.behind(switch).iter().map(|end| (*end, turn(switch, end))).collect())
         .collect();
-    for round in 0..3 {
+    for round in 0..TURNS {
         for switch in problem.switches() {
             let first = sequence.len() as u32;
             let mut ends: Vec<Destination> = turns[switch as usize]

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
+use crate::files::content::GuidFile;
+use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::script::{
     Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
@@ -36,8 +38,12 @@ impl Outside for Machine {
         sources::tables(file, fabric)
     }
 
-    fn guids(&self, file: &Path) -> Result<Vec<Guid>, SourceError> {
+    fn guids(&self, file: &Path) -> Result<GuidFile, SourceError> {
         sources::guids(file)
+    }
+
+    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
+        sources::jobs(file)
     }
 
     fn partitions(

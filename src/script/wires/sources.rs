@@ -4,10 +4,12 @@ use std::path::{Path, PathBuf};
 
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
-use crate::files::content::Content;
+use crate::files::content::{Content, GuidFile};
+use crate::files::guids;
+use crate::files::jobs::{self, JobLine};
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
-use crate::source::{self, FilesSource, Keys, LiveOptions, Policy, read_content};
+use crate::source::{self, FilesSource, Keys, LiveOptions, Policy, read_as, read_content};
 
 pub fn open(text: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
     source::open(text, &live_options(reach)?)
@@ -42,11 +44,13 @@ pub fn tables(file: &Path, fabric: &Fabric) -> Result<(Tables, Notes), SourceErr
     }
 }
 
-pub fn guids(file: &Path) -> Result<Vec<Guid>, SourceError> {
-    match read_content(file).map_err(no_source)? {
-        Content::Guids(read) => Ok(read.guids),
-        _ => Err(unfit(file, "a list of GUIDs")),
-    }
+/// Whoever names a list wants it read as one: a line that is none is told, whatever else the file may be.
+pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
+    read_as(file, guids::read).map_err(no_source)
+}
+
+pub fn jobs(file: &Path) -> Result<Vec<JobLine>, SourceError> {
+    read_as(file, jobs::read).map_err(no_source)
 }
 
 pub fn partitions(

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
-use fabdeck::files::partitions;
+use fabdeck::files::content::GuidFile;
+use fabdeck::files::jobs::JobLine;
 use fabdeck::files::text::Input;
+use fabdeck::files::{guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::script::{
     self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
@@ -86,8 +88,13 @@ impl Outside for World {
         Ok((tables(fabric), Notes::new()))
     }
 
-    fn guids(&self, _: &Path) -> Result<Vec<Guid>, SourceError> {
-        Ok(vec![Guid(0x11)])
+    /// A file is its own name, a comma for each line's end.
+    fn guids(&self, file: &Path) -> Result<GuidFile, SourceError> {
+        Ok(guids::read(Input::new("list", &lines(file)?))?)
+    }
+
+    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
+        Ok(jobs::read(Input::new("jobs", &lines(file)?))?)
     }
 
     fn partitions(
@@ -171,6 +178,17 @@ impl Outside for World {
 }
 
 /// A fabric in which every switch has a table, if a poor one.
+fn lines(file: &Path) -> Result<Vec<u8>, SourceError> {
+    match file.to_str() {
+        None | Some("missing") => Err(SourceError::Unreachable {
+            code: "FD-1",
+            what: "no file".into(),
+            hint: "check the path".into(),
+        }),
+        Some(text) => Ok(text.replace(',', "\n").into_bytes()),
+    }
+}
+
 fn routed(name: &str) -> Observation {
     let spec: fabdeck::generate::Spec = name.parse().unwrap();
     let fabric = fabdeck::generate::generate(&spec).unwrap().fabric;

@@ -86,6 +86,30 @@ fn roots_and_compute_nodes_can_be_given() {
     assert!(matches!(none, Err(Refusal::Request { engine: "ftree", .. })));
 }
 
+/// Who serves takes its turn after those that compute, named by node or by port.
+#[test]
+fn io_nodes_do_not_compute() {
+    let (fabric, faults) = (fabric("kary,k=3,n=3"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let hosts: Vec<_> = problem.graph.terminals().iter().map(|terminal| terminal.port).collect();
+    let node = |port: &fabdeck::fabric::PortId| fabric.node(fabric.port(*port).node).guid();
+    let serves = |at: usize| at.is_multiple_of(3);
+    let some = |wanted: bool| hosts.iter().enumerate().filter(move |(at, _)| serves(*at) == wanted);
+    let compute_nodes = some(false).map(|(_, port)| node(port)).collect();
+    let io_nodes = some(true).map(|(_, port)| node(port)).collect();
+    let io_ports: Vec<_> = some(true).filter_map(|(_, port)| fabric.port(*port).facts.guid).collect();
+    assert_eq!(io_ports.len(), 9);
+    let plain = route("ftree", &problem).unwrap().routes;
+    let routes = |request| route_as("ftree", &problem, &request).unwrap().routes;
+    let by_hosts = routes(Request { compute_nodes, ..Request::default() });
+    assert_ne!(by_hosts, plain);
+    assert_eq!(routes(Request { io_nodes, ..Request::default() }), by_hosts);
+    assert_eq!(routes(Request { io_nodes: io_ports, ..Request::default() }), by_hosts);
+    let io_nodes = hosts.iter().map(node).collect();
+    let none = route_as("ftree", &problem, &Request { io_nodes, ..Request::default() });
+    assert!(matches!(none, Err(Refusal::Request { engine: "ftree", .. })));
+}
+
 #[test]
 fn one_and_two_threads_agree() {
     same_on_two_threads("ftree", "kary,k=4,n=3,faults=5%,aggregation=yes");

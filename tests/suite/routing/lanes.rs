@@ -331,11 +331,18 @@ fn a_port_without_the_lane_drops_paths_and_is_named() {
     assert!(report.lane_limits.iter().any(|limit| limit.starts_with(&named)), "{:?}", report.lane_limits);
 }
 
-/// Engines use no more lanes than every port between switches has, and say which has fewest.
+/// Engines use no more lanes than every port on the way has, an adapter's too, and say which has fewest.
 #[test]
 fn engines_get_no_more_lanes_than_ports_have() {
     let plain = fabric("torus,dims=5");
-    let narrow = plain.port_of(NodeId(1), PortNum(1)).unwrap();
+    let none = Faults::default();
+    let adapter = fabdeck::routing::Problem::new(&plain, &none).graph.terminals()[3].port;
+    limited_by(plain.port_of(NodeId(1), PortNum(1)).unwrap());
+    limited_by(adapter);
+}
+
+fn limited_by(narrow: fabdeck::fabric::PortId) {
+    let plain = fabric("torus,dims=5");
     let fabric = with_ports(&plain, |id, facts| facts.operational_lanes = (id == narrow).then_some(1));
     let look = looked(fabric, None);
     let (faults, none) = (Faults::default(), Tables::default());
@@ -356,4 +363,14 @@ fn engines_get_no_more_lanes_than_ports_have() {
     assert_eq!(nue.report.lanes, 1);
     let named = format!("1 of 8 lanes: port {} has no more", look.port_name(narrow));
     assert!(nue.remarks.contains(&named), "{:?}", nue.remarks);
+    // Routes that somebody else made for more lanes are found fault with.
+    let problem = fabdeck::routing::Problem::new(look.fabric(), &faults);
+    let mut routes = nue.routes.clone();
+    let lids = routes.stride();
+    routes.lanes = fabdeck::fabric::Lanes::ByDestination { lanes: 2, lane: vec![1; lids] };
+    assert_eq!(problem.usable_lanes(8), 1);
+    let scope = fabdeck::routing::certificate::Scope::default();
+    let report = fabdeck::session::judged(&look, &routes, &faults, &scope).unwrap();
+    let named = format!("port {} has 1 lane and the routes use 2", look.port_name(narrow));
+    assert_eq!((report.lane_limits.as_slice(), report.findings()), (&[named][..], true));
 }

@@ -172,7 +172,7 @@ fn tori_stay_far_below_one_spanning_tree() {
 }
 
 #[test]
-fn a_port_with_fewer_lanes_limits_them_and_is_named() {
+fn a_port_with_fewer_lanes_limits_them() {
     let mut builder = FabricBuilder::new();
     let ends = [1, 2, 3].map(|number| {
         let key = builder
@@ -188,7 +188,6 @@ fn a_port_with_fewer_lanes_limits_them_and_is_named() {
     let (fabric, faults) = (builder.finish(), Faults::default());
     let answer = nue(&Problem::new(&fabric, &faults), 3);
     assert_eq!(answer.routes.lane_count(), 2);
-    assert!(answer.remarks.iter().any(|remark| remark.contains("port 2 of n2")), "{:?}", answer.remarks);
 }
 
 #[test]

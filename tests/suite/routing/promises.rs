@@ -424,3 +424,26 @@ fn lanes_too_many_and_refusals_without_reason_are_found() {
     let found = prove(Claim { id: "dfsssp", promise, route: &route }, false, 60).unwrap_err();
     assert!(found.contains("FD-8002"), "{found}");
 }
+
+/// docs/engines.md says of each engine what the registry promises.
+#[test]
+fn the_table_of_promises_is_that_of_the_registry() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/engines.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    for engine in ENGINES {
+        let row = text.lines().find(|line| line.starts_with(&format!("| `{}` |", engine.id))).unwrap();
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (all, yes) = (|yes| if yes { "all" } else { "some" }, |yes| if yes { "yes" } else { "no" });
+        let promise = engine.promise;
+        assert_eq!(promise.deadlock_free, promise.deadlock_free_switches, "{}", engine.id);
+        let told = [
+            all(promise.terminals),
+            all(promise.switches),
+            yes(promise.deadlock_free),
+            yes(promise.shortest),
+        ];
+        assert_eq!(cells[4..8], told, "{row}");
+        let lists = if engine.uses.roles { "roots, compute, I/O" } else { "none" };
+        assert_eq!((cells[8], engine.uses.roots), (lists, engine.uses.roles), "{row}");
+    }
+}

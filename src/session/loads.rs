@@ -1,0 +1,134 @@
+//! What patterns of flows and running jobs make of tables, in an operator's words.
+
+use serde::Serialize;
+
+use super::Look;
+use super::whatif::in_force;
+use crate::analysis::{Average, Effective, Flows, JobLoads, Loads, Shift, Worst};
+use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Tables};
+use crate::routing::Problem;
+
+/// How many jobs are listed.
+const LISTED: usize = 20;
+
+/// The mean over patterns of one over the most flows that share a channel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Bandwidth {
+    pub mean: f64,
+    pub patterns: u64,
+    /// The interval of 99 % confidence is no wider than 1 % of the mean.
+    pub settled: bool,
+}
+
+/// Permutation loads between hosts.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct LoadReport {
+    pub hosts: usize,
+    /// No permutation puts more flows on a channel; `worst_exact`: some puts so many.
+    pub worst_permutation: u64,
+    pub worst_exact: bool,
+    pub average_bisect: Bandwidth,
+    pub average_permutation: Bandwidth,
+    pub average_dissemination: Bandwidth,
+    /// The most flows of one step of a shift on one channel.
+    pub shift_degree: u32,
+    /// Steps that were looked at, and how many there are.
+    pub shift_steps: usize,
+    pub shift_steps_of: usize,
+}
+
+/// Paths between hosts of one job.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JobRow {
+    pub job: String,
+    pub hosts: usize,
+    /// The effective edge forwarding index.
+    pub max: u64,
+    pub mean: f64,
+    /// Percent of the channels.
+    pub dark_fiber: f64,
+}
+
+/// What jobs make of channels.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JobReport {
+    pub count: usize,
+    /// All jobs together, each among its own hosts.
+    pub hosts: usize,
+    pub max: u64,
+    pub mean: f64,
+    pub dark_fiber: f64,
+    /// The first, those with the most paths over one channel.
+    pub first: Vec<JobRow>,
+}
+
+/// What of it is wanted.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LoadsWanted<'a> {
+    pub patterns: bool,
+    pub jobs: Option<&'a JobMap>,
+}
+
+/// Loads of tables.
+pub fn loads(
+    look: &Look,
+    tables: &Tables,
+    wanted: LoadsWanted<'_>,
+) -> (Option<LoadReport>, Option<JobReport>) {
+    let faults = Faults::new();
+    let problem = Problem::new(look.fabric(), &faults);
+    let routes = in_force(look, tables, &faults);
+    let flows = Flows::new(&problem, &routes);
+    let patterns = wanted.patterns.then(|| patterns(&Loads::of(&flows)));
+    (patterns, wanted.jobs.map(|jobs| running(&flows, jobs)))
+}
+
+fn patterns(loads: &Loads) -> LoadReport {
+    let Loads { hosts, worst: Worst { flows, exact }, shift: Shift { degree, steps, of }, .. } = *loads;
+    let told = |average: Average| Bandwidth {
+        mean: average.bandwidth,
+        patterns: average.patterns,
+        settled: average.settled,
+    };
+    LoadReport {
+        hosts,
+        worst_permutation: flows,
+        worst_exact: exact,
+        average_bisect: told(loads.bisect),
+        average_permutation: told(loads.permutation),
+        average_dissemination: told(loads.dissemination),
+        shift_degree: degree,
+        shift_steps: steps,
+        shift_steps_of: of,
+    }
+}
+
+fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
+    let loads = JobLoads::of(flows, jobs);
+    let row = |((job, _), told): ((&String, _), &Effective)| JobRow {
+        job: job.clone(),
+        hosts: told.hosts,
+        max: told.max,
+        mean: told.mean,
+        dark_fiber: told.dark_fiber,
+    };
+    let mut first: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
+    // Equals stay in the order of their names.
+    first.sort_by_key(|row| std::cmp::Reverse(row.max));
+    first.truncate(LISTED);
+    let Effective { hosts, max, mean, dark_fiber } = loads.all;
+    JobReport { count: loads.jobs.len(), hosts, max, mean, dark_fiber, first }
+}
+
+/// The ports of a host on the fabric, by its name.
+pub fn run_on(look: &Look, host: &str, job: &str, jobs: &mut JobMap) -> Result<(), ElementError> {
+    let element = Element::Host(host.to_owned());
+    match element.resolve(look.fabric(), &look.names)? {
+        Resolved::Node(node) => {
+            look.fabric().ports_of(node).for_each(|(port, _)| jobs.add(job, port));
+        }
+        Resolved::Port(port) => jobs.add(job, port),
+        Resolved::Link(_) => {}
+    }
+    Ok(())
+}

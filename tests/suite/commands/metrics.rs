@@ -1,0 +1,116 @@
+//! What `check` and `whatif` count, and the lists that engines are given.
+
+use fabdeck::script::Exit;
+use serde_json::Value;
+
+use super::world::fabdeck;
+
+fn json(args: &[&str]) -> Value {
+    let ended = fabdeck(&[args, &["--json"]].concat());
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {} {}", ended.out, ended.err))
+}
+
+/// Three leaves below three spines, three hosts each.
+const TREE: [&str; 4] = ["--source", "untold", "--assume", "ftree"];
+
+fn on_the_tree<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&TREE[..], more].concat()
+}
+
+#[test]
+fn a_failed_switch_takes_the_pairs_of_its_hosts_away() {
+    let args = on_the_tree(&["whatif", "--fail", "switch:leaf0", "--engine", "updn", "--no-times"]);
+    let told = json(&args);
+    // 9 x 8 pairs before, 6 x 5 after.
+    for key in ["lost_until_reroute", "cut_off_pairs", "failed_end_pairs"] {
+        assert_eq!(told[key], 42, "{key}");
+    }
+    let certificate = &told["engines"][0]["certificate"];
+    assert_eq!((&certificate["pairs"], &certificate["failed_pairs"]), (&30.into(), &42.into()));
+    assert_eq!(certificate["by_cause"]["cut_off"], 0);
+    // As many random links as the switch had.
+    assert_eq!(told["expected"]["faults"], 3);
+    assert_eq!(told["elements"], serde_json::json!([{ "element": "switch:leaf0", "pairs": 42 }]));
+    let text = fabdeck(&args).out;
+    assert!(text.contains("42 cut off for good, as one end failed"), "{text}");
+}
+
+#[test]
+fn what_is_in_use_is_told() {
+    let told = json(&on_the_tree(&["check"]));
+    for (key, value) in
+        [("channels", 18), ("channels_in_use", 18), ("unused_links", 0), ("partly_reached", 0)]
+    {
+        assert_eq!(told[key], value, "{key}");
+    }
+    assert_eq!(
+        (&told["scope"], &told["loads"], &told["jobs"]),
+        (&"unicast".into(), &Value::Null, &Value::Null)
+    );
+    assert_eq!((told["mean_stretch"].as_f64(), told["dark_fiber"].as_f64()), (Some(1.0), Some(0.0)));
+    let text = fabdeck(&on_the_tree(&["check"])).out;
+    assert!(text.contains("18 of 18 channels between switches, 0.0 % dark fiber"), "{text}");
+    assert!(text.contains("unicast by forwarding tables"), "{text}");
+}
+
+#[test]
+fn loads_and_jobs_are_counted_where_they_are_asked_for() {
+    let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "name", "--json"]).out;
+    let names: Value = serde_json::from_str(&names).unwrap();
+    let name = |at: usize| names["rows"][at]["name"].as_str().unwrap().to_owned();
+    // The first host of each of two leaves.
+    let jobs = format!("{} 17,{} 17,{} 18", name(0), name(3), name(1));
+    let args = on_the_tree(&["check", "--loads", "--jobs", &jobs]);
+    let told = json(&args);
+    let loads = &told["loads"];
+    assert_eq!(
+        (&loads["hosts"], &loads["shift_degree"], &loads["worst_permutation"]),
+        (&9.into(), &1.into(), &1.into())
+    );
+    assert_eq!((&loads["worst_exact"], &loads["average_bisect"]["mean"]), (&true.into(), &1.0.into()));
+    let used = &told["jobs"];
+    assert_eq!((&used["count"], &used["hosts"], &used["max"]), (&2.into(), &3.into(), &1.into()));
+    // Two hosts, up and down there and back: 4 of 18 channels.
+    let first = &used["first"][0];
+    assert_eq!((&first["job"], &first["max"]), (&"17".into(), &1.into()));
+    assert!((first["dark_fiber"].as_f64().unwrap() - 100.0 * 14.0 / 18.0).abs() < 1e-9, "{first}");
+    let text = fabdeck(&args).out;
+    assert!(text.contains("1 flows of one step on one channel at most (every step)"), "{text}");
+    assert!(text.contains("17 on 2 hosts: 1 at most, 77.8 % dark fiber"), "{text}");
+    let wrong = fabdeck(&on_the_tree(&["check", "--jobs", "# now,nobody 17"]));
+    assert_eq!(wrong.exit, Exit::BadInput);
+    assert!(wrong.err.contains(":2: FD-7903"), "{}", wrong.err);
+}
+
+#[test]
+fn lists_that_name_nobody_are_refused_with_their_line() {
+    for (list, code) in [
+        ("# nobody", "FD-7918"),
+        ("0x00fab1", "list:1: FD-2303"),
+        ("#,nonsense,", "list:2: FD-2303"),
+        ("# x,0x00000000000000ff", ":2: FD-7915"),
+        ("missing", "FD-1"),
+    ] {
+        for option in ["--roots", "--compute-nodes", "--io-nodes"] {
+            let ended = fabdeck(&on_the_tree(&["whatif", "--engine", "updn", option, list]));
+            let cut = list == "0x00fab1";
+            let code = if cut { ":1: FD-7917" } else { code };
+            assert_eq!(ended.exit, Exit::BadInput, "{option} {list}: {}", ended.err);
+            assert!(ended.err.contains(code), "{option} {list}: {}", ended.err);
+        }
+    }
+}
+
+#[test]
+fn what_an_engine_has_no_use_for_is_told() {
+    let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "guid", "--json"]).out;
+    let names: Value = serde_json::from_str(&names).unwrap();
+    let guid = names["rows"][0]["guid"].as_str().unwrap();
+    let args = on_the_tree(&["whatif", "--engine", "minhop,ftree", "--io-nodes", guid, "--no-times"]);
+    let told = json(&args);
+    assert_eq!(told["engines"][0]["not_used"], serde_json::json!(["--io-nodes"]));
+    assert_eq!(told["engines"][1]["not_used"], serde_json::json!([]));
+    assert!(fabdeck(&args).err.contains("minhop: has no use for --io-nodes"));
+    let both = on_the_tree(&["whatif", "--io-nodes", guid, "--compute-nodes", guid]);
+    assert!(fabdeck(&both).err.contains("FD-7916"));
+}
