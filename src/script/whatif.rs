@@ -127,61 +127,15 @@ fn write(
     cost: &Cost,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
-    let Cost { lost, expected, pairs, several_lids } = cost;
     let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
     let failed: Vec<String> =
         faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        let mut object = context.object("whatif", look)?;
-        object.field("failed", &failed)?;
-        object.field("pairs", pairs)?;
-        object.field("lost_until_reroute", &lost.pairs)?;
-        object.field("lost_share", &lost.share)?;
-        object.field("lost_lids", &lost.lids)?;
-        let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
-        object.field("partly_reached", &partly)?;
-        object.field("elements", &elements(&failed, lost))?;
-        object.field("cut_off_pairs", &lost.critical)?;
-        object.field("failed_end_pairs", &lost.ended)?;
-        object.field(
-            "expected",
-            &serde_json::json!({
-                "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
-                "best": expected.best, "worst": expected.worst,
-                "counts": if *several_lids { "paths to a LID" } else { "pairs" },
-            }),
-        )?;
-        object.field("groups_cut", &groups.as_ref().map(groups_object))?;
-        object.list("engines", comparison.rows().iter())?;
-        return Ok(object.end()?);
+        return write_json(context, look, &failed, cost, groups.as_ref(), comparison);
     }
     let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
-    lines.push((
-        "lost",
-        format!(
-            "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good{}",
-            lost.pairs,
-            lost.share * 100.0,
-            lost.critical,
-            ended(lost)
-        ),
-    ));
-    lines.extend(each_alone(&failed, lost));
-    if *several_lids {
-        lines.push(("some LIDs", partly_line(look, lost)));
-    }
-    lines.push((
-        "expected",
-        format!(
-            "{:.1} {} for {}; a single one takes {} to {}",
-            expected.mean,
-            if *several_lids { "paths to a LID" } else { "pairs" },
-            counted(expected.faults, "random link", "random links"),
-            expected.best,
-            expected.worst
-        ),
-    ));
+    lines.extend(cost_lines(look, &failed, cost));
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     write_pairs(context.output.out, context.output.paint, &lines)?;
     writeln!(context.output.out)?;
@@ -196,6 +150,68 @@ fn write(
         }
     }
     Ok(())
+}
+
+fn write_json(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    failed: &[String],
+    cost: &Cost,
+    groups: Option<&GroupsCut>,
+    comparison: &Comparison,
+) -> Result<(), Failure> {
+    let Cost { lost, expected, pairs, .. } = cost;
+    let mut object = context.object("whatif", look)?;
+    object.field("failed", &failed)?;
+    object.field("pairs", pairs)?;
+    object.field("lost_until_reroute", &lost.pairs)?;
+    object.field("lost_share", &lost.share)?;
+    object.field("lost_lids", &lost.lids)?;
+    let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
+    object.field("partly_reached", &partly)?;
+    object.field("elements", &elements(failed, lost))?;
+    object.field("cut_off_pairs", &lost.critical)?;
+    object.field("failed_end_pairs", &lost.ended)?;
+    object.field(
+        "expected",
+        &serde_json::json!({
+            "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
+            "best": expected.best, "worst": expected.worst, "counts": expected_counts(cost),
+        }),
+    )?;
+    object.field("groups_cut", &groups.map(groups_object))?;
+    object.list("engines", comparison.rows().iter())?;
+    Ok(object.end()?)
+}
+
+/// What is lost, and what would be expected of as many random links.
+fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
+    let Cost { lost, expected, pairs, several_lids } = cost;
+    let taken = format!(
+        "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good{}",
+        lost.pairs,
+        lost.share * 100.0,
+        lost.critical,
+        ended(lost)
+    );
+    let mut lines = vec![("lost", taken)];
+    lines.extend(each_alone(failed, lost));
+    lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
+    let usual = format!(
+        "{:.1} {} for {}; a single one takes {} to {}",
+        expected.mean,
+        expected_counts(cost),
+        counted(expected.faults, "random link", "random links"),
+        expected.best,
+        expected.worst
+    );
+    lines.push(("expected", usual));
+    lines
+}
+
+/// What the expected numbers are of.
+fn expected_counts(cost: &Cost) -> &'static str {
+    if cost.several_lids { "paths to a LID" } else { "pairs" }
 }
 
 /// What was asked of an engine in vain.

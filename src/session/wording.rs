@@ -5,13 +5,13 @@ use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
 
 /// A label and what it says, line by line.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
-    let Report { by_kind, edge_forwarding_index: index, .. } = report;
+    let by_kind = &report.by_kind;
     let mut pairs = vec![
         (
             "pairs",
             match report.partitions {
-                None => format!("{} ordered pairs", report.pairs),
-                Some(_) => format!("{} ordered pairs that share a partition", report.pairs),
+                None => format!("{} ordered pairs, unicast only", report.pairs),
+                Some(_) => format!("{} ordered pairs that share a partition, unicast only", report.pairs),
             },
         ),
         (
@@ -53,22 +53,36 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         pairs.push(("dropped", which));
         pairs.extend(report.lane_limits.iter().take(3).map(|limit| ("  why", limit.clone())));
     }
-    let stretch = match report.worst_stretch {
-        worst if worst > 1.0 => {
-            format!("; {:.2} times the fewest on average, {worst:.2} at worst", report.mean_stretch)
-        }
-        _ => String::new(),
+    pairs.extend(path_lines(report));
+    pairs.extend(usage_lines(report));
+    pairs.extend(missing_lines(report));
+    pairs
+}
+
+/// How long paths are, and how they spread over channels.
+fn path_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let Report { longest_path, mean_stretch, worst_stretch, edge_forwarding_index: index, .. } = report;
+    let stretch = match *worst_stretch > 1.0 {
+        true => format!("; {mean_stretch:.2} times the fewest on average, {worst_stretch:.2} at worst"),
+        false if *longest_path > 0 => "; none is longer than need be".to_owned(),
+        false => String::new(),
     };
-    pairs.push(("longest path", format!("{} hops between switches{stretch}", report.longest_path)));
     let balance = format!(
         "{} to {}, mean {:.1}, deviation {:.1} paths a channel",
         index.min, index.max, index.mean, index.stddev
     );
-    pairs.push(("balance", balance));
-    pairs.extend(
-        report.busiest.iter().take(3).map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))),
-    );
-    pairs.extend(usage_lines(report));
+    let mut lines = vec![
+        ("longest path", format!("{longest_path} hops between switches{stretch}")),
+        ("balance", balance),
+    ];
+    let busiest = report.busiest.iter().take(2);
+    lines.extend(busiest.map(|(channel, paths)| ("  busiest", format!("{channel}: {paths}"))));
+    lines
+}
+
+/// What is not known or not counted.
+fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
+    let mut pairs = Vec::new();
     if report.unread_tables > 0 {
         let tables = format!(
             "the tables of {} switches; pairs over them count as without a path",
@@ -83,7 +97,6 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         let failed = format!("{} pairs one end of which is marked as failed", report.failed_pairs);
         pairs.push(("not counted", failed));
     }
-    pairs.push(("holds for", "unicast by forwarding tables".to_owned()));
     pairs
 }
 
