@@ -41,8 +41,11 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             pairs.push((
                 "compare",
                 format!(
-                    "{links} would take {:.1} pairs; one alone {} to {}",
-                    expected.mean, expected.best, expected.worst
+                    "{links} would take {:.1} {}; one alone {} to {}",
+                    expected.mean,
+                    cost.expected_counts(),
+                    expected.best,
+                    expected.worst
                 ),
             ));
         }

@@ -176,7 +176,7 @@ fn write_json(
         "expected",
         &serde_json::json!({
             "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
-            "best": expected.best, "worst": expected.worst, "counts": expected_counts(cost),
+            "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
         }),
     )?;
     object.field("groups_cut", &groups.map(groups_object))?;
@@ -200,18 +200,13 @@ fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str,
     let usual = format!(
         "{:.1} {} for {}; a single one takes {} to {}",
         expected.mean,
-        expected_counts(cost),
+        cost.expected_counts(),
         counted(expected.faults, "random link", "random links"),
         expected.best,
         expected.worst
     );
     lines.push(("expected", usual));
     lines
-}
-
-/// What the expected numbers are of.
-fn expected_counts(cost: &Cost) -> &'static str {
-    if cost.several_lids { "paths to a LID" } else { "pairs" }
 }
 
 /// What was asked of an engine in vain.

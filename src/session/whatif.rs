@@ -57,6 +57,13 @@ pub struct Cost {
     pub several_lids: bool,
 }
 
+impl Cost {
+    /// What the expected numbers are of.
+    pub fn expected_counts(&self) -> &'static str {
+        if self.several_lids { "paths to a LID" } else { "pairs" }
+    }
+}
+
 /// Lost paths of tables.
 pub fn cost(look: &Look, tables: &Tables, faults: &Faults) -> Result<Cost, Refusal> {
     let mut preview = Preview::new(look, tables, &NoPulse)?;
