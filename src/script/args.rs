@@ -213,7 +213,7 @@ pub struct CheckArgs {
     /// Who may talk to whom, as OpenSM's partitions.conf says it: pairs that share no partition are no lost pairs
     #[arg(long, value_name = "FILE")]
     pub partitions: Option<PathBuf>,
-    /// Count permutation loads and shifts too; on a full subnet that takes a minute
+    /// Count permutation loads and shifts too; on a full subnet that takes minutes
     #[arg(long)]
     pub loads: bool,
     /// Which hosts run which job, a host and a job a line: count the paths within jobs too
