@@ -3,9 +3,11 @@
 mod fingerprint;
 mod lanes;
 mod plan;
+mod transition;
 mod writes;
 
 pub use fingerprint::Fingerprint;
 pub use lanes::PlanLanes;
 pub use plan::{Plan, PlanFileError, SCHEMA};
+pub use transition::TransitionReport;
 pub use writes::{BlockWrite, PlanError, writes};

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::fingerprint::Fingerprint;
 use super::lanes::{self, PlanLanes};
+use super::transition::TransitionReport;
 use super::writes::BlockWrite;
 use crate::fabric::{BLOCK_LIDS, Fabric, Lft, Lid, NO_PATH, PortNum, Routes, Tables};
 
@@ -29,7 +30,7 @@ pub struct Plan {
     pub lanes: PlanLanes,
     pub certificate: Value,
     pub impact: Value,
-    pub transition: Value,
+    pub transition: TransitionReport,
     /// In the order in which they are written.
     pub writes: Vec<BlockWrite>,
 }
@@ -149,7 +150,7 @@ mod tests {
             lanes: PlanLanes::of(&fabric, &routes),
             certificate: Value::Null,
             impact: Value::Null,
-            transition: Value::Null,
+            transition: TransitionReport::default(),
             writes: writes(&fabric, &tables, &routes, |_| true).unwrap(),
         };
         (fabric, tables, routes, plan)

@@ -65,7 +65,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("moved pairs", number(&plan.impact["moved_pairs"])),
         ("changes", changes(plan)),
     ];
-    assumed.into_iter().chain(told).collect()
+    assumed.into_iter().chain(told).chain(plan.transition.lines()).collect()
 }
 
 /// A plan is for one fabric in one state; the first thing that is different now makes it stale.

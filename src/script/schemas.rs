@@ -225,12 +225,24 @@ fn check() -> Vec<(&'static str, Value)> {
 }
 
 fn engine_row() -> Vec<(&'static str, Value)> {
-    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
+    let counts =
+        ["lanes", "changed_entries", "changed_blocks", "changed_switches", "changed_lanes", "moved_pairs"];
     let mut row =
         vec![("engine", text()), ("ran", text()), ("refused", nullable(text())), ("remarks", list(text()))];
     row.extend(counts.map(|key| (key, nullable(number()))));
     row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
+    row.push(("transition", nullable(closed(transition()))));
     row
+}
+
+fn transition() -> Vec<(&'static str, Value)> {
+    vec![
+        ("safe", nullable(flag())),
+        ("old_lanes", text()),
+        ("cycle", nullable(list(text()))),
+        ("cycle_paths", nullable(list(text()))),
+        ("cycle_lane", nullable(number())),
+    ]
 }
 
 fn whatif() -> Vec<(&'static str, Value)> {

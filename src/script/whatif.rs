@@ -7,12 +7,14 @@ use crate::access::Wanted;
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
-use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
+use crate::session::{
+    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
+};
 
 use super::args::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::{write_pairs, write_table};
-use super::{Exit, Failure, check};
+use super::{Exit, Failure, check, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -23,8 +25,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         ));
     }
     let engines = engines(&args.engine)?;
-    let mut look = context.look(Wanted { tables: true, multicast: true, ..Wanted::default() })?;
-    context.assume(&mut look)?;
+    let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
+    let (look, in_force) = levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &look, &args.route)?;
     let tables = look.observation.tables.clone();
@@ -38,8 +40,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
-        let outcome =
-            propose(&look, &tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+        let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+        let outcome = propose(&look, &tables, &faults, engine, asked, &crate::routing::NoPulse);
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());
@@ -164,11 +166,25 @@ fn write(
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
     for row in comparison.rows() {
+        write_transition(context, row)?;
+    }
+    for row in comparison.rows() {
         let remarks = row.remarks.iter().filter(|_| context.output.verbose);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
     }
     Ok(())
+}
+
+/// Which packets can wait for each other while an engine's tables take the place of the old ones.
+fn write_transition(context: &mut Context<'_, '_>, row: &EngineRow) -> Result<(), Failure> {
+    let Some(transition) = row.transition.as_ref().filter(|told| told.safe != Some(true)) else {
+        return Ok(());
+    };
+    let mut lines = vec![("transition", row.engine.to_owned())];
+    lines.extend(transition.lines());
+    writeln!(context.output.out)?;
+    Ok(write_pairs(context.output.out, context.output.paint, &lines)?)
 }
 
 /// How many groups are named.

@@ -47,8 +47,9 @@ pub fn plan_of(
         impact: serde_json::json!({
             "changed_entries": difference.entries, "changed_blocks": difference.blocks,
             "changed_switches": difference.switches, "moved_pairs": difference.moved_pairs,
+            "changed_lanes": proposal.changed_lanes,
         }),
-        transition: serde_json::json!({ "safe": proposal.transition_safe }),
+        transition: proposal.transition.clone(),
         writes,
     })
 }

@@ -346,8 +346,7 @@ fn engines_get_no_more_lanes_than_ports_have() {
             &none,
             &faults,
             fabdeck::routing::engine(engine).unwrap(),
-            &request,
-            false,
+            fabdeck::session::Asked::of(&request),
             &NoPulse,
         )
     };
