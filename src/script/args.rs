@@ -292,6 +292,9 @@ pub enum PlanAction {
     Check {
         /// A plan that `route` wrote
         plan: PathBuf,
+        /// Judge paths from and to switches too, even if the plan was made without them
+        #[arg(long)]
+        switches: bool,
     },
     Diff {
         /// A plan that `route` wrote

@@ -70,7 +70,7 @@ fn verdict(
     let own = !matches!(choice, LaneChoice::One | LaneChoice::Unknown);
     if let Some(routes) = look.routes.as_ref().filter(|_| own) {
         let scope = Scope { switches, lanes: LaneKnowledge::Known };
-        return Ok(judged(look, routes, &faults, &scope)?);
+        return Ok(Report { lanes_from: "assumed", ..judged(look, routes, &faults, &scope)? });
     }
     let sent = match (choice, records) {
         (LaneChoice::One, _) => Sent::One,

@@ -33,7 +33,8 @@ pub fn look(
     let asked_for = choice.is_some();
     let choice = choice.unwrap_or(LaneChoice::Sampled);
     let mut source = context.open(context.named_source()?)?;
-    let wanted = Wanted { lanes: wanted.lanes || choice != LaneChoice::Unknown, ..wanted };
+    // What switches do with lanes is a precondition of routes on several; `unknown` takes nothing of it into account.
+    let wanted = Wanted { lanes: choice != LaneChoice::Unknown, ..wanted };
     let mut look = context.look_through(source.as_mut(), wanted)?;
     context.assume(&mut look)?;
     let ask = matches!(choice, LaneChoice::Sampled | LaneChoice::Exact);
@@ -65,7 +66,7 @@ pub fn records(
         LevelsRead::Silent => "the subnet manager gives none".to_owned(),
         LevelsRead::TooMany(count) => {
             format!("it would take {count} questions; 'sampled' asks them where it is given by name")
-        },
+        }
     };
     let place = Place::file(look.source.clone());
     look.observation.notes.add("FN-704", place, || format!("lanes are not known by path records: {why}"));

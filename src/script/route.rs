@@ -10,13 +10,12 @@ use super::args::RoutePlanArgs;
 use super::check;
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure, levels, target, whatif};
+use super::{Exit, Failure, levels, plan, target, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
     let engine = whatif::engine_named(&args.engine)?;
-    // What switches do with lanes is a precondition of routes on several.
-    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
+    let wanted = Wanted { tables: true, ..Wanted::default() };
     let (look, in_force) = levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
@@ -44,6 +43,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let text = plan.text().map_err(|error| unwritten(error.into()))?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
+    plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
 }

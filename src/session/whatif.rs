@@ -80,6 +80,10 @@ pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> R
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {
     pub routes: Routes,
+    /// Paths of switches are certified too.
+    pub switches: bool,
+    /// The most lanes that the engine might use.
+    pub most_lanes: u8,
     pub report: Report,
     pub difference: Difference,
     /// (Source switch, LID) whose paths change their lane; `None` where the old ones are not known.
@@ -144,6 +148,8 @@ pub fn propose(
     let unread = unread_tables(&problem, tables) > 0;
     let transition = passage(&Names { look, problem: &problem }, &transition, (known, old_lanes), unread);
     Ok(Proposal {
+        switches,
+        most_lanes: request.lanes,
         report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
         difference,
         changed_lanes: known.then(|| changed_lanes(&problem, &old, &answer.routes, switches)),
