@@ -149,6 +149,7 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
     use crate::generate::{Spec, generate};
     use crate::routing::{NoPulse, Request, engine};
 
@@ -179,6 +180,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn switches_that_put_levels_elsewhere_are_found() {
+        let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let two = PlanLanes { count: 2, by: DESTINATION.into(), ..PlanLanes::default() };
+        assert_eq!(two.unmet(&fabric, &Tables::default(), &faults), None);
+        let mut own = Sl2Vl::default();
+        own.set(ServiceLevel::new(1).unwrap(), Lane::new(1).unwrap());
+        let mut tables = Tables::default();
+        for (id, _) in fabric.switches() {
+            let ports: Vec<PortNum> = fabric.ports_of(id).map(|(_, port)| port.number).collect();
+            let all = ports.iter().flat_map(|from| ports.iter().map(|to| ((*from, *to), own)));
+            tables.entry(id).sl2vl = all.collect();
+        }
+        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(Vec::new()));
+        let rows = &mut tables.entry(NodeId(5)).sl2vl;
+        rows.values_mut().for_each(|row| *row = Sl2Vl::default());
+        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(vec![NodeId(5)]));
+        assert_eq!(PlanLanes { count: 1, ..two }.unmet(&fabric, &tables, &faults), Some(Vec::new()));
     }
 
     #[test]

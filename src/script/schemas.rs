@@ -258,6 +258,7 @@ fn plan_diff() -> Vec<(&'static str, Value)> {
 fn transition() -> Vec<(&'static str, Value)> {
     vec![
         ("safe", nullable(flag())),
+        ("reason", nullable(text())),
         ("old_lanes", text()),
         ("cycle", nullable(list(text()))),
         ("cycle_paths", nullable(list(text()))),

@@ -165,8 +165,9 @@ fn write(
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
-    for row in comparison.rows() {
-        write_transition(context, row)?;
+    // Engines that close the same circle are told together.
+    for alike in comparison.rows().chunk_by(|a, b| a.transition == b.transition) {
+        write_transition(context, alike)?;
     }
     for row in comparison.rows() {
         let remarks = row.remarks.iter().filter(|_| context.output.verbose);
@@ -176,12 +177,12 @@ fn write(
     Ok(())
 }
 
-/// Which packets can wait for each other while an engine's tables take the place of the old ones.
-fn write_transition(context: &mut Context<'_, '_>, row: &EngineRow) -> Result<(), Failure> {
-    let Some(transition) = row.transition.as_ref().filter(|told| told.safe != Some(true)) else {
-        return Ok(());
-    };
-    let mut lines = vec![("transition", row.engine.to_owned())];
+/// Which packets can wait for each other while the tables of engines take the place of the old ones.
+fn write_transition(context: &mut Context<'_, '_>, alike: &[EngineRow]) -> Result<(), Failure> {
+    let told = alike.first().and_then(|row| row.transition.as_ref());
+    let Some(transition) = told.filter(|told| told.safe != Some(true)) else { return Ok(()) };
+    let engines: Vec<&str> = alike.iter().map(|row| row.engine).collect();
+    let mut lines = vec![("transition", engines.join(", "))];
     lines.extend(transition.lines());
     writeln!(context.output.out)?;
     Ok(write_pairs(context.output.out, context.output.paint, &lines)?)

@@ -64,6 +64,7 @@ pub fn check_in_force(
 pub(super) fn lanes_in_force(
     look: &Look,
     problem: &Problem<'_>,
+    tables: &Tables,
     old: &Routes,
     switches: bool,
     sent: Sent<'_>,
@@ -71,7 +72,7 @@ pub(super) fn lanes_in_force(
     if let Some(held) = &look.routes {
         return (Some(relaid(held, old)), if look.assumed.is_some() { "assumed" } else { "plan" });
     }
-    let mapping = Mapping::new(problem, &look.observation.tables);
+    let mapping = Mapping::new(problem, tables);
     let zero = Levels::One(ServiceLevel::default());
     let (levels, from) = match sent {
         Sent::Unknown => {

@@ -138,7 +138,7 @@ pub fn propose(
     let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
     let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
     let mut old = in_force(look, tables, faults);
-    let (lanes, old_lanes) = lanes_in_force(look, &problem, &old, switches, asked.sent);
+    let (lanes, old_lanes) = lanes_in_force(look, &problem, tables, &old, switches, asked.sent);
     let known = lanes.is_some();
     // Where lanes are not known, paths count as moved by their ports alone.
     old.lanes = lanes.unwrap_or_else(|| relaid(&answer.routes, &old));
@@ -168,17 +168,23 @@ fn passage(
     unread: bool,
 ) -> TransitionReport {
     let cycle = found.cycles.first();
-    let safe = match cycle {
-        // Without a cycle as if all shared one lane there is none on any lanes; what was not read may close one.
-        None => (!unread).then_some(true),
-        Some(_) => known.then_some(false),
+    let adaptive = names.look.observation.adaptive.is_some();
+    // Without a cycle as if all shared one lane there is none on any lanes.
+    let verdict = match cycle {
+        _ if adaptive => Err("adaptive routing is on or seen, so tables do not tell the paths".to_owned()),
+        None if unread => Err("tables that were not read may close a circle".to_owned()),
+        None => Ok(true),
+        Some(_) if known => Ok(false),
+        Some(_) => Err(format!("the lanes of the old paths are {old_lanes}")),
     };
+    let (safe, reason) = (verdict.as_ref().ok().copied(), verdict.err());
     let path = |proof: &Proof| {
         let age = if proof.routes == 0 { "old" } else { "new" };
         format!("{age} path {}", names.path(proof))
     };
     TransitionReport {
         safe,
+        reason,
         old_lanes: old_lanes.to_owned(),
         cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
