@@ -250,7 +250,8 @@ pub struct RouteArgs {
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
-    /// What is known of the lanes of the paths in force, which decide whether the change is safe while traffic flows
+    /// What is known of the lanes of the paths in force, which decide whether the change is safe while traffic flows;
+    /// left out, `route` asks as `check` does, and `whatif` nobody
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,
 }

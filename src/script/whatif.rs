@@ -11,7 +11,7 @@ use crate::session::{
     Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
 };
 
-use super::args::{FailArgs, RouteArgs, WhatifArgs};
+use super::args::{FailArgs, LaneChoice, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::{write_pairs, write_table};
 use super::{Exit, Failure, check, levels};
@@ -26,7 +26,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     }
     let engines = engines(&args.engine)?;
     let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
-    let (look, in_force) = levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
+    // Whoever waits for paths wants the costs of a failure at once: lanes take many times longer to read than tables.
+    let choice = args.route.lanes_in_force.unwrap_or(LaneChoice::Unknown);
+    let (look, in_force) = levels::look(context, wanted, (Some(choice), args.route.switches))?;
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &look, &args.route)?;
     let tables = look.observation.tables.clone();
