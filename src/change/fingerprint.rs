@@ -4,36 +4,99 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{Fabric, Guid, NodeId, PortState, Tables};
+use super::failed::node_key;
+use super::standing::Standing;
+use crate::fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState, ServiceLevel, Tables};
 
 /// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
-/// ways than to forge a hash.
+/// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// Over everything below.
     pub whole: String,
     pub subnet_manager: Option<String>,
-    /// Kind, ports, LIDs and cables of each node, by GUID.
+    /// Kind, ports, LIDs and cables of each node, by kind and GUID.
     pub nodes: BTreeMap<String, String>,
     /// The forwarding table of each switch, by GUID.
     pub tables: BTreeMap<String, String>,
+    /// What each switch does with lanes, by GUID; empty where a plan leans on none of it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lanes: BTreeMap<String, LanePrint>,
+}
+
+/// What a switch was known to do with lanes. What was not known then cannot be different now.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct LanePrint {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sl2vl: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<String>,
+    /// Operational lanes of its ports and of those at the other end of their cables.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operational: Option<String>,
+}
+
+const TABLE: &str = "the forwarding table of ";
+
+/// Something that is different now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// Something of a node, by kind and GUID: `the forwarding table of`, ``; and what became of it.
+    Node {
+        what: &'static str,
+        node: String,
+        became: &'static str,
+    },
+    Manager {
+        before: String,
+        now: String,
+    },
+}
+
+impl Change {
+    /// Forwarding tables have changed, and nothing before them.
+    pub fn is_table(&self) -> bool {
+        matches!(self, Self::Node { what: TABLE, .. })
+    }
+
+    /// In words, under the names of nodes.
+    pub fn words(&self, named: &dyn Fn(&str) -> String) -> String {
+        match self {
+            Self::Node { what, node, became } => format!("{what}{} {became}", named(node)),
+            Self::Manager { before, now } => format!("the subnet manager was {before} and is {now}"),
+        }
+    }
 }
 
 impl Fingerprint {
-    pub fn of(fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Self {
+    pub fn of(fabric: &Fabric, tables: &Tables, manager: Option<Guid>, faults: &Faults) -> Self {
         let mut print = Self { subnet_manager: manager.map(|guid| guid.to_string()), ..Self::default() };
-        for (id, node) in fabric.nodes() {
-            // A switch and an adapter in one box may share a GUID.
-            let key = format!("{} {}", node.facts.kind.word(), node.guid());
-            print.nodes.insert(key, node_hash(fabric, id));
-        }
-        for (id, node) in fabric.switches() {
-            if let Some(lft) = tables.lft(id) {
+        let standing = Standing::new(fabric, faults, manager);
+        for (id, node) in fabric.nodes().filter(|(id, _)| standing.holds(*id)) {
+            print.nodes.insert(node_key(fabric, id), node_hash(fabric, &standing, id));
+            if let Some(lft) = tables.lft(id).filter(|_| node.is_switch()) {
                 print.tables.insert(node.guid().to_string(), digits(&blake3::hash(lft.bytes())));
             }
         }
         print.whole = print.hash_of_all();
         print
+    }
+
+    /// The same with what switches do with lanes.
+    pub fn with_lanes(
+        mut self,
+        fabric: &Fabric,
+        tables: &Tables,
+        manager: Option<Guid>,
+        faults: &Faults,
+    ) -> Self {
+        let standing = Standing::new(fabric, faults, manager);
+        let switches = fabric.switches().filter(|(id, _)| standing.holds(*id));
+        let prints =
+            switches.map(|(id, node)| (node.guid().to_string(), lanes_of(fabric, &standing, tables, id)));
+        self.lanes = prints.collect();
+        self.whole = self.hash_of_all();
+        self
     }
 
     fn hash_of_all(&self) -> String {
@@ -47,38 +110,63 @@ impl Fingerprint {
             add(key);
             add(hash);
         }
+        for (key, print) in &self.lanes {
+            add(key);
+            for hash in [&print.sl2vl, &print.arbitration, &print.operational] {
+                add(hash.as_deref().unwrap_or("none"));
+            }
+        }
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Whether it says of itself what it holds: a file that was edited by hand does not.
-    pub fn is_sound(&self) -> bool {
-        self.whole == self.hash_of_all()
+    /// The first thing that is different in `now`.
+    pub fn first_difference(&self, now: &Self) -> Option<Change> {
+        let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "nobody".to_owned());
+        let (before, after) = (word(&self.subnet_manager), word(&now.subnet_manager));
+        let nodes = || by_key("the node ", &self.nodes, &now.nodes, ["is gone", "is new"], &str::to_owned);
+        let tables = || {
+            let words = ["is not known now", "was not known"];
+            by_key(TABLE, &self.tables, &now.tables, words, &switch_key)
+        };
+        let manager = || (before != after).then_some(Change::Manager { before, now: after });
+        nodes().or_else(tables).or_else(|| self.lanes_differ(now)).or_else(manager)
     }
 
-    /// The first thing that is different in `now`, in words.
-    pub fn first_difference(&self, now: &Self) -> Option<String> {
-        let by_key = |kind: &str, before: &BTreeMap<String, String>, after: &BTreeMap<String, String>| {
-            let gone = before
-                .keys()
-                .find(|key| !after.contains_key(*key))
-                .map(|key| format!("{kind} {key} is gone"));
-            let new = || {
-                after.keys().find(|key| !before.contains_key(*key)).map(|key| format!("{kind} {key} is new"))
-            };
-            let changed = || {
-                let changed = before.iter().find(|(key, hash)| after.get(*key) != Some(hash));
-                changed.map(|(key, _)| format!("{kind} {key} has changed"))
-            };
-            gone.or_else(new).or_else(changed)
-        };
-        by_key("the node", &self.nodes, &now.nodes)
-            .or_else(|| by_key("the forwarding table of", &self.tables, &now.tables))
-            .or_else(|| {
-                let word = |manager: &Option<String>| manager.clone().unwrap_or_else(|| "nobody".to_owned());
-                let (before, after) = (word(&self.subnet_manager), word(&now.subnet_manager));
-                (before != after).then(|| format!("the subnet manager was {before} and is {after}"))
-            })
+    fn lanes_differ(&self, now: &Self) -> Option<Change> {
+        let none = LanePrint::default();
+        self.lanes.iter().find_map(|(guid, before)| {
+            let after = now.lanes.get(guid).unwrap_or(&none);
+            let parts = [
+                ("the SL2VL table of ", &before.sl2vl, &after.sl2vl),
+                ("the lane arbitration of ", &before.arbitration, &after.arbitration),
+                ("the number of lanes at ports of ", &before.operational, &after.operational),
+            ];
+            let (what, _, after) = parts.into_iter().find(|(_, a, b)| a.is_some() && a != b)?;
+            let became = if after.is_some() { "has changed" } else { "is not known now" };
+            Some(Change::Node { what, node: switch_key(guid), became })
+        })
     }
+}
+
+fn switch_key(guid: &str) -> String {
+    format!("switch {guid}")
+}
+
+fn by_key(
+    what: &'static str,
+    before: &BTreeMap<String, String>,
+    after: &BTreeMap<String, String>,
+    [gone, new]: [&'static str; 2],
+    node: &dyn Fn(&str) -> String,
+) -> Option<Change> {
+    let change = |key: &str, became| Change::Node { what, node: node(key), became };
+    let lost = before.keys().find(|key| !after.contains_key(*key)).map(|key| change(key, gone));
+    let come = || after.keys().find(|key| !before.contains_key(*key)).map(|key| change(key, new));
+    let changed = || {
+        let changed = before.iter().find(|(key, hash)| after.get(*key) != Some(hash));
+        changed.map(|(key, _)| change(key, "has changed"))
+    };
+    lost.or_else(come).or_else(changed)
 }
 
 fn digits(hash: &blake3::Hash) -> String {
@@ -86,17 +174,20 @@ fn digits(hash: &blake3::Hash) -> String {
 }
 
 /// What of a node decides over routes: where it is, what is cabled and up, and the LIDs it is reached by.
-fn node_hash(fabric: &Fabric, id: NodeId) -> String {
+fn node_hash(fabric: &Fabric, standing: &Standing<'_>, id: NodeId) -> String {
     let mut hasher = blake3::Hasher::new();
-    let facts = &fabric.node(id).facts;
-    hasher.update(facts.kind.word().as_bytes());
-    hasher.update(&[facts.port_count]);
+    let node = fabric.node(id);
+    hasher.update(node.facts.kind.word().as_bytes());
+    hasher.update(&[node.facts.port_count]);
     for (port_id, port) in fabric.ports_of(id) {
-        if let Some(lid) = port.facts.lid {
+        let peer = standing.peer(port_id);
+        // A port that leads nowhere is reached by nobody, whatever LID it had.
+        let own = node.is_switch() && port.number.value() == 0;
+        if let Some(lid) = port.facts.lid.filter(|_| own || peer.is_some()) {
             hasher.update(&[port.number.value(), 1, port.facts.lmc.value()]);
             hasher.update(&lid.value().to_le_bytes());
         }
-        let Some(peer) = fabric.peer(port_id) else { continue };
+        let Some(peer) = peer else { continue };
         let far = fabric.port(peer);
         let down = [port, far].iter().any(|end| end.facts.state == Some(PortState::Down));
         hasher.update(&[port.number.value(), if down { 3 } else { 2 }, far.number.value()]);
@@ -105,33 +196,127 @@ fn node_hash(fabric: &Fabric, id: NodeId) -> String {
     digits(&hasher.finalize())
 }
 
+fn lanes_of(fabric: &Fabric, standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
+    let cabled: Vec<PortId> =
+        fabric.ports_of(id).map(|(port, _)| port).filter(|port| standing.peer(*port).is_some()).collect();
+    let works = |number| cabled.iter().any(|port| fabric.port(*port).number == number);
+    let held = tables.nodes.get(&id);
+    let mut sl2vl = blake3::Hasher::new();
+    for ((from, to), row) in held.iter().flat_map(|held| &held.sl2vl) {
+        if works(*to) && (from.value() == 0 || works(*from)) {
+            sl2vl.update(&[from.value(), to.value()]);
+            let levels = (0..16).filter_map(ServiceLevel::new);
+            levels.for_each(|level| _ = sl2vl.update(&[row.lane(level).value()]));
+        }
+    }
+    let mut arbitration = blake3::Hasher::new();
+    for (port, table) in held.iter().flat_map(|held| &held.arbitration).filter(|(port, _)| works(**port)) {
+        arbitration.update(&[port.value(), table.high_limit, table.high.len() as u8, table.low.len() as u8]);
+        for entry in table.high.iter().chain(&table.low) {
+            arbitration.update(&[entry.lane.value(), entry.weight]);
+        }
+    }
+    let mut operational = blake3::Hasher::new();
+    let mut told = false;
+    for port in &cabled {
+        let ends = [Some(*port), standing.peer(*port)].map(|end| fabric.port(end?).facts.operational_lanes);
+        told |= ends.iter().any(Option::is_some);
+        operational.update(&[fabric.port(*port).number.value()]);
+        operational.update(&ends.map(|lanes| lanes.unwrap_or(0)));
+    }
+    let print = |told: bool, hasher: &blake3::Hasher| told.then(|| digits(&hasher.finalize()));
+    LanePrint {
+        sl2vl: print(held.is_some_and(|held| !held.sl2vl.is_empty()), &sl2vl),
+        arbitration: print(held.is_some_and(|held| !held.arbitration.is_empty()), &arbitration),
+        operational: print(told, &operational),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lft, Lid, PortNum};
+    use crate::fabric::{Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
     use crate::generate::{Spec, generate};
 
     fn fabric(name: &str) -> Fabric {
         generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
     }
 
+    fn words(before: &Fingerprint, now: &Fingerprint) -> Option<String> {
+        before.first_difference(now).map(|change| change.words(&|node| format!("<{node}>")))
+    }
+
     #[test]
     fn the_first_difference_is_named() {
         let plain = fabric("kary,k=2,n=2");
+        let none = Faults::new();
+        let print = |fabric: &Fabric, tables: &Tables, manager| {
+            Fingerprint::of(fabric, tables, Some(Guid(manager)), &none)
+        };
         let mut tables = Tables::default();
         tables.entry(NodeId(0)).lft = Some(Lft::of(vec![255, 1, 2]));
-        let before = Fingerprint::of(&plain, &tables, Some(Guid(7)));
-        assert!(before.is_sound());
-        assert_eq!(before.first_difference(&Fingerprint::of(&plain, &tables, Some(Guid(7)))), None);
-        let other = before.first_difference(&Fingerprint::of(&plain, &tables, Some(Guid(8)))).unwrap();
+        let before = print(&plain, &tables, 7);
+        assert_eq!(words(&before, &print(&plain, &tables, 7)), None);
+        let other = words(&before, &print(&plain, &tables, 8)).unwrap();
         assert!(other.contains("manager was 0x0000000000000007 and is 0x0000000000000008"), "{other}");
         let broken = fabric("kary,k=2,n=2,faults=1");
-        let other = before.first_difference(&Fingerprint::of(&broken, &tables, Some(Guid(7)))).unwrap();
-        assert!(other.starts_with("the node switch 0x") && other.ends_with("has changed"), "{other}");
+        let other = words(&before, &print(&broken, &tables, 7)).unwrap();
+        assert!(other.starts_with("the node <switch 0x") && other.ends_with("has changed"), "{other}");
         tables.entry(NodeId(0)).lft.get_or_insert_default().set(Lid::new(2).unwrap(), Some(PortNum(3)));
-        let other = before.first_difference(&Fingerprint::of(&plain, &tables, Some(Guid(7)))).unwrap();
-        assert!(other.starts_with("the forwarding table of 0x"), "{other}");
-        let edited = Fingerprint { subnet_manager: None, ..before };
-        assert!(!edited.is_sound());
+        let other = words(&before, &print(&plain, &tables, 7)).unwrap();
+        assert!(other.starts_with("the forwarding table of <switch 0x"), "{other}");
+    }
+
+    /// The plan was made for a fabric without what failed, so it holds when that is taken away.
+    #[test]
+    fn what_failed_may_be_gone() {
+        let whole = fabric("kary,k=3,n=3");
+        let broken = fabric("kary,k=3,n=3,faults=2,seed=4");
+        let missing = |port: &(PortId, &crate::fabric::Port)| {
+            let (id, port) = port;
+            let there = broken.port_of(port.node, port.number);
+            whole.port(*id).link.is_some() && there.is_none_or(|there| broken.port(there).link.is_none())
+        };
+        let mut faults = Faults::new();
+        whole.ports().filter(missing).for_each(|(_, port)| {
+            let id = port.link.unwrap();
+            faults.mark(Resolved::Link(id));
+        });
+        assert_eq!(faults.len(), 2);
+        let none = Tables::default();
+        let made = Fingerprint::of(&whole, &none, None, &faults);
+        assert_eq!(words(&made, &Fingerprint::of(&broken, &none, None, &Faults::new())), None);
+        assert!(words(&made, &Fingerprint::of(&whole, &none, None, &Faults::new())).is_some());
+        // A leaf takes its hosts with it.
+        let leaf = whole.nodes().find(|(_, node)| !node.is_switch()).unwrap().0;
+        let leaf = whole.ports_of(leaf).find_map(|(port, _)| whole.peer(port)).unwrap();
+        faults.mark(Resolved::Node(whole.port(leaf).node));
+        let made = Fingerprint::of(&whole, &none, None, &faults);
+        assert_eq!(made.nodes.len(), whole.nodes().len() - 4);
+    }
+
+    #[test]
+    fn lanes_that_changed_are_named() {
+        let fabric = fabric("kary,k=2,n=2");
+        let (none, mut tables) = (Faults::new(), Tables::default());
+        let print = |tables: &Tables| {
+            Fingerprint::of(&fabric, tables, None, &none).with_lanes(&fabric, tables, None, &none)
+        };
+        let unknown = print(&tables);
+        let to = fabric.ports_of(NodeId(1)).find(|(_, port)| port.link.is_some()).unwrap().1.number;
+        tables.entry(NodeId(1)).sl2vl.insert((PortNum(0), to), Sl2Vl::default());
+        tables.entry(NodeId(1)).arbitration.insert(to, Default::default());
+        let before = print(&tables);
+        assert_eq!((words(&unknown, &before), words(&before, &before)), (None, None));
+        assert_ne!(unknown.whole, before.whole);
+        let mut other = tables.clone();
+        let row = other.entry(NodeId(1)).sl2vl.values_mut().next().unwrap();
+        row.set(ServiceLevel::new(3).unwrap(), Lane::new(1).unwrap());
+        let found = words(&before, &print(&other)).unwrap();
+        assert!(found.starts_with("the SL2VL table of <switch") && found.ends_with("changed"), "{found}");
+        let found = words(&before, &unknown).unwrap();
+        assert!(found.ends_with("is not known now"), "{found}");
+        tables.entry(NodeId(1)).arbitration.values_mut().for_each(|table| table.high_limit = 9);
+        assert!(words(&before, &print(&tables)).unwrap().starts_with("the lane arbitration of"));
     }
 }

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use crate::fabric::{Fabric, Lanes, Lid, Routes};
+use crate::fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Routes, Tables};
+use crate::routing::Problem;
+use crate::routing::certificate::Mapping;
 
 const ONE: &str = "one";
 const DESTINATION: &str = "destination";
@@ -92,6 +94,31 @@ impl PlanLanes {
         }
     }
 
+    /// Working switches that do not put the level of each of these lanes on the lane of that number, or have a port
+    /// without it; `None` where no switch tells its tables.
+    pub fn unmet(&self, fabric: &Fabric, tables: &Tables, faults: &Faults) -> Option<Vec<NodeId>> {
+        if self.count == 1 {
+            return Some(Vec::new());
+        }
+        let problem = Problem::new(fabric, faults);
+        let mapping = Mapping::new(&problem, tables);
+        let wrong = |switch: &u32| {
+            let channels = &problem.graph.channels()[problem.graph.leaving(*switch)];
+            let ends = problem.graph.terminals_of(*switch).iter().map(|end| end.switch_port);
+            let ports: Vec<PortNum> = channels.iter().map(|channel| channel.from_port).chain(ends).collect();
+            let ways = ports.iter().flat_map(|from| ports.iter().map(move |to| (*from, *to)));
+            let mut hops = ways
+                .filter(|(from, to)| from != to)
+                .flat_map(|(from, to)| (0..self.count).map(move |level| (from, to, level)));
+            hops.any(|(from, to, level)| {
+                let hop = mapping.hop(*switch, from, to, level);
+                // What was not told is neither right nor wrong.
+                !hop.passes || (hop.told && hop.lane != level)
+            })
+        };
+        mapping.any().then(|| problem.switches().filter(wrong).map(NodeId).collect())
+    }
+
     /// `4 by destination`.
     pub fn summary(&self) -> String {
         match self.by.as_str() {
@@ -122,16 +149,16 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Tables};
+    use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
     use crate::generate::{Spec, generate};
-    use crate::routing::{NoPulse, Problem, Request, engine};
+    use crate::routing::{NoPulse, Request, engine};
 
     #[test]
     fn lanes_read_back_and_wrong_ones_are_found() {
         let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let print = Fingerprint::of(&fabric, &Tables::default(), None);
+        let print = Fingerprint::of(&fabric, &Tables::default(), None, &faults);
         for (id, by) in [("minhop", ONE), ("nue", DESTINATION), ("dfsssp", PAIR)] {
             let request = Request { lanes: 4, ..Request::default() };
             let routes = (engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes;
@@ -153,6 +180,27 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn switches_that_put_levels_elsewhere_are_found() {
+        let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let two = PlanLanes { count: 2, by: DESTINATION.into(), ..PlanLanes::default() };
+        assert_eq!(two.unmet(&fabric, &Tables::default(), &faults), None);
+        let mut own = Sl2Vl::default();
+        own.set(ServiceLevel::new(1).unwrap(), Lane::new(1).unwrap());
+        let mut tables = Tables::default();
+        for (id, _) in fabric.switches() {
+            let ports: Vec<PortNum> = fabric.ports_of(id).map(|(_, port)| port.number).collect();
+            let all = ports.iter().flat_map(|from| ports.iter().map(|to| ((*from, *to), own)));
+            tables.entry(id).sl2vl = all.collect();
+        }
+        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(Vec::new()));
+        let rows = &mut tables.entry(NodeId(5)).sl2vl;
+        rows.values_mut().for_each(|row| *row = Sl2Vl::default());
+        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(vec![NodeId(5)]));
+        assert_eq!(PlanLanes { count: 1, ..two }.unmet(&fabric, &tables, &faults), Some(Vec::new()));
     }
 
     #[test]

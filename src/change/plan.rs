@@ -1,12 +1,17 @@
 //! A plan as a file: readable JSON with everything that would be written and why it may be.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fingerprint::Fingerprint;
+use super::essence::essence;
+use super::failed::{FailedElement, node_key, node_of};
+use super::fingerprint::{Change, Fingerprint};
 use super::lanes::{self, PlanLanes};
+use super::transition::TransitionReport;
 use super::writes::BlockWrite;
-use crate::fabric::{BLOCK_LIDS, Fabric, Lft, Lid, NO_PATH, PortNum, Routes, Tables};
+use crate::fabric::{BLOCK_LIDS, Fabric, Faults, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Routes, Tables};
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -20,19 +25,59 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
     /// What was marked as failed when it was made.
-    pub failed: Vec<String>,
+    pub failed: Vec<FailedElement>,
+    /// What its certificate is about.
+    pub scope: Scope,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     pub fingerprint: Fingerprint,
+    /// What nodes were called, by kind and GUID.
+    pub names: BTreeMap<String, String>,
     pub lanes: PlanLanes,
     pub certificate: Value,
     pub impact: Value,
-    pub transition: Value,
+    pub transition: TransitionReport,
     /// In the order in which they are written.
     pub writes: Vec<BlockWrite>,
+    /// Over all of the above as the file has it, its layout left out.
+    #[serde(default)]
+    pub hash: String,
 }
+
+/// What a certificate is about, so that a plan is judged again in the same way.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Scope {
+    /// Paths from and to switches count too.
+    pub switches: bool,
+    /// Partitions with members, where only pairs that share one count; `None`: all talk to all.
+    pub partitions: Option<u64>,
+    /// The most lanes that the engine was given.
+    pub most_lanes: u8,
+}
+
+/// An entry that is not what a plan found there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Drifted {
+    pub switch: NodeId,
+    pub lid: Lid,
+    /// What the plan takes to stand there, and what does.
+    pub planned: Option<PortNum>,
+    pub held: Option<PortNum>,
+}
+
+/// Entries below a plan's writes that have changed since.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Drift {
+    pub count: u64,
+    pub switches: u64,
+    /// The first of them, by switch and LID.
+    pub first: Vec<Drifted>,
+}
+
+/// How many drifted entries are named.
+const NAMED: usize = 5;
 
 /// A file that is no plan.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +86,10 @@ pub enum PlanFileError {
     Malformed { line: usize, what: String },
     #[error("line 1: FD-5512: this is '{0}', and this version reads {SCHEMA}")]
     OtherSchema(String),
-    #[error("line 1: FD-5513: the plan was changed by hand: its fingerprint does not fit; make it again")]
+    #[error(
+        "line 1: FD-5513: the plan is not as it was written: its hash does not fit what it says; make it again, or take \
+         the file that 'fabdeck route' wrote"
+    )]
     Edited,
     #[error("line 1: FD-5514: write {at}: {what}; make the plan again")]
     Write { at: usize, what: &'static str },
@@ -57,7 +105,7 @@ impl Plan {
         if plan.schema != SCHEMA {
             return Err(PlanFileError::OtherSchema(plan.schema.chars().take(40).collect()));
         }
-        if !plan.fingerprint.is_sound() {
+        if plan.hash != essence(text, &plan.hash) {
             return Err(PlanFileError::Edited);
         }
         if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
@@ -80,7 +128,16 @@ impl Plan {
 
     /// The file, a write a line.
     pub fn text(&self) -> Result<String, serde_json::Error> {
+        const OPEN: &str = "\"hash\": \"";
+        let bare = self.without_hash()?;
+        let hash = essence(&bare, "");
+        // Within a string its quotes would be escaped, so the first is the plan's own.
+        Ok(bare.replacen(OPEN, &format!("{OPEN}{hash}"), 1))
+    }
+
+    fn without_hash(&self) -> Result<String, serde_json::Error> {
         let mut value = serde_json::to_value(self)?;
+        value["hash"] = "".into();
         let writes = value.as_object_mut().and_then(|plan| plan.remove("writes"));
         let lines: Result<Vec<String>, _> =
             writes.iter().filter_map(Value::as_array).flatten().map(serde_json::to_string).collect();
@@ -88,6 +145,82 @@ impl Plan {
         let head = head.trim_end().trim_end_matches('}').trim_end();
         let lines: Vec<String> = lines?.iter().map(|line| format!("    {line}")).collect();
         Ok(format!("{head},\n  \"writes\": [\n{}\n  ]\n}}\n", lines.join(",\n")))
+    }
+
+    /// The marks of the plan, as far as what they are on is still there.
+    pub fn faults(&self, fabric: &Fabric) -> Faults {
+        let mut faults = Faults::new();
+        self.failed.iter().filter_map(|failed| failed.find(fabric)).for_each(|what| _ = faults.mark(what));
+        faults
+    }
+
+    /// The first thing that is different in a fabric from what the plan was made for.
+    pub fn stale(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Option<Change> {
+        let faults = self.faults(fabric);
+        let now = Fingerprint::of(fabric, tables, manager, &faults);
+        let now = match self.fingerprint.lanes.is_empty() {
+            true => now,
+            false => now.with_lanes(fabric, tables, manager, &faults),
+        };
+        self.fingerprint.first_difference(&now)
+    }
+
+    /// A node of the fingerprint as people call it: `switch leaf0 (0x0000000000000001)`.
+    pub fn named(&self, key: &str) -> String {
+        match (self.names.get(key), key.split_once(' ')) {
+            (Some(name), Some((kind, guid))) => format!("{kind} {name} ({guid})"),
+            _ => key.to_owned(),
+        }
+    }
+
+    /// Which entries below the writes are not what the plan found, where they are known now.
+    pub fn drift(&self, fabric: &Fabric, tables: &Tables) -> Drift {
+        let mut drift = Drift::default();
+        let mut last = None;
+        for write in &self.writes {
+            let Some(id) = node_of(fabric, &format!("switch {}", write.switch)) else { continue };
+            let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&write.block));
+            let Some(lft) = held.and_then(|held| held.lft.as_ref()) else { continue };
+            for (offset, old) in block(&write.old).into_iter().flatten().enumerate() {
+                let lid = u32::from(write.block) * u32::from(BLOCK_LIDS) + offset as u32;
+                let Some(lid) = Lid::new(lid) else { continue };
+                let (planned, held) = ((old != NO_PATH).then_some(PortNum(old)), lft.get(lid));
+                if planned == held {
+                    continue;
+                }
+                drift.count += 1;
+                drift.switches += u64::from(last.replace(id) != Some(id));
+                if drift.first.len() < NAMED {
+                    drift.first.push(Drifted { switch: id, lid, planned, held });
+                }
+            }
+        }
+        drift
+    }
+
+    /// What an operator should know before it is applied: what its certificate and its transition find fault with.
+    pub fn findings(&self) -> Vec<String> {
+        let certificate = &self.certificate;
+        let count = |value: &Value| value.as_u64().unwrap_or(0);
+        let lost =
+            count(&certificate["unreachable"]).saturating_sub(count(&certificate["by_cause"]["cut_off"]));
+        let (loops, limited) = (count(&certificate["loops"]), count(&certificate["limited_paths"]));
+        let deadlock = certificate["deadlock_free"] == Value::Bool(false);
+        let all = [
+            (lost > 0, format!("{lost} pairs that cables connect have no path")),
+            (loops > 0, format!("{loops} loops")),
+            (deadlock, "its paths can deadlock".to_owned()),
+            (limited > 0, format!("{limited} paths end at a port without their lane")),
+            (self.transition.safe == Some(false), "it is not safe while traffic flows".to_owned()),
+        ];
+        all.into_iter().filter(|(found, _)| *found).map(|(_, words)| words).collect()
+    }
+
+    /// What the nodes of a fabric are called, for a plan of it; a name that says no more than the GUID is left out.
+    pub fn names_of(fabric: &Fabric, name: &dyn Fn(NodeId) -> String) -> BTreeMap<String, String> {
+        let told = fabric.nodes().map(|(id, node)| (id, node.guid().to_string(), name(id)));
+        let told = told.filter(|(_, guid, name)| guid != name);
+        told.map(|(id, _, name)| (node_key(fabric, id), name)).collect()
     }
 
     /// The routes after the plan, on its lanes.
@@ -143,14 +276,17 @@ mod tests {
             engine: "minhop".into(),
             assumed: None,
             failed: Vec::new(),
+            scope: Scope::default(),
             created: None,
             author: None,
-            fingerprint: Fingerprint::of(&fabric, &tables, None),
+            fingerprint: Fingerprint::of(&fabric, &tables, None, &Faults::default()),
+            names: Plan::names_of(&fabric, &|id| format!("node{}", id.0)),
             lanes: PlanLanes::of(&fabric, &routes),
             certificate: Value::Null,
             impact: Value::Null,
-            transition: Value::Null,
+            transition: TransitionReport::default(),
             writes: writes(&fabric, &tables, &routes, |_| true).unwrap(),
+            hash: String::new(),
         };
         (fabric, tables, routes, plan)
     }
@@ -159,7 +295,8 @@ mod tests {
     fn a_plan_reads_back_and_leads_to_its_routes() {
         let (fabric, tables, routes, plan) = plan();
         let text = plan.text().unwrap();
-        assert_eq!(Plan::read(&text).unwrap(), plan);
+        let read = Plan::read(&text).unwrap();
+        assert_eq!((read.hash.len(), Plan { hash: String::new(), ..read }), (64, plan.clone()));
         let after = plan.outcome(&fabric, &tables);
         for (id, _) in fabric.switches() {
             assert_eq!(after.lft(id), Some(&routes.lft(id.0)));
@@ -168,17 +305,42 @@ mod tests {
     }
 
     #[test]
+    fn entries_that_changed_below_a_plan_are_counted() {
+        let (fabric, mut tables, _, plan) = plan();
+        assert_eq!(plan.drift(&fabric, &tables), Drift::default());
+        let lid = Lid::new(2).unwrap();
+        tables.entry(NodeId(1)).lft.get_or_insert_default().set(lid, Some(PortNum(3)));
+        let entry = Drifted { switch: NodeId(1), lid, planned: Some(PortNum(2)), held: Some(PortNum(3)) };
+        assert_eq!(plan.drift(&fabric, &tables), Drift { count: 1, switches: 1, first: vec![entry] });
+        tables.entry(NodeId(1)).unread.insert(0);
+        assert_eq!(plan.drift(&fabric, &tables), Drift::default());
+    }
+
+    #[test]
     fn what_is_no_plan_or_was_edited_is_refused() {
         let (.., plan) = plan();
         let text = plan.text().unwrap();
         let error = |text: &str| Plan::read(text).unwrap_err().to_string();
+        // What somebody else wrote, with a hash that fits.
+        let sealed = |text: &str| {
+            let hash =
+                Plan::read(text).err().map(|_| serde_json::from_str::<Plan>(text).unwrap().hash).unwrap();
+            text.replacen(&hash, &essence(text, &hash), 1)
+        };
         assert!(error("{").contains("FD-5511"));
         assert!(error(&text.replace("fabdeck.plan/1", "fabdeck.plan/9")).contains("FD-5512"));
-        let guid = plan.fingerprint.tables.keys().next().unwrap();
-        assert!(error(&text.replacen(guid.as_str(), "0x00000000000000aa", 1)).contains("FD-55"));
-        assert!(error(&text.replace("\"block\":0", "\"block\":60000")).contains("FD-5514"));
-        assert!(error(&text.replace("\"by\": \"one\"", "\"by\": \"two\"")).contains("FD-5515"));
-        assert!(error(&text.replacen("\"new\":\"", "\"new\":\"zz", 1)).contains("FD-5514"));
+        for (from, to, code) in [
+            ("\"switch\":\"0x", "\"switch\":\"0xa", "FD-5514"),
+            ("\"block\":0", "\"block\":60000", "FD-5514"),
+            ("\"by\": \"one\"", "\"by\": \"two\"", "FD-5515"),
+            ("\"new\":\"", "\"new\":\"zz", "FD-5514"),
+        ] {
+            let edited = text.replace(from, to);
+            assert!(error(&edited).contains("FD-5513"), "{from}");
+            assert!(error(&sealed(&edited)).contains(code), "{from}: {}", error(&sealed(&edited)));
+        }
+        let lines: String = text.lines().map(str::trim_start).collect();
+        assert!(Plan::read(&lines).is_ok(), "another layout says the same");
         for cut in (0..text.len()).step_by(7) {
             assert!(Plan::read(&text[..cut]).is_err(), "{cut}");
         }

@@ -94,17 +94,7 @@ pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                     difference.moved_pairs
                 ),
             ));
-            pairs.push((
-                "live",
-                match proposal.transition_safe {
-                    Some(true) => {
-                        "safe while traffic flows: old and new paths together have no circle".to_owned()
-                    }
-                    Some(false) => "not safe while traffic flows: drain first".to_owned(),
-                    None => "not known: as if all lanes were one, old and new paths together have a circle"
-                        .to_owned(),
-                },
-            ));
+            pairs.extend(proposal.transition.lines());
             pairs.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
             pairs.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
             canvas.pairs(below, &pairs, whatif.top);

@@ -84,6 +84,21 @@ fn row(old: &[u8], new: &[u8]) -> Difference {
     found
 }
 
+/// (Source switch, LID) that the routes put on another lane, over sources and destinations in scope.
+pub fn changed_lanes(problem: &Problem<'_>, old: &Routes, new: &Routes, switches: bool) -> u64 {
+    if old.lanes == Lanes::One && new.lanes == Lanes::One {
+        return 0;
+    }
+    let sends = |switch: &u32| {
+        problem.graph.alive(*switch) && problem.behind(*switch).iter().any(|end| switches || !end.is_switch())
+    };
+    let changed = |switch: u32| {
+        let ends = problem.destinations().iter().filter(|end| switches || !end.is_switch());
+        ends.filter(|end| old.lane(switch, end.lid) != new.lane(switch, end.lid)).count() as u64
+    };
+    problem.switches().into_par_iter().filter(sends).map(changed).sum()
+}
+
 /// Whether a change may be made while traffic flows (dissertation, definition 5.5, condition 3).
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Transition {

@@ -256,6 +256,10 @@ pub struct RouteArgs {
     /// Certify paths from and to switches too
     #[arg(long)]
     pub switches: bool,
+    /// What is known of the lanes of the paths in force, which decide whether the change is safe while traffic flows;
+    /// left out, `route` asks as `check` does, and `whatif` nobody
+    #[arg(long, value_name = "HOW")]
+    pub lanes_in_force: Option<LaneChoice>,
 }
 
 #[derive(Debug, Args)]
@@ -295,6 +299,9 @@ pub enum PlanAction {
     Check {
         /// A plan that `route` wrote
         plan: PathBuf,
+        /// Judge paths from and to switches too, even if the plan was made without them
+        #[arg(long)]
+        switches: bool,
     },
     Diff {
         /// A plan that `route` wrote

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
+use crate::access::Wanted;
 use crate::fabric::{Faults, JobMap, Tables};
-use crate::observe::{PathLevels, Place};
+use crate::observe::PathLevels;
 use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::session::{LoadsWanted, Look, Report, Sent, check_in_force, judged, loads, report_lines, run_on};
@@ -12,7 +12,7 @@ use crate::session::{LoadsWanted, Look, Report, Sent, check_in_force, judged, lo
 use super::args::{CheckArgs, LaneChoice};
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure};
+use super::{Exit, Failure, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;
@@ -50,7 +50,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         // Assumed tables bring their own lanes.
         _ if look.routes.is_some() => None,
         LaneChoice::Sampled | LaneChoice::Exact => {
-            records(context, source.as_mut(), &mut look, choice, args)?
+            let asked_for = args.lanes.is_some();
+            levels::records(context, source.as_mut(), &mut look, choice, (asked_for, args.switches))?
         }
         LaneChoice::One | LaneChoice::Unknown => None,
     };
@@ -90,7 +91,7 @@ fn verdict(
     let own = !matches!(choice, LaneChoice::One | LaneChoice::Unknown);
     if let Some(routes) = look.routes.as_ref().filter(|_| own) {
         let scope = Scope { switches, lanes: LaneKnowledge::Known };
-        return Ok(judged(look, routes, &faults, &scope)?);
+        return Ok(Report { lanes_from: "assumed", ..judged(look, routes, &faults, &scope)? });
     }
     let sent = match (choice, records) {
         (LaneChoice::One, _) => Sent::One,
@@ -99,33 +100,6 @@ fn verdict(
     };
     let tables = &look.observation.tables;
     Ok(check_in_force(look, tables, &faults, switches, sent, &NoPulse)?)
-}
-
-/// Path records, where the subnet manager gives any. Without having been asked for, they are asked for as long as
-/// that takes seconds.
-fn records(
-    context: &mut Context<'_, '_>,
-    source: &mut dyn Source,
-    look: &mut Look,
-    choice: LaneChoice,
-    args: &CheckArgs,
-) -> Result<Option<PathLevels>, Failure> {
-    const UNASKED: u64 = 200_000;
-    let asked_for = args.lanes.is_some();
-    let most = (!asked_for).then_some(UNASKED);
-    let wanted = LevelsWanted { every: choice == LaneChoice::Exact, switches: args.switches, most };
-    let why = match context.read_levels(source, look, wanted)? {
-        LevelsRead::Read(read) => return Ok(Some(read)),
-        // Nobody expects files to answer.
-        LevelsRead::NotLive if !asked_for => return Ok(None),
-        LevelsRead::NotLive => "the source is not live".to_owned(),
-        LevelsRead::NoManager => "no subnet manager answers".to_owned(),
-        LevelsRead::Silent => "the subnet manager gives none".to_owned(),
-        LevelsRead::TooMany(count) => format!("it would take {count} questions (--lanes sampled asks them)"),
-    };
-    let place = Place::file(look.source.clone());
-    look.observation.notes.add("FN-704", place, || format!("lanes are not known by path records: {why}"));
-    Ok(None)
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.

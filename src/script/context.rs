@@ -46,13 +46,6 @@ impl Context<'_, '_> {
         self.look_at(source, wanted)
     }
 
-    /// One look for a command that follows forwarding tables; where the source has none, those of `--assume`.
-    pub fn look_with_tables(&mut self) -> Result<Look, Failure> {
-        let mut look = self.look(Wanted { tables: true, ..Wanted::default() })?;
-        self.assume(&mut look)?;
-        Ok(look)
-    }
-
     /// What `--assume` says, for a look that may lack tables.
     pub fn assume(&self, look: &mut Look) -> Result<(), Failure> {
         match &self.globals.assume {

@@ -38,6 +38,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     let written = (writer.write)(&look)?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
+    plan.iter().for_each(|plan| plan::warn(context, plan));
     let summary = Summary::of(&look);
     if context.output.json {
         let inputs: Vec<String> = args.inputs.iter().map(|path| path.display().to_string()).collect();
@@ -88,7 +89,8 @@ fn look(
 ) -> Result<Look, Failure> {
     let lanes = ["sl2vl", "slvl"].contains(&format);
     let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
-    let wanted = Wanted { tables, lanes, counters: format == "prometheus", ..Wanted::default() };
+    let lanes_asked = lanes || plan.is_some_and(|plan| !plan.fingerprint.lanes.is_empty());
+    let wanted = Wanted { tables, lanes: lanes_asked, counters: format == "prometheus", ..Wanted::default() };
     let Some(plan) = plan else { return context.look_at(open(context, inputs)?, wanted) };
     let mut look = match inputs {
         [] if context.source().is_none() => {

@@ -16,6 +16,7 @@ mod found;
 mod generate;
 mod identity;
 mod json;
+mod levels;
 mod open;
 mod opening;
 mod output;

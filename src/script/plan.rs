@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use crate::access::Wanted;
-use crate::change::{Fingerprint, Plan};
-use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{Look, assume, judged, marks};
+use crate::change::{Plan, Scope};
+use crate::session::{Look, Stale, ahead, assume, counted, failed, judge, stale};
 
 use super::args::PlanAction;
 use super::context::Context;
@@ -17,7 +16,7 @@ pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, F
     context.refuse_filter("plan")?;
     match action {
         PlanAction::Show { plan } => show(context, plan),
-        PlanAction::Check { plan } => judge(context, plan),
+        PlanAction::Check { plan, switches } => check(context, plan, *switches),
         PlanAction::Diff { plan } => diff(context, plan),
     }
 }
@@ -53,34 +52,39 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
             format!("the tables before it are those of {engine}; it can be applied to a simulator only"),
         )
     });
+    let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
+    let pairs = if plan.scope.switches { "paths of switches too" } else { "paths between terminals" };
     let told = vec![
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
-        ("failed", if plan.failed.is_empty() { "nothing".to_owned() } else { plan.failed.join(", ") }),
+        ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
         ("created", or_none(&plan.created)),
         ("author", or_none(&plan.author)),
         ("lanes", plan.lanes.summary()),
+        ("judged over", pairs.to_owned()),
         ("unreachable", number(&plan.certificate["unreachable"])),
         ("deadlock free", plan.certificate["deadlock_free"].to_string()),
         ("moved pairs", number(&plan.impact["moved_pairs"])),
         ("changes", changes(plan)),
     ];
-    assumed.into_iter().chain(told).collect()
-}
-
-/// A plan is for one fabric in one state; the first thing that is different now makes it stale.
-fn stale(look: &Look, plan: &Plan) -> Option<String> {
-    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    let now = Fingerprint::of(look.fabric(), &look.observation.tables, manager);
-    plan.fingerprint.first_difference(&now)
+    assumed.into_iter().chain(told).chain(plan.transition.lines()).collect()
 }
 
 /// A plan for another fabric, or another state of it, says nothing about this one.
 pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<(), Failure> {
-    let Some(difference) = stale(look, plan) else { return Ok(()) };
+    let Some(stale) = stale(look, plan) else { return Ok(()) };
     context.conclude(look);
-    let what = format!("FD-7932: the plan is stale: {difference}; make it again for the fabric as it is");
+    let what =
+        format!("FD-7932: the plan is stale: {}; make it again for the fabric as it is", stale.words());
     Err(Failure::new(Exit::Stale, what))
+}
+
+/// Says in one line what a plan's certificate and transition find fault with.
+pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
+    let found = plan.findings();
+    if !found.is_empty() {
+        context.output.say(&format!("warning: the plan has findings: {}", found.join("; ")));
+    }
 }
 
 /// A plan that was made on assumed tables is judged on the same.
@@ -93,57 +97,81 @@ pub fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
     }
 }
 
-fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let lanes = !plan.fingerprint.lanes.is_empty();
+    let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
     refuse_stale(context, &look, &plan)?;
-    let faults = marks(&look, &plan.failed).map_err(|error| {
-        Failure::new(
-            Exit::BadInput,
-            format!("FD-7933: what the plan has marked as failed is not found here: {error}; give the --node-name-map that it was made with"),
-        )
-    })?;
-    let after = plan.outcome(look.fabric(), &look.observation.tables);
-    let routes = plan.routes(look.fabric(), &after);
-    let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
-    let report = judged(&look, &routes, &faults, &scope)?;
+    let report = judge(&look, &plan, switches)?;
+    let failed = failed(&look, &plan);
     if context.output.json {
         let mut object = context.object("plan-check", &look)?;
         object.field("stale", &false)?;
+        object.field("failed", &failed)?;
+        object.field("scope", &Scope { switches: switches || plan.scope.switches, ..plan.scope })?;
+        object.field("transition", &plan.transition)?;
         object.fields(&report)?;
         object.end()?;
     } else {
         let mut pairs = vec![("stale", "no: the fabric is as it was".to_owned())];
         pairs.extend(super::check::assumed(&look));
+        pairs.extend(failed.iter().map(|failed| {
+            let there = if failed.found { "there still, and left alone" } else { "gone" };
+            ("failed", format!("{}: {there}", failed.element))
+        }));
         pairs.push(("lanes", plan.lanes.summary()));
         pairs.extend(crate::session::report_lines(&report));
+        pairs.extend(plan.transition.lines());
         write_pairs(context.output.out, context.output.paint, &pairs)?;
     }
     let concluded = context.conclude(&look);
-    Ok(if report.findings() { Exit::Findings } else { concluded })
+    let unsafe_live = plan.transition.safe == Some(false);
+    Ok(if report.findings() || unsafe_live { Exit::Findings } else { concluded })
 }
 
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let lanes = !plan.fingerprint.lanes.is_empty();
+    let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
-    let after = plan.outcome(look.fabric(), &look.observation.tables);
-    let differs = |id| look.observation.tables.lft(id) != after.lft(id);
-    let switches: Vec<&str> =
-        look.fabric().switches().filter(|(id, _)| differs(*id)).map(|(id, _)| look.name(id)).collect();
+    let ahead = ahead(&look, &plan);
     let stale = stale(&look, &plan);
     if context.output.json {
         let mut object = context.object("plan-diff", &look)?;
-        object.field("stale", &stale)?;
-        object.field("switches", &switches)?;
+        object.field("stale", &stale.as_ref().map(Stale::words))?;
+        object.field("drift", &stale.as_ref().map(|stale| &stale.drift))?;
+        object.fields(&ahead)?;
         object.end()?;
     } else {
-        let mut pairs = vec![("stale", stale.unwrap_or_else(|| "no: the fabric is as it was".to_owned()))];
-        pairs.push(("differ", format!("{} switches from what the plan leads to", switches.len())));
-        pairs.extend(switches.iter().take(10).map(|name| ("  such as", (*name).to_owned())));
+        let words = stale.as_ref().map(Stale::words);
+        let mut pairs = vec![("stale", words.unwrap_or_else(|| "no: the fabric is as it was".to_owned()))];
+        let such_as = |names: &[String]| {
+            names.iter().take(10).map(|name| ("  such as", name.clone())).collect::<Vec<_>>()
+        };
+        let switches = counted(ahead.switches.len(), "switch", "switches");
+        pairs.push(("tables", format!("{switches} to write, for what the plan leads to")));
+        pairs.extend(such_as(&ahead.switches));
+        let wrong = ahead.lanes.as_deref().unwrap_or_default();
+        let switches = counted(wrong.len(), "switch does not put", "switches do not put");
+        pairs.push((
+            "lanes",
+            match (&ahead.lanes, plan.lanes.count) {
+                (_, 1) => plan.lanes.summary(),
+                (None, _) => format!("{}; no switch tells what it does with levels", plan.lanes.summary()),
+                (Some(_), _) => {
+                    format!("{}; {switches} each level on the lane of its number", plan.lanes.summary())
+                }
+            },
+        ));
+        pairs.extend(such_as(wrong));
         write_pairs(context.output.out, context.output.paint, &pairs)?;
     }
     let concluded = context.conclude(&look);
-    Ok(if switches.is_empty() { concluded } else { Exit::Findings })
+    let differs = !ahead.switches.is_empty() || ahead.lanes.is_some_and(|lanes| !lanes.is_empty());
+    Ok(match stale {
+        Some(_) => Exit::Stale,
+        None if differs => Exit::Findings,
+        None => concluded,
+    })
 }

@@ -2,19 +2,22 @@
 
 use std::path::Path;
 
+use crate::access::Wanted;
 use crate::change::Plan;
-use crate::session::{EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, propose, report_lines};
+use crate::session::{Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, propose, report_lines};
 
 use super::args::RoutePlanArgs;
 use super::check;
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure, target, whatif};
+use super::{Exit, Failure, levels, plan, target, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
     let engine = whatif::engine_named(&args.engine)?;
-    let mut look = context.look_with_tables()?;
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let (mut look, in_force) =
+        levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a dump of \
@@ -26,8 +29,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let request = whatif::request(context, &mut look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome =
-        propose(&look, tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+    let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+    let outcome = propose(&look, tables, &faults, engine, asked, &crate::routing::NoPulse);
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
@@ -41,6 +44,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let text = plan.text().map_err(|error| unwritten(error.into()))?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
+    plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
 }
@@ -78,6 +82,7 @@ fn write(
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
     lines.push(("changes", changes(plan)));
+    lines.extend(plan.transition.lines());
     lines.push(("plan", file));
     write_pairs(context.output.out, context.output.paint, &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));
@@ -91,10 +96,12 @@ fn write(
 pub fn changes(plan: &Plan) -> String {
     let switches: std::collections::BTreeSet<&str> =
         plan.writes.iter().map(|write| write.switch.as_str()).collect();
-    let safe = match plan.transition["safe"].as_bool() {
-        Some(true) => "safe while traffic flows",
-        Some(false) => "not safe while traffic flows",
-        None => "whether it is safe while traffic flows is not known",
+    let (blocks, safe) = (plan.writes.len(), plan.transition.word());
+    let lanes = match plan.impact["changed_lanes"].as_u64() {
+        Some(0) => "no lane changes".to_owned(),
+        Some(some) => format!("{some} paths of a switch to a LID change their lane"),
+        None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
+        None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
     };
-    format!("{} blocks on {} switches; {safe}", plan.writes.len(), switches.len())
+    format!("{blocks} blocks on {} switches; {lanes}; {safe}", switches.len())
 }

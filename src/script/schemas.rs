@@ -32,10 +32,10 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("route", "fabdeck route --json", true, route);
     add("plan-show", "fabdeck plan show --json", false, vec![("plan", json!({ "type": "object" }))]);
     let mut judged = vec![("stale", flag())];
+    judged.extend(plan_check());
     judged.extend(check());
     add("plan-check", "fabdeck plan check --json", true, judged);
-    let differs = vec![("stale", nullable(text())), ("switches", list(text()))];
-    add("plan-diff", "fabdeck plan diff --json", true, differs);
+    add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     let texts = || list(text());
@@ -254,7 +254,8 @@ fn check() -> Vec<(&'static str, Value)> {
 }
 
 fn engine_row() -> Vec<(&'static str, Value)> {
-    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
+    let counts =
+        ["lanes", "changed_entries", "changed_blocks", "changed_switches", "changed_lanes", "moved_pairs"];
     let mut row = vec![
         ("engine", text()),
         ("ran", text()),
@@ -264,7 +265,39 @@ fn engine_row() -> Vec<(&'static str, Value)> {
     ];
     row.extend(counts.map(|key| (key, nullable(number()))));
     row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
+    row.push(("transition", nullable(closed(transition()))));
     row
+}
+
+fn plan_check() -> Vec<(&'static str, Value)> {
+    let failed = closed(vec![("element", text()), ("found", flag())]);
+    let partitions = nullable(number());
+    let scope = closed(vec![("switches", flag()), ("partitions", partitions), ("most_lanes", number())]);
+    vec![("failed", list(failed)), ("scope", scope), ("transition", closed(transition()))]
+}
+
+fn plan_diff() -> Vec<(&'static str, Value)> {
+    let port = || nullable(number());
+    let entry = closed(vec![("switch", text()), ("lid", number()), ("planned", port()), ("held", port())]);
+    let drift = closed(vec![("entries", number()), ("switches", number()), ("first", list(entry))]);
+    let lanes = nullable(list(text()));
+    vec![
+        ("stale", nullable(text())),
+        ("drift", nullable(drift)),
+        ("switches", list(text())),
+        ("lanes", lanes),
+    ]
+}
+
+fn transition() -> Vec<(&'static str, Value)> {
+    vec![
+        ("safe", nullable(flag())),
+        ("reason", nullable(text())),
+        ("old_lanes", text()),
+        ("cycle", nullable(list(text()))),
+        ("cycle_paths", nullable(list(text()))),
+        ("cycle_lane", nullable(number())),
+    ]
 }
 
 fn whatif() -> Vec<(&'static str, Value)> {

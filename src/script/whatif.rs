@@ -7,12 +7,14 @@ use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid};
 use crate::routing::{ENGINES, Engine, Request, engine};
-use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
+use crate::session::{
+    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
+};
 
-use super::args::{FailArgs, RouteArgs, WhatifArgs};
+use super::args::{FailArgs, LaneChoice, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::{write_pairs, write_table};
-use super::{Exit, Failure, check};
+use super::{Exit, Failure, check, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -23,8 +25,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         ));
     }
     let engines = engines(&args.engine)?;
-    let mut look = context.look(Wanted { tables: true, multicast: true, ..Wanted::default() })?;
-    context.assume(&mut look)?;
+    let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
+    // Whoever waits for paths wants the costs of a failure at once: lanes take many times longer to read than tables.
+    let choice = args.route.lanes_in_force.unwrap_or(LaneChoice::Unknown);
+    let (mut look, in_force) = levels::look(context, wanted, (Some(choice), args.route.switches))?;
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &mut look, &args.route)?;
     let tables = look.observation.tables.clone();
@@ -38,8 +42,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
-        let outcome =
-            propose(&look, &tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+        let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+        let outcome = propose(&look, &tables, &faults, engine, asked, &crate::routing::NoPulse);
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());
@@ -141,6 +145,10 @@ fn write(
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
+    // Engines that close the same circle are told together.
+    for alike in comparison.rows().chunk_by(|a, b| a.transition == b.transition) {
+        write_transition(context, alike)?;
+    }
     for row in comparison.rows() {
         let remarks = row.remarks.iter().filter(|_| context.output.verbose);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
@@ -251,6 +259,17 @@ fn partly_line(look: &Look, lost: &Lost) -> String {
         _ => format!(", such as to {}", partly_named(look, lost).join(", ")),
     };
     format!("{} pairs keep some LIDs only{such_as}; {} paths to a LID are lost", lost.partial, lost.lids)
+}
+
+/// Which packets can wait for each other while the tables of engines take the place of the old ones.
+fn write_transition(context: &mut Context<'_, '_>, alike: &[EngineRow]) -> Result<(), Failure> {
+    let told = alike.first().and_then(|row| row.transition.as_ref());
+    let Some(transition) = told.filter(|told| told.safe != Some(true)) else { return Ok(()) };
+    let engines: Vec<&str> = alike.iter().map(|row| row.engine).collect();
+    let mut lines = vec![("transition", engines.join(", "))];
+    lines.extend(transition.lines());
+    writeln!(context.output.out)?;
+    Ok(write_pairs(context.output.out, context.output.paint, &lines)?)
 }
 
 /// How many groups are named.

@@ -77,7 +77,7 @@ pub struct Report {
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
     /// How the lanes of paths are known: "one", "path records, sampled", "path records, every pair", "engine" for those
-    /// of a proposal, or "unknown".
+    /// of a proposal, "assumed" with the tables, "plan" for what a plan says, or "unknown".
     pub lanes_from: &'static str,
     /// Ports that drop packets because they do not have the lane that these come on; the first of them.
     pub lane_limits: Vec<String>,

@@ -59,6 +59,63 @@ pub fn check_in_force(
     Ok(joined(report(look, &problem, &certificate), &served, &names, from).without(unread))
 }
 
+/// The lanes of the paths in force as routes hold them, and how they are known; `None` with the reason where they are
+/// not, or are not one for each (switch, LID).
+pub(super) fn lanes_in_force(
+    look: &Look,
+    problem: &Problem<'_>,
+    tables: &Tables,
+    old: &Routes,
+    switches: bool,
+    sent: Sent<'_>,
+) -> (Option<Lanes>, &'static str) {
+    if let Some(held) = &look.routes {
+        return (Some(relaid(held, old)), if look.assumed.is_some() { "assumed" } else { "plan" });
+    }
+    let mapping = Mapping::new(problem, tables);
+    let zero = Levels::One(ServiceLevel::default());
+    let (levels, from) = match sent {
+        Sent::Unknown => {
+            let lane = mapping.everywhere(problem, 0);
+            let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
+            return match alike {
+                Some(lane) => (Some(all_on(lane, old)), "SL2VL tables"),
+                None => (None, "unknown"),
+            };
+        }
+        Sent::One if !mapping.any() => return (Some(Lanes::One), "one"),
+        Sent::One => (&zero, "one"),
+        Sent::Records { levels, every: false } => (levels, "path records, sampled"),
+        Sent::Records { levels, every: true } => (levels, "path records, every pair"),
+    };
+    match as_routes(problem, old, &mapping, levels, switches) {
+        Some(lanes) => (Some(lanes), from),
+        None => (None, "unknown: not one for each switch and LID"),
+    }
+}
+
+fn all_on(lane: u8, routes: &Routes) -> Lanes {
+    match lane {
+        0 => Lanes::One,
+        _ => Lanes::ByDestination { lanes: lane + 1, lane: vec![lane; routes.stride()] },
+    }
+}
+
+/// The lanes of some routes for rows as others have them.
+pub(super) fn relaid(held: &Routes, rows: &Routes) -> Lanes {
+    match &held.lanes {
+        Lanes::ByPair { lanes, lane } if held.stride() != rows.stride() && held.stride() > 0 => {
+            let row = |row: &[u8]| {
+                let mut row = row.to_vec();
+                row.resize(rows.stride(), 0);
+                row
+            };
+            Lanes::ByPair { lanes: *lanes, lane: lane.chunks(held.stride()).flat_map(row).collect() }
+        }
+        other => other.clone(),
+    }
+}
+
 /// The lanes of paths as routes hold them, where a level is on one lane wherever it goes and the sources of a switch
 /// agree; the certificate needs no more than that.
 fn as_routes(

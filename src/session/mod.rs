@@ -8,6 +8,7 @@ mod commands;
 mod field;
 mod filter;
 pub mod interactive;
+mod judged_plan;
 mod lanes;
 mod loads;
 mod look;
@@ -28,6 +29,7 @@ pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};
+pub use judged_plan::{Ahead, DriftReport, Failed, Stale, ahead, failed, judge, stale};
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
@@ -38,6 +40,8 @@ pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
 pub use views::{User, entries, links, unplaced_counters, user_rows, users};
-pub use whatif::{Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose};
+pub use whatif::{
+    Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose,
+};
 pub use wording::report_lines;
 pub use written_plan::{Made, UnwrittenPlan, plan_of};

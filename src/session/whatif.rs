@@ -7,14 +7,15 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::check::{Report, report, unread_tables};
-use super::lanes::{beyond_limit, capped};
+use super::check::{Names, Report, report, unread_tables};
+use super::lanes::{Sent, beyond_limit, capped, lanes_in_force, relaid};
 use super::preview::Preview;
 use super::{Column, Kind, Listing, Look, Value};
 use crate::analysis::{Expected, Lost};
+use crate::change::TransitionReport;
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
-use crate::routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
-use crate::routing::difference::{Difference, compare};
+use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify, certify_among};
+use crate::routing::difference::{Difference, Transition, changed_lanes, compare};
 use crate::routing::{Engine, NoPulse, Problem, Pulse, Refusal, Request};
 
 /// The faults that elements name.
@@ -89,10 +90,16 @@ pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> R
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {
     pub routes: Routes,
+    /// Paths of switches are certified too.
+    pub switches: bool,
+    /// The most lanes that the engine might use.
+    pub most_lanes: u8,
     pub report: Report,
     pub difference: Difference,
-    /// Old and new paths together cannot wait for each other; `None` where lanes of the old ones are not known.
-    pub transition_safe: Option<bool>,
+    /// (Source switch, LID) whose paths change their lane; `None` where the old ones are not known.
+    pub changed_lanes: Option<u64>,
+    /// Whether old and new paths together can wait for each other.
+    pub transition: TransitionReport,
     pub remarks: Vec<String>,
     /// What of the request the engine has no use for, by option.
     pub not_used: Vec<&'static str>,
@@ -107,50 +114,95 @@ pub struct Took {
     pub certificate: Duration,
 }
 
-/// Routes of an engine with their certificate (of paths of switches too, where `switches` says so) and what it takes to
-/// get there.
+/// What a proposal is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    pub request: &'a Request,
+    /// Certify paths of switches too.
+    pub switches: bool,
+    /// The service levels of the paths in force.
+    pub sent: Sent<'a>,
+}
+
+impl<'a> Asked<'a> {
+    /// For paths between terminals, with nothing known of the levels in force.
+    pub fn of(request: &'a Request) -> Self {
+        Self { request, switches: false, sent: Sent::Unknown }
+    }
+}
+
+/// Routes of an engine with their certificate and what it takes to get there.
 pub fn propose(
     look: &Look,
     tables: &Tables,
     faults: &Faults,
     engine: &Engine,
-    request: &Request,
-    switches: bool,
+    asked: Asked<'_>,
     pulse: &dyn Pulse,
 ) -> Result<Proposal, Refusal> {
+    let switches = asked.switches;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
-    let (request, capped) = capped(look, &problem, request);
+    let (request, capped) = capped(look, &problem, asked.request);
     let answer = (engine.route)(&problem, &request, pulse)?;
     let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
     let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
     let mut old = in_force(look, tables, faults);
-    // Tables that were computed here come with their lanes; of others they are not known, and paths count as moved by
-    // their ports alone.
-    let held = look.routes.as_ref().unwrap_or(&answer.routes);
-    if held.stride() == old.stride() {
-        old.lanes.clone_from(&held.lanes);
-    }
-    let known = look.routes.is_some();
+    let (lanes, old_lanes) = lanes_in_force(look, &problem, tables, &old, switches, asked.sent);
+    let known = lanes.is_some();
+    // Where lanes are not known, paths count as moved by their ports alone.
+    old.lanes = lanes.unwrap_or_else(|| relaid(&answer.routes, &old));
     let together =
         Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
     let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
-    let safe = match transition.cycles.is_empty() {
-        // Without a cycle as if all shared one lane there is none on any lanes.
-        true => Some(true),
-        false => known.then_some(false),
-    };
+    let unread = unread_tables(&problem, tables) > 0;
+    let transition = passage(&Names { look, problem: &problem }, &transition, (known, old_lanes), unread);
     Ok(Proposal {
+        switches,
+        most_lanes: request.lanes,
         report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
         difference,
-        transition_safe: safe.filter(|_| unread_tables(&problem, tables) == 0),
+        changed_lanes: known.then(|| changed_lanes(&problem, &old, &answer.routes, switches)),
+        transition,
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
         not_used: engine.no_use_for(&request),
         took,
     })
+}
+
+/// A transition by name.
+fn passage(
+    names: &Names<'_, '_>,
+    found: &Transition,
+    (known, old_lanes): (bool, &str),
+    unread: bool,
+) -> TransitionReport {
+    let cycle = found.cycles.first();
+    let adaptive = names.look.observation.adaptive.is_some();
+    // Without a cycle as if all shared one lane there is none on any lanes.
+    let verdict = match cycle {
+        _ if adaptive => Err("adaptive routing is on or seen, so tables do not tell the paths".to_owned()),
+        None if unread => Err("tables that were not read may close a circle".to_owned()),
+        None => Ok(true),
+        Some(_) if known => Ok(false),
+        Some(_) => Err(format!("the lanes of the old paths are {old_lanes}")),
+    };
+    let (safe, reason) = (verdict.as_ref().ok().copied(), verdict.err());
+    let path = |proof: &Proof| {
+        let age = if proof.routes == 0 { "old" } else { "new" };
+        format!("{age} path {}", names.path(proof))
+    };
+    TransitionReport {
+        safe,
+        reason,
+        old_lanes: old_lanes.to_owned(),
+        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
+        cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
+        cycle_lane: cycle.filter(|_| known).map(|cycle| cycle.lane.value()),
+    }
 }
 
 /// A row of the comparison.
@@ -172,7 +224,10 @@ pub struct EngineRow {
     pub changed_blocks: Option<u64>,
     pub changed_switches: Option<u64>,
     pub moved_pairs: Option<u64>,
+    /// (Source switch, LID) whose paths change their lane.
+    pub changed_lanes: Option<u64>,
     pub transition_safe: Option<bool>,
+    pub transition: Option<TransitionReport>,
     /// How much of it was computed for these marks: `full`, nothing was taken over from other marks.
     pub ran: &'static str,
     pub remarks: Vec<String>,
@@ -203,7 +258,9 @@ impl EngineRow {
             changed_blocks: difference.map(|difference| difference.blocks),
             changed_switches: difference.map(|difference| difference.switches),
             moved_pairs: difference.map(|difference| difference.moved_pairs),
-            transition_safe: proposal.and_then(|proposal| proposal.transition_safe),
+            changed_lanes: proposal.and_then(|proposal| proposal.changed_lanes),
+            transition_safe: proposal.and_then(|proposal| proposal.transition.safe),
+            transition: proposal.map(|proposal| proposal.transition.clone()),
             ran: "full",
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
             not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),

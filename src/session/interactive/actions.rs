@@ -375,6 +375,9 @@ fn can_write_plan(state: &State) -> Result<(), String> {
     }
 }
 
+/// A look of the console asks nobody for the lanes in force.
+const AS_HERE: &str = " --lanes-in-force unknown";
+
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     let found = state
@@ -384,7 +387,8 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         .and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
     let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else { return Vec::new() };
     let marks = state.known.marks.clone();
-    let rest = format!("route --engine {}{} -o {}", engine.id, state.marks_as_arguments(), quoted(file));
+    let rest =
+        format!("route --engine {}{}{AS_HERE} -o {}", engine.id, state.marks_as_arguments(), quoted(file));
     state.last_line = Some(state.line(&rest));
     let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
@@ -495,7 +499,7 @@ fn equivalent(state: &State) -> Option<String> {
     if state.screen == ScreenId::Whatif {
         let asked: Vec<&str> = state.engines().keys().copied().collect();
         let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
+        return Some(state.line(&format!("whatif{}{engines}{AS_HERE}", state.marks_as_arguments())));
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();

@@ -8,7 +8,7 @@ use super::tasks::TaskId;
 use super::tiers::tiers;
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
-use crate::session::{Cost, Look, Made, Preview, Proposal, plan_of, propose};
+use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, plan_of, propose};
 
 /// Asked of whoever runs the session.
 #[derive(Clone, Debug)]
@@ -86,7 +86,8 @@ impl Job {
                 Some(Outcome::Counted(Box::new(preview.cost())))
             }
             Self::Propose { look, marks, engine, request } => {
-                let outcome = propose(look, &look.observation.tables, marks, engine, request, false, pulse);
+                let tables = &look.observation.tables;
+                let outcome = propose(look, tables, marks, engine, Asked::of(request), pulse);
                 Some(Outcome::Proposed { engine: engine.id, outcome: outcome.map(Arc::new), took_ms: 0 })
             }
         }

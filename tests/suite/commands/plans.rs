@@ -1,5 +1,6 @@
 //! Plans from end to end, in this process: written, shown, found good, found stale.
 
+use fabdeck::change::{Plan, PlanLanes};
 use fabdeck::script::{Exit, schemas};
 use serde_json::Value;
 
@@ -27,7 +28,10 @@ fn a_plan_is_written_shown_judged_and_goes_stale() {
     assert!(differs.exit == Exit::Findings && differs.out.contains("leaf0"), "{}", differs.out);
     let stale = fabdeck(&["--source", "broken", "plan", "check", plan]);
     assert_eq!(stale.exit, Exit::Stale, "{}", stale.err);
-    assert!(stale.err.contains("FD-7932: the plan is stale: the node"), "{}", stale.err);
+    assert!(stale.err.contains("FD-7932: the plan is stale: the node switch "), "{}", stale.err);
+    assert!(!stale.err.contains("the node switch 0x"), "by name: {}", stale.err);
+    let differs = fabdeck(&["--source", "broken", "plan", "diff", plan]);
+    assert!(differs.exit == Exit::Stale && differs.out.contains("the node switch"), "{}", differs.out);
 
     for (action, source, schema) in [
         ("show", None, "plan-show"),
@@ -64,14 +68,18 @@ fn lanes_of_a_plan_are_judged_as_lanes() {
         assert!(judged.out.contains("no cycle of dependencies on any of its"), "{engine}: {}", judged.out);
         // The same tables with all of it on one lane would deadlock.
         let text = std::fs::read_to_string(&file).unwrap();
-        let flat: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let mut flat = flat;
-        flat["lanes"] = serde_json::json!({ "count": 1, "by": "one" });
-        std::fs::write(&file, flat.to_string()).unwrap();
+        std::fs::write(&file, text.replace(lanes, "by moon").replace("\"count\": ", "\"count\": 1")).unwrap();
+        let edited = fabdeck(&["plan", "show", plan]);
+        assert!(edited.exit == Exit::BadInput && edited.err.contains("FD-5513"), "{}", edited.err);
+        let mut flat = Plan::read(&text).unwrap();
+        flat.lanes = PlanLanes { count: 1, by: "one".into(), ..PlanLanes::default() };
+        std::fs::write(&file, flat.text().unwrap()).unwrap();
         let judged = fabdeck(&["--source", "ring", "plan", "check", plan]);
         assert_eq!(judged.exit, Exit::Findings, "{engine}: {} {}", judged.out, judged.err);
-        flat["lanes"] = serde_json::json!({ "count": 2, "by": "destination", "destination": "0007" });
-        std::fs::write(&file, flat.to_string()).unwrap();
+        let rows = Some("0007".to_owned());
+        flat.lanes =
+            PlanLanes { count: 2, by: "destination".into(), destination: rows, ..PlanLanes::default() };
+        std::fs::write(&file, flat.text().unwrap()).unwrap();
         let refused = fabdeck(&["plan", "show", plan]);
         assert!(refused.exit == Exit::BadInput && refused.err.contains("FD-5515"), "{}", refused.err);
     }
@@ -79,12 +87,19 @@ fn lanes_of_a_plan_are_judged_as_lanes() {
 
 /// The binary in a folder: its exit code and what it says.
 fn binary(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String) {
+    let (code, _, said) = binary_says(folder, words);
+    (code, said)
+}
+
+/// The same with what it prints.
+fn binary_says(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String, String) {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     for place in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(place, folder);
     }
     let output = command.args(words).current_dir(folder).output().unwrap();
-    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -117,4 +132,111 @@ fn a_plan_is_an_input_of_convert() {
         println!("{words:?}: {code:?}");
         assert!(code == Some(exit) || exit == 64 && code != Some(0), "{words:?}: {code:?} {said}");
     }
+}
+
+/// minhop goes all around a ring on one lane, updn does not: together they are as bad as minhop alone.
+#[test]
+fn a_transition_that_is_not_safe_names_its_circle() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let run = |words: &[&str], exit: i32| {
+        let (code, out, err) = binary_says(here, words);
+        assert_eq!(code, Some(exit), "{words:?}: {out} {err}");
+        (out, err)
+    };
+    run(&["generate", "torus,dims=6", "-o", "ring.net"], 0);
+    let own = ["--source", "ring.net", "--assume", "minhop", "route", "--engine", "minhop", "-o", "own.plan"];
+    let (_, err) = run(&own, 2);
+    assert!(err.contains("warning: the plan has findings: its paths can deadlock; it is not safe"), "{err}");
+    std::fs::create_dir(here.join("ring")).unwrap();
+    std::fs::copy(here.join("ring.net"), here.join("ring/ring.net")).unwrap();
+    let (_, err) = run(&["convert", "ring.net", "own.plan", "-o", "ring/ring.lfts", "--to", "lfts"], 0);
+    assert!(err.contains("warning: the plan has findings: its paths can deadlock"), "{err}");
+    let route = ["--source", "ring", "--no-times", "route", "--engine", "updn", "--lanes-in-force", "one"];
+    let (out, err) = run(&[&route[..], &["-o", "a.plan"]].concat(), 0);
+    assert!(out.contains("not safe while traffic flows: 6 channels of lane 0"), "{out}");
+    assert!(out.contains("by the old path from sw_"), "{out}");
+    assert!(err.contains("warning: the plan has findings: it is not safe while traffic flows"), "{err}");
+    let (shown, _) = run(&["plan", "show", "a.plan"], 0);
+    assert!(shown.contains("by the old path from sw_"), "{shown}");
+    let (judged, _) = run(&["--source", "ring", "plan", "check", "a.plan"], 2);
+    assert!(judged.contains("by the old path from sw_"), "{judged}");
+    let (row, _) = run(&[&route[..], &["--json", "-o", "a.plan"]].concat(), 0);
+    let row: Value = serde_json::from_str(&row).unwrap();
+    assert_eq!((&row["transition_safe"], &row["transition"]["old_lanes"]), (&false.into(), &"one".into()));
+    let told = &row["transition"];
+    assert_eq!(told["cycle"].as_array().map(Vec::len), Some(6));
+    assert_eq!(told["cycle_paths"].as_array().map(Vec::len), Some(6));
+    // Without a word on lanes nothing is certain, and the circle is shown all the same.
+    let (out, _) = run(&["--source", "ring", "--no-times", "whatif", "--engine", "updn"], 0);
+    assert!(out.contains("the lanes of the old paths are unknown") && out.contains("  waits"), "{out}");
+}
+
+#[test]
+fn what_a_plan_does_without_may_be_gone_and_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let made = |words: &[&str], exit: i32| {
+        let (code, said) = binary(here, words);
+        assert_eq!(code, Some(exit), "{words:?}: {said}");
+        said
+    };
+    made(&["generate", "kary,k=3,n=2", "-o", "bare.net"], 0);
+    made(&["--source", "bare.net", "--assume", "updn", "route", "--engine", "updn", "-o", "own.plan"], 0);
+    let text = std::fs::read_to_string(here.join("bare.net")).unwrap();
+    // Whole, without the cable of leaf0's port 4, and without another one.
+    let without = |cable: [&str; 2]| {
+        let lines: Vec<&str> =
+            text.lines().filter(|line| !cable.iter().any(|end| line.contains(end))).collect();
+        assert_eq!(
+            lines.len() + cable.iter().filter(|end| text.contains(**end)).count(),
+            text.lines().count()
+        );
+        lines.join("\n")
+    };
+    let [leaf, other, spine] =
+        ["S-0002c90100000000", "S-0002c90100000001", "S-0002c90100000003"].map(|name| format!("\"{name}\""));
+    let up = format!("[4]\t{spine}[1]");
+    let (down, far_up, far_down) =
+        (format!("[1]\t{leaf}[4]"), format!("[4]\t{spine}[2]"), format!("[2]\t{other}[4]"));
+    for (folder, content) in
+        [("whole", text.clone()), ("mended", without([&up, &down])), ("worse", without([&far_up, &far_down]))]
+    {
+        std::fs::create_dir(here.join(folder)).unwrap();
+        std::fs::write(here.join(folder).join("site.net"), content).unwrap();
+        let lfts = format!("{folder}/site.lfts");
+        made(&["convert", "bare.net", "own.plan", "-o", &lfts, "--to", "lfts"], 0);
+    }
+    let route = ["--source", "whole", "route", "--engine", "updn", "--fail", "link:leaf0[4]", "-o", "a.plan"];
+    made(&route, 0);
+    made(&["--source", "whole", "plan", "check", "a.plan"], 0);
+    made(&["--source", "mended", "plan", "check", "a.plan"], 0);
+    let said = made(&["--source", "worse", "plan", "check", "a.plan"], 3);
+    assert!(said.contains("the node switch leaf1 (0x"), "{said}");
+    // Somebody wrote a table since: which entries, by name.
+    let tables = std::fs::read_to_string(here.join("whole/site.lfts")).unwrap();
+    let changed = tables.replacen("0x0007 001", "0x0007 002", 1);
+    assert_ne!(tables, changed, "{}", &tables[..400]);
+    std::fs::write(here.join("whole/site.lfts"), changed).unwrap();
+    let said = made(&["--source", "whole", "plan", "check", "a.plan"], 3);
+    assert!(said.contains("the forwarding table of switch leaf0 (0x"), "{said}");
+    assert!(said.contains("leaf0 LID 7 (port 1 then, port 2 now)"), "{said}");
+}
+
+#[test]
+fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("scope.plan");
+    let plan = file.to_str().unwrap();
+    let pairs = |more: &[&str], flags: &[&str]| {
+        let route = ["--source", "routed", "route", "--engine", "minhop", "--no-times", "-o", plan];
+        fabdeck(&[&route[..], more].concat());
+        let judged = fabdeck(&[&["--source", "routed", "plan", "check", plan, "--json"], flags].concat());
+        let value: Value = serde_json::from_str(&judged.out).unwrap();
+        assert_eq!(value["lanes_from"], "plan");
+        (value["pairs"].as_u64().unwrap(), value["scope"]["switches"].as_bool().unwrap())
+    };
+    let (terminals, all) = (pairs(&[], &[]), pairs(&["--switches"], &[]));
+    assert!(terminals.0 < all.0 && !terminals.1 && all.1, "{terminals:?} {all:?}");
+    assert_eq!(pairs(&[], &["--switches"]), all);
 }

@@ -331,6 +331,47 @@ fn a_port_without_the_lane_drops_paths_and_is_named() {
     assert!(report.lane_limits.iter().any(|limit| limit.starts_with(&named)), "{:?}", report.lane_limits);
 }
 
+/// A ring of 5 on the lanes of dfsssp, to be routed so again: the old side counts on the lanes that it is known to be on.
+#[test]
+fn a_transition_goes_by_the_lanes_in_force() {
+    let fabric = fabric("torus,dims=5");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let layered = route("dfsssp", &problem).unwrap().routes;
+    let mut levels = Levels::unsaid(5, fabric.top_lid());
+    for (switch, end) in
+        problem.switches().flat_map(|at| problem.destinations().iter().map(move |end| (at, end)))
+    {
+        levels.add(switch, end.lid, level(layered.lane(switch, end.lid).value().into()));
+    }
+    let records = Sent::Records { levels: &levels, every: true };
+    let straight = tables(&fabric, &layered, |_, _, _| Some(row(&[0, 1, 2, 3])));
+    let flat = tables(&fabric, &layered, |_, _, _| Some(row(&[3; 16])));
+    let look = looked(fabric.clone(), None);
+    let request = fabdeck::routing::Request::default();
+    let engine = fabdeck::routing::engine("dfsssp").unwrap();
+    let change = |look: &Look, tables: &Tables, sent: Sent<'_>| {
+        let asked = fabdeck::session::Asked { sent, ..fabdeck::session::Asked::of(&request) };
+        let proposal = fabdeck::session::propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
+        (proposal.transition, proposal.changed_lanes)
+    };
+    let (same, changed) = change(&look, &straight, records);
+    assert_eq!(
+        (same.safe, same.old_lanes.as_str(), changed),
+        (Some(true), "path records, every pair", Some(0))
+    );
+    let (unknown, changed) = change(&look, &straight, Sent::Unknown);
+    assert_eq!((unknown.safe, unknown.old_lanes.as_str(), changed), (None, "unknown", None));
+    assert!(unknown.reason.is_some() && unknown.cycle.is_some() && unknown.cycle_lane.is_none());
+    // Every level on lane 3, so that it takes no record to know where the old paths are.
+    let (all, changed) = change(&look, &flat, Sent::Unknown);
+    assert_eq!((all.safe, all.old_lanes.as_str(), all.cycle_lane), (Some(false), "SL2VL tables", Some(3)));
+    assert!(changed.is_some_and(|changed| changed > 0));
+    assert!(all.cycle_paths.unwrap().iter().all(|path| path.starts_with("old path from ")));
+    let adaptive = change(&looked(fabric.clone(), Some(Adaptive::On(1))), &straight, records).0;
+    assert_eq!((adaptive.safe, adaptive.reason.is_some()), (None, true));
+}
+
 /// Engines use no more lanes than every port on the way has, an adapter's too, and say which has fewest.
 #[test]
 fn engines_get_no_more_lanes_than_ports_have() {
@@ -353,8 +394,7 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
             &none,
             &faults,
             fabdeck::routing::engine(engine).unwrap(),
-            &request,
-            false,
+            fabdeck::session::Asked::of(&request),
             &NoPulse,
         )
     };

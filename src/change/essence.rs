@@ -1,0 +1,39 @@
+//! A hash over a whole plan: what it says, not how it is laid out.
+
+/// Over a text of JSON without the white space between its tokens, and without the hash that it holds itself.
+pub(super) fn essence(text: &str, own: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let without = if own.is_empty() { text.to_owned() } else { text.replacen(own, "", 1) };
+    let (mut within, mut escaped, mut begun) = (false, false, 0);
+    let bytes = without.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if within => escaped = true,
+            b'"' => within = !within,
+            b' ' | b'\n' | b'\r' | b'\t' if !within => {
+                hasher.update(&bytes[begun..at]);
+                begun = at + 1;
+            }
+            _ => {}
+        }
+    }
+    hasher.update(&bytes[begun..]);
+    hasher.finalize().to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layout_is_nothing_and_words_are_all() {
+        let plain = r#"{"a": "x y\" z", "hash": "77"}"#;
+        let hash = essence(plain, "77");
+        assert_eq!(essence(&plain.replace(", ", ",\n    "), "77"), hash);
+        assert_eq!(essence(&plain.replace("77", ""), ""), hash);
+        assert_ne!(essence(&plain.replace("x y", "xy"), "77"), hash);
+        assert_ne!(essence(&plain.replace("z", "z "), "77"), hash);
+        assert_ne!(essence(plain, ""), hash);
+    }
+}

@@ -1,0 +1,109 @@
+//! What a plan was told to do without, in words that last: GUIDs and ports, whatever names and LIDs become.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fabric::{Element, Fabric, Faults, Guid, Names, NodeId, PortId, PortNum, Resolved};
+
+/// An element that was marked as failed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailedElement {
+    /// What it was called: `link:leaf0[3]`.
+    pub element: String,
+    /// The node or port that it is; both ends of a link.
+    pub ends: Vec<FailedEnd>,
+}
+
+/// A node, or one of its ports.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailedEnd {
+    /// As fingerprints write it: `switch 0x0000000000000001`.
+    pub node: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub port: Option<u8>,
+}
+
+impl FailedElement {
+    /// All marks, in their order.
+    pub fn all(fabric: &Fabric, names: &Names, faults: &Faults) -> Vec<Self> {
+        faults.iter().map(|what| Self::of(fabric, names, what)).collect()
+    }
+
+    fn of(fabric: &Fabric, names: &Names, what: Resolved) -> Self {
+        let end = |port: PortId| {
+            let port = fabric.port(port);
+            FailedEnd { node: node_key(fabric, port.node), port: Some(port.number.value()) }
+        };
+        let ends = match what {
+            Resolved::Node(id) => vec![FailedEnd { node: node_key(fabric, id), port: None }],
+            Resolved::Port(id) => vec![end(id)],
+            Resolved::Link(id) => vec![end(fabric.link(id).a), end(fabric.link(id).b)],
+        };
+        Self { element: Element::of(fabric, names, what).to_string(), ends }
+    }
+
+    /// Where it is in a fabric; `None` when it is there no more.
+    pub fn find(&self, fabric: &Fabric) -> Option<Resolved> {
+        let port = |end: &FailedEnd| fabric.port_of(node_of(fabric, &end.node)?, PortNum(end.port?));
+        match self.ends.as_slice() {
+            [end] if end.port.is_none() => node_of(fabric, &end.node).map(Resolved::Node),
+            [end] => port(end).map(Resolved::Port),
+            [a, b] => {
+                let (a, b) = (port(a)?, port(b)?);
+                let link = fabric.port(a).link.filter(|_| fabric.peer(a) == Some(b))?;
+                Some(Resolved::Link(link))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A node in words: a switch and an adapter in one box may share a GUID.
+pub fn node_key(fabric: &Fabric, id: NodeId) -> String {
+    let node = fabric.node(id);
+    format!("{} {}", node.facts.kind.word(), node.guid())
+}
+
+/// The node of such words.
+pub fn node_of(fabric: &Fabric, key: &str) -> Option<NodeId> {
+    let (kind, guid) = key.split_once(' ')?;
+    let guid = Guid::from_hex(guid).ok()?;
+    let fits = |id: &NodeId| {
+        let node = fabric.node(*id);
+        node.guid() == guid && node.facts.kind.word() == kind
+    };
+    fabric.node_by_guid(guid).filter(fits).or_else(|| fabric.nodes().map(|(id, _)| id).find(fits))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::NameMap;
+    use crate::generate::{Spec, generate};
+
+    #[test]
+    fn what_failed_is_found_again_under_other_names_and_lids() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let names = Names::new(&fabric, &NameMap::default());
+        let mut faults = Faults::new();
+        let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
+        let host = fabric.nodes().find(|(_, node)| !node.is_switch()).unwrap().0;
+        let port = fabric.port_of(NodeId(1), PortNum(1)).unwrap();
+        for what in
+            [Resolved::Link(link), Resolved::Node(NodeId(0)), Resolved::Node(host), Resolved::Port(port)]
+        {
+            faults.mark(what);
+        }
+        let all = FailedElement::all(&fabric, &names, &faults);
+        let other = fabric.with_fresh_lids(None);
+        let found: Vec<_> = all.iter().map(|failed| failed.find(&other)).collect();
+        assert_eq!(found, faults.iter().map(Some).collect::<Vec<_>>());
+        let gone = FailedElement {
+            ends: vec![FailedEnd { node: "switch 0x00000000000000aa".into(), port: None }],
+            ..all[0].clone()
+        };
+        assert_eq!(gone.find(&fabric), None);
+        let guid = |at| node_key(&fabric, NodeId(at)).replace("switch", "host");
+        let misnamed = FailedElement { ends: vec![FailedEnd { node: guid(0), port: None }], ..gone };
+        assert_eq!(misnamed.find(&fabric), None);
+    }
+}

@@ -1,0 +1,59 @@
+//! What of a fabric still stands once the marked elements are gone: its largest part, of equal ones the manager's.
+
+use crate::fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState};
+
+pub(super) struct Standing<'a> {
+    fabric: &'a Fabric,
+    faults: &'a Faults,
+    holds: Vec<bool>,
+}
+
+impl<'a> Standing<'a> {
+    pub(super) fn new(fabric: &'a Fabric, faults: &'a Faults, manager: Option<Guid>) -> Self {
+        let mut standing = Self { fabric, faults, holds: Vec::new() };
+        let (part, sizes) = standing.parts();
+        let port = manager.and_then(|guid| fabric.port_by_guid(guid)).map(|port| fabric.port(port).node);
+        let seat = port.or_else(|| manager.and_then(|guid| fabric.node_by_guid(guid)));
+        let seat = seat.and_then(|id| part.get(id.index()).copied().flatten());
+        let order = |at: &usize| (sizes[*at], Some(*at) == seat, std::cmp::Reverse(*at));
+        let main = (0..sizes.len()).max_by_key(order);
+        standing.holds = part.into_iter().map(|part| part.is_some() && part == main).collect();
+        standing
+    }
+
+    /// For each node that works the part that it is in, by the lowest node; how many nodes a part has.
+    fn parts(&self) -> (Vec<Option<usize>>, Vec<usize>) {
+        let (mut part, mut sizes) = (vec![None; self.fabric.nodes().len()], Vec::new());
+        for (start, _) in self.fabric.nodes().filter(|(id, _)| !self.faults.node_failed(*id)) {
+            if part[start.index()].is_some() {
+                continue;
+            }
+            let (this, mut left) = (sizes.len(), vec![start]);
+            part[start.index()] = Some(this);
+            sizes.push(0);
+            while let Some(id) = left.pop() {
+                sizes[this] += 1;
+                for (port, here) in self.fabric.ports_of(id) {
+                    let Some(peer) = self.peer(port) else { continue };
+                    let far = self.fabric.port(peer);
+                    let down = [here, far].iter().any(|end| end.facts.state == Some(PortState::Down));
+                    if !down && part[far.node.index()].is_none() {
+                        part[far.node.index()] = Some(this);
+                        left.push(far.node);
+                    }
+                }
+            }
+        }
+        (part, sizes)
+    }
+
+    pub(super) fn holds(&self, id: NodeId) -> bool {
+        self.holds.get(id.index()) == Some(&true)
+    }
+
+    /// The other end of a cable that is not marked as failed.
+    pub(super) fn peer(&self, port: PortId) -> Option<PortId> {
+        let link = self.fabric.port(port).link?;
+        self.fabric.peer(port).filter(|_| !self.faults.link_failed(self.fabric, link))
+    }
+}

@@ -1,0 +1,94 @@
+//! What is told of the way from old paths to new ones while traffic flows.
+
+use serde::{Deserialize, Serialize};
+
+/// Whether packets on old and new paths together can wait for each other, and the circle that shows it, by name.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TransitionReport {
+    /// `None` where that is not known.
+    pub safe: Option<bool>,
+    /// What it would take to know.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// How the lanes of the old paths are known: `one`, `assumed`, `path records, sampled`, `path records, every pair`,
+    /// `SL2VL tables`, or `unknown`, with the reason.
+    pub old_lanes: String,
+    /// Channels of which each waits for the next, the last for the first. Where nothing is safe or unsafe for certain:
+    /// as if all paths shared one lane.
+    #[serde(default)]
+    pub cycle: Option<Vec<String>>,
+    /// For each of them an old or a new path that uses it and then the next.
+    #[serde(default)]
+    pub cycle_paths: Option<Vec<String>>,
+    #[serde(default)]
+    pub cycle_lane: Option<u8>,
+}
+
+impl TransitionReport {
+    /// In half a sentence.
+    pub fn word(&self) -> &'static str {
+        match self.safe {
+            Some(true) => "safe while traffic flows",
+            Some(false) => "not safe while traffic flows",
+            None => "whether it is safe while traffic flows is not known",
+        }
+    }
+
+    /// Whether the old paths close the circle by themselves, so that it is there before anything is written.
+    fn is_old(&self) -> bool {
+        self.cycle_paths.as_ref().is_some_and(|paths| paths.iter().all(|path| path.starts_with("old ")))
+    }
+
+    /// In full: a label and what it says, line by line.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let channels = self.cycle.as_deref().unwrap_or_default();
+        let waiting = channels.len();
+        let verdict = match (self.safe, self.cycle_lane) {
+            (Some(true), _) => {
+                "safe while traffic flows: old and new paths together have no circle".to_owned()
+            }
+            (Some(false), lane) => {
+                let lane = lane.unwrap_or(0);
+                let why = if self.is_old() { ", by the old paths alone" } else { "" };
+                format!(
+                    "not safe while traffic flows: {waiting} channels of lane {lane} wait for each other{why}; drain first"
+                )
+            }
+            (None, _) => {
+                let reason = self.reason.as_deref().unwrap_or("nobody said");
+                let waits = format!(", and {waiting} channels wait for each other if all paths share a lane");
+                let waits = if channels.is_empty() { "" } else { &waits };
+                format!("not known whether safe: {reason}{waits}")
+            }
+        };
+        let waits = channels.iter().zip(self.cycle_paths.iter().flatten());
+        let waits = waits.map(|(channel, path)| ("  waits", format!("{channel}, by the {path}")));
+        std::iter::once(("live", verdict)).chain(waits).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_verdict_has_its_words_and_a_circle_its_names() {
+        let told = |safe, cycle: Option<&str>| TransitionReport {
+            safe,
+            reason: safe.is_none().then(|| "something was not read".to_owned()),
+            old_lanes: "unknown".into(),
+            cycle: cycle.map(|channel| vec![channel.to_owned()]),
+            cycle_paths: cycle.map(|_| vec!["old path from a to b (LID 3)".to_owned()]),
+            cycle_lane: cycle.map(|_| 2),
+        };
+        let lines = told(Some(false), Some("a[1] -> b[2]")).lines();
+        assert!(lines[0].1.contains("1 channels of lane 2 wait for each other, by the old"), "{lines:?}");
+        let mut mixed = told(Some(false), Some("x"));
+        mixed.cycle_paths = Some(vec!["old path".into(), "new path".into()]);
+        assert!(!mixed.lines()[0].1.contains("alone"));
+        assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
+        assert!(told(Some(true), None).lines()[0].1.starts_with("safe"));
+        assert!(told(None, None).lines()[0].1.ends_with("not read"));
+        assert!(told(None, Some("x")).lines()[0].1.contains("not read, and 1 channels wait"));
+    }
+}
