@@ -26,25 +26,35 @@ pub static ENGINES: &[Engine] = &[
         title: "shortest paths, balanced per switch",
         promise: SHORTEST,
         route: minhop::route,
+        again: Some(minhop::again),
     },
-    Engine { id: updn::ID, title: "Up*/Down*: any fabric, one lane", promise: ACYCLIC, route: updn::route },
+    Engine {
+        id: updn::ID,
+        title: "Up*/Down*: any fabric, one lane",
+        promise: ACYCLIC,
+        route: updn::route,
+        again: None,
+    },
     Engine {
         id: ftree::ID,
         title: "fat-trees, balanced for shifts; leaves pairs of upper switches out",
         promise: Promise { terminals: false, switches: false, ..ACYCLIC },
         route: ftree::route,
+        again: None,
     },
     Engine {
         id: sftree::ID,
         title: "fat-trees with every switch connected, one lane",
         promise: ACYCLIC,
         route: sftree::route,
+        again: None,
     },
     Engine {
         id: "sssp",
         title: "shortest paths, balanced over the whole fabric",
         promise: SHORTEST,
         route: sssp::route,
+        again: None,
     },
     Engine {
         id: "dfsssp",
@@ -52,12 +62,14 @@ pub static ENGINES: &[Engine] = &[
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         route: dfsssp::route,
+        again: None,
     },
     Engine {
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
         promise: ACYCLIC,
         route: nue::route,
+        again: None,
     },
 ];
 

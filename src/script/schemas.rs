@@ -225,7 +225,8 @@ fn check() -> Vec<(&'static str, Value)> {
 }
 
 fn engine_row() -> Vec<(&'static str, Value)> {
-    let counts = ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs"];
+    let counts =
+        ["lanes", "changed_entries", "changed_blocks", "changed_switches", "moved_pairs", "reused_tables"];
     let mut row =
         vec![("engine", text()), ("ran", text()), ("refused", nullable(text())), ("remarks", list(text()))];
     row.extend(counts.map(|key| (key, nullable(number()))));

@@ -1,6 +1,7 @@
 //! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
 //! and a proposal of every engine that is asked.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand_core::{RngCore, SeedableRng};
@@ -15,7 +16,7 @@ use crate::analysis::{Expected, Lost};
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Scope, certify, certify_among};
 use crate::routing::difference::{Difference, compare};
-use crate::routing::{Engine, NoPulse, Problem, Pulse, Refusal, Request};
+use crate::routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
 
 /// The faults that elements name.
 pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
@@ -78,17 +79,19 @@ pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> R
 /// What an engine makes of a fabric with its faults.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
     pub report: Report,
     pub difference: Difference,
     /// Old and new paths together cannot wait for each other; `None` where lanes of the old ones are not known.
     pub transition_safe: Option<bool>,
     pub remarks: Vec<String>,
+    /// Of tables and lanes, how much was computed for these marks.
+    pub ran: Ran,
     pub took: Took,
 }
 
 /// How long the parts of a proposal took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Took {
     /// Tables and lanes.
     pub route: Duration,
@@ -106,10 +109,32 @@ pub fn propose(
     switches: bool,
     pulse: &dyn Pulse,
 ) -> Result<Proposal, Refusal> {
+    let asked = Asked { engine, marks: faults, request, switches };
+    propose_again(look, tables, asked, None, pulse).map(|(proposal, _)| proposal)
+}
+
+/// What is asked of an engine.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub engine: &'a Engine,
+    pub marks: &'a Faults,
+    pub request: &'a Request,
+    pub switches: bool,
+}
+
+/// The same out of an earlier run of the engine, with what the next may begin from.
+pub(super) fn propose_again(
+    look: &Look,
+    tables: &Tables,
+    asked: Asked<'_>,
+    past: Option<&Past>,
+    pulse: &dyn Pulse,
+) -> Result<(Proposal, Option<Past>), Refusal> {
+    let Asked { engine, marks: faults, request, switches } = asked;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
     let (request, capped) = capped(look, &problem, request);
-    let answer = (engine.route)(&problem, &request, pulse)?;
+    let answer = run(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
@@ -117,7 +142,7 @@ pub fn propose(
     let mut old = in_force(look, tables, faults);
     // Tables that were computed here come with their lanes; of others they are not known, and paths count as moved by
     // their ports alone.
-    let held = look.routes.as_ref().unwrap_or(&answer.routes);
+    let held = look.routes.as_ref().unwrap_or(&*answer.routes);
     if held.stride() == old.stride() {
         old.lanes.clone_from(&held.lanes);
     }
@@ -130,14 +155,16 @@ pub fn propose(
         true => Some(true),
         false => known.then_some(false),
     };
-    Ok(Proposal {
+    let proposal = Proposal {
         report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
         difference,
         transition_safe: safe.filter(|_| unread_tables(&problem, tables) == 0),
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
+        ran: answer.ran,
         took,
-    })
+    };
+    Ok((proposal, answer.past))
 }
 
 /// A row of the comparison.
@@ -160,8 +187,11 @@ pub struct EngineRow {
     pub changed_switches: Option<u64>,
     pub moved_pairs: Option<u64>,
     pub transition_safe: Option<bool>,
-    /// How much of it was computed for these marks: `full`, nothing was taken over from other marks.
+    /// How much of the tables was computed for these marks: `full`; `reused`, some were taken over from other marks and
+    /// are what a full run gives; `kept`, all are those of the same marks before.
     pub ran: &'static str,
+    /// Tables that were taken over from other marks.
+    pub reused_tables: Option<u64>,
     pub remarks: Vec<String>,
 }
 
@@ -174,6 +204,7 @@ impl EngineRow {
     pub fn new(engine: &'static str, outcome: Result<&Proposal, &Refusal>, seconds: Option<f64>) -> Self {
         let proposal = outcome.ok();
         let difference = proposal.map(|proposal| proposal.difference);
+        let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
         // Who wants no times gives none.
         let took = seconds.and(proposal).map(|proposal| proposal.took);
         Self {
@@ -189,7 +220,8 @@ impl EngineRow {
             changed_switches: difference.map(|difference| difference.switches),
             moved_pairs: difference.map(|difference| difference.moved_pairs),
             transition_safe: proposal.and_then(|proposal| proposal.transition_safe),
-            ran: "full",
+            ran: ran.word(),
+            reused_tables: ran.rows().map(|rows| rows as u64),
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
         }
     }
