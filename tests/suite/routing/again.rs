@@ -72,8 +72,7 @@ fn minhop_after_marks_is_minhop_from_nothing() {
 #[test]
 fn a_cable_leaves_tables_far_from_it_alone() {
     // Each spine of a tree of two ranks is beside each leaf.
-    for (name, percent) in
-        [("kary,k=6,n=2", 0), ("torus,dims=8x8", 50), ("random,switches=60,links=200", 50)]
+    for (name, percent) in [("kary,k=6,n=2", 0), ("torus,dims=8x8", 50), ("random,switches=60,links=200", 50)]
     {
         let fabric = fabric(name);
         let (engine, request, none) = (engine("minhop").unwrap(), Request::default(), Faults::default());
