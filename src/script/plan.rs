@@ -38,7 +38,7 @@ fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let lines = lines(&plan);
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     Ok(Exit::Done)
 }
 
@@ -118,7 +118,7 @@ fn judge(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         pairs.extend(super::check::assumed(&look));
         pairs.push(("lanes", plan.lanes.summary()));
         pairs.extend(crate::session::report_lines(&report));
-        write_pairs(context.output.out, context.output.paint, &pairs)?;
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);
     Ok(if report.findings() { Exit::Findings } else { concluded })
@@ -142,7 +142,7 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         let mut pairs = vec![("stale", stale.unwrap_or_else(|| "no: the fabric is as it was".to_owned()))];
         pairs.push(("differ", format!("{} switches from what the plan leads to", switches.len())));
         pairs.extend(switches.iter().take(10).map(|name| ("  such as", (*name).to_owned())));
-        write_pairs(context.output.out, context.output.paint, &pairs)?;
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);
     Ok(if switches.is_empty() { concluded } else { Exit::Findings })

@@ -26,8 +26,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let request = whatif::request(context, &look, &args.route)?;
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
-    let outcome =
-        propose(&look, tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+    let outcome = context.watched(engine.id, |pulse| {
+        propose(&look, tables, &faults, engine, &request, args.route.switches, pulse)
+    });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
@@ -42,7 +43,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     let concluded = context.conclude(&look);
-    Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
+    let found = proposal.report.faults();
+    found.iter().for_each(|fault| context.output.say(&format!("{}: {fault}", engine.id)));
+    Ok(if found.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// A plan may take the place of a plan; any other file is one that somebody still wants.
@@ -79,7 +82,7 @@ fn write(
     lines.extend(report_lines(&proposal.report));
     lines.push(("changes", changes(plan)));
     lines.push(("plan", file));
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, groups_cut};
-use crate::fabric::{Faults, Guid};
+use crate::fabric::{Faults, Guid, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, engine};
 use crate::session::{Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose};
 
@@ -38,29 +38,36 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
-        let outcome =
-            propose(&look, &tables, &faults, engine, &request, args.route.switches, &crate::routing::NoPulse);
+        let outcome = context.watched(engine.id, |pulse| {
+            propose(&look, &tables, &faults, engine, &request, args.route.switches, pulse)
+        });
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());
     write(context, &look, &faults, &cost, &comparison)?;
     let concluded = context.conclude(&look);
-    Ok(if comparison.findings() { Exit::Findings } else { concluded })
+    let faults = comparison.faults();
+    faults.iter().for_each(|fault| context.output.say(fault));
+    Ok(if faults.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// The engines that were named, or all.
 fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
-    if named.is_empty() {
+    let mut named = named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()).peekable();
+    if named.peek().is_none() {
         return Ok(ENGINES.iter().collect());
     }
-    named.iter().map(|id| engine_named(id)).collect()
+    named.map(engine_named).collect()
 }
 
 /// The engine of a name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
-    let known = || ENGINES.iter().map(|engine| engine.id).collect::<Vec<_>>().join(", ");
-    engine(id)
-        .ok_or_else(|| Failure::usage(format!("FD-7912: there is no engine '{id}'; there are {}", known())))
+    engine(id).ok_or_else(|| {
+        let known = || ENGINES.iter().map(|engine| engine.id);
+        let meant = meant(&resembling(id, known()));
+        let known = known().collect::<Vec<_>>().join(", ");
+        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {known}"))
+    })
 }
 
 /// What is marked as failed.
@@ -159,7 +166,7 @@ fn write(
         ),
     ));
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;

@@ -255,9 +255,14 @@ impl Comparison {
         &self.rows
     }
 
-    /// Whether a certificate has anything to find fault with.
-    pub fn findings(&self) -> bool {
-        self.rows.iter().filter_map(|row| row.certificate.as_ref()).any(Report::findings)
+    /// What certificates find fault with, engine by engine.
+    pub fn faults(&self) -> Vec<String> {
+        let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
+        judged
+            .flat_map(|(engine, report)| {
+                report.faults().into_iter().map(move |fault| format!("{engine}: {fault}"))
+            })
+            .collect()
     }
 }
 
@@ -293,6 +298,7 @@ impl Listing for Comparison {
         let report = row.certificate.as_ref();
         match COMPARED[column].0 {
             "engine" => row.engine.into(),
+            "lost" if report.is_some_and(Report::nothing_reached) => Value::text("all"),
             "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
             "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
             "lanes" => row.lanes.into(),

@@ -11,5 +11,6 @@ mod json;
 mod outputs;
 mod plans;
 mod rows;
+mod talk;
 mod tracing;
 mod world;

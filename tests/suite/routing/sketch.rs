@@ -249,7 +249,7 @@ impl Sketch {
         let switch = |at: &u32| NodeFacts::new(NodeKind::Switch, Guid(u64::from(*at)), 64, format!("n{at}"));
         let keys: Vec<_> = self.switches.iter().map(|at| builder.add_node(switch(at)).unwrap()).collect();
         let place_of = |at: u32| self.switches.iter().position(|number| *number == at);
-        let mut port = |at: u32, taken: &mut [u8]| {
+        let port = |at: u32, taken: &mut [u8]| {
             let place = place_of(at).unwrap();
             taken[place] += 1;
             (keys[place], PortNum(taken[place]))
