@@ -118,7 +118,11 @@ fn command(machine: &Machine, log: String) -> Ended {
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
         no_color: no_color(),
-        columns: if io::stdout().is_terminal() { screen::columns() } else { None },
+        columns: if io::stdout().is_terminal() || io::stderr().is_terminal() {
+            screen::columns()
+        } else {
+            None
+        },
         utf8: screen::shows_unicode(),
         console: io::stdin().is_terminal() && io::stdout().is_terminal(),
         log,

@@ -7,5 +7,7 @@ mod token;
 
 pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
 pub use read_port::{ReadPort, Traffic, WritePort};
-pub use source::{LevelsRead, LevelsWanted, Progress, Source, SourceError, Unwatched, Wanted, Watch};
+pub use source::{
+    LanesRead, LevelsRead, LevelsWanted, Progress, Source, SourceError, Unwatched, Wanted, Watch,
+};
 pub use token::{DEFAULT_PREFIX, Identity, Seen, TokenError, WriteToken};

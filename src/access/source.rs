@@ -60,6 +60,15 @@ pub struct LevelsWanted {
     pub most: Option<u64>,
 }
 
+/// What became of asking for tables of lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LanesRead {
+    /// They are there, as far as anybody answered.
+    Read,
+    /// It would take so many questions.
+    TooMany(u64),
+}
+
 /// What became of asking for path records.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LevelsRead {
@@ -123,6 +132,17 @@ pub trait Source {
         _watch: &mut dyn Watch,
     ) -> Result<(), SourceError> {
         Ok(())
+    }
+
+    /// Adds SL2VL and arbitration tables to the last look, where it came without; nothing is asked where it would take
+    /// more questions than `most`. A source that brings them with every look has nothing to add.
+    fn read_lanes(
+        &mut self,
+        _look: &mut Observation,
+        _most: Option<u64>,
+        _watch: &mut dyn Watch,
+    ) -> Result<LanesRead, SourceError> {
+        Ok(LanesRead::Read)
     }
 
     /// Asks the subnet manager for the service levels of paths in the last look.

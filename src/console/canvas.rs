@@ -7,6 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::signs::Signs;
 use super::theme::{Role, Theme};
+use crate::session::wrap;
 
 pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
@@ -95,7 +96,7 @@ impl Canvas<'_> {
         let label = pairs.iter().map(|(label, _)| width(label)).max().unwrap_or(0).min(area.width / 2);
         let mut rows = Vec::new();
         for (name, text) in pairs {
-            let lines = wrap(text, area.width.saturating_sub(label + 2));
+            let lines = wrap(text, area.width.saturating_sub(label + 2).into());
             rows.extend(
                 lines.into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line)),
             );
@@ -110,34 +111,6 @@ impl Canvas<'_> {
     }
 }
 
-/// Words in lines of a width; a word that is longer goes on in the next line.
-pub fn wrap(text: &str, room: u16) -> Vec<String> {
-    let room = room.max(1);
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        let used = lines.last().map_or(0, |line| width(line));
-        if used > 0 && used.saturating_add(width(word)) >= room {
-            lines.push(String::new());
-        } else if used > 0 {
-            push(&mut lines, ' ');
-        }
-        for sign in word.chars() {
-            let wide = u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
-            if lines.last().is_some_and(|line| !line.is_empty() && width(line) + wide > room) {
-                lines.push(String::new());
-            }
-            push(&mut lines, sign);
-        }
-    }
-    lines
-}
-
-fn push(lines: &mut [String], sign: char) {
-    if let Some(line) = lines.last_mut() {
-        line.push(sign);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,8 +121,5 @@ mod tests {
         assert_eq!(fit("leaves", 4, "~"), "lea~");
         assert_eq!(fit("叶子叶", 5, "~"), "叶子~");
         assert_eq!((fit("ab", 0, "~").as_str(), fit("a\u{1b}b", 9, "~").as_str()), ("", "a b"));
-        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
-        assert_eq!(wrap("a --source=long/name", 8), ["a", "--source", "=long/na", "me"]);
-        assert_eq!(wrap("", 8), [""]);
     }
 }

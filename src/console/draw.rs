@@ -61,7 +61,7 @@ fn nothing_yet(canvas: &mut Canvas<'_>, at: Rect, state: &State) {
     match &state.loading {
         Loading::Failed(error) => {
             canvas.text(at, 2, 1, "The source could not be read", Role::Danger);
-            let lines = super::canvas::wrap(error, at.width.saturating_sub(4).min(90));
+            let lines = crate::session::wrap(error, at.width.saturating_sub(4).min(90).into());
             for (y, line) in (3..at.height).zip(lines) {
                 canvas.text(at, 2, y, &line, Role::Text);
             }

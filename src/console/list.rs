@@ -21,7 +21,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let screen = state.current();
     let table = screen.table();
     let Some(listing) = screen.listing(&state.known) else {
-        let words = super::canvas::wrap(&screen.when_empty(&state.known), area.width.saturating_sub(2));
+        let words =
+            crate::session::wrap(&screen.when_empty(&state.known), area.width.saturating_sub(2).into());
         for (y, line) in (0..area.height).zip(words) {
             canvas.text(area, 1, y, &line, Role::Dim);
         }

@@ -3,9 +3,10 @@
 use ratatui::layout::Rect;
 
 use super::area::area;
-use super::canvas::{Canvas, wrap};
+use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::interactive::{Message, Scroll, Severity, State};
+use crate::session::wrap;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..area(state.areas().body) };
@@ -35,7 +36,7 @@ fn wrapped(message: &Message, width: u16) -> impl Iterator<Item = (String, Strin
     };
     let word = message.severity.word();
     let text = if word.is_empty() { message.text.clone() } else { format!("{word}: {}", message.text) };
-    let lines = wrap(&text, width.saturating_sub(MARGIN + 1)).into_iter().enumerate();
+    let lines = wrap(&text, width.saturating_sub(MARGIN + 1).into()).into_iter().enumerate();
     let seconds = message.at_ms / 1000;
     lines.map(move |(at, line)| (if at == 0 { format!("{seconds:>6} s") } else { String::new() }, line, role))
 }

@@ -95,6 +95,7 @@ pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 ),
             ));
             pairs.extend(proposal.transition.lines());
+            pairs.push(("ran", proposal.ran.sentence(engine)));
             pairs.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
             pairs.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
             canvas.pairs(below, &pairs, whatif.top);

@@ -34,6 +34,15 @@ impl Routes {
         self.ports.len().checked_div(self.stride).unwrap_or(0)
     }
 
+    /// Memory of tables and lanes.
+    pub fn bytes(&self) -> usize {
+        let lanes = match &self.lanes {
+            Lanes::One => 0,
+            Lanes::ByDestination { lane, .. } | Lanes::ByPair { lane, .. } => lane.len(),
+        };
+        self.ports.len() + lanes
+    }
+
     /// How many LIDs a row has, LID 0 included.
     pub fn stride(&self) -> usize {
         self.stride

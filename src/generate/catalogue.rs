@@ -1,6 +1,7 @@
 //! Every fabric that has a name, in one table: help, the list of sources and the docs read it.
 
-use super::error::{GenerateError, resembling, shown};
+use super::error::GenerateError;
+use crate::fabric::{resembling, shown};
 
 /// A fabric that can be asked for by name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,7 @@
 //! Why a fabric cannot be made, in words that lead to one that can.
 
+use crate::fabric::meant;
+
 /// Each variant names what was asked, what is allowed, and where there is one the next thing to try. The text goes
 /// without its code: the error of a source puts that in front.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -56,66 +58,5 @@ impl GenerateError {
             Self::WouldDisconnect { .. } => "FD-3010",
             Self::TooManyFaults { .. } => "FD-3011",
         }
-    }
-}
-
-fn meant(like: &[&str]) -> String {
-    match like {
-        [] => String::new(),
-        like => format!(" (did you mean {}?)", like.join(" or ")),
-    }
-}
-
-/// The beginning of a text that may be hostile, for a message.
-pub(super) fn shown(text: &str) -> String {
-    text.chars().take(60).collect()
-}
-
-/// The known words that a mistyped one may stand for, nearest first.
-pub(super) fn resembling<'a>(text: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    const FAR: usize = 3;
-    let text = shown(text).to_lowercase();
-    let mut close: Vec<(usize, &str)> = known
-        .filter_map(|word| {
-            let starts = text.len() >= 3 && (word.starts_with(&text) || text.starts_with(word));
-            let distance = if starts { 1 } else { edits(&text, word) };
-            (distance < FAR && distance < word.len()).then_some((distance, word))
-        })
-        .collect();
-    close.sort_unstable();
-    close.truncate(2);
-    close.into_iter().map(|(_, word)| word).collect()
-}
-
-/// How many letters have to be put in, taken out or replaced (Levenshtein).
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mistyped_word_finds_its_neighbours() {
-        let known = ["kary", "kautz", "torus", "random", "switch648"];
-        for (typed, meant) in
-            [("karry", "kary"), ("tours", "torus"), ("Kautz", "kautz"), ("switch", "switch648")]
-        {
-            assert_eq!(resembling(typed, known.into_iter()).first(), Some(&meant), "{typed}");
-        }
-        assert!(resembling("zzz", known.into_iter()).is_empty());
-        assert!(resembling(&"x".repeat(1 << 20), known.into_iter()).is_empty());
     }
 }

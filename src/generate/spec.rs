@@ -4,8 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::catalogue::{Entry, entry};
-use super::error::{GenerateError, shown};
+use super::error::GenerateError;
 use super::shape::Shape;
+use crate::fabric::shown;
 use crate::fabric::{Lid, LinkSpeed};
 
 /// A fabric asked for by name, every value checked on its own. Whether the whole fits one subnet, `generate` says.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::again::AgainFn;
 use super::problem::Problem;
 use crate::fabric::{Guid, Routes};
 
@@ -91,6 +92,8 @@ pub struct Engine {
     pub promise: Promise,
     pub uses: Uses,
     pub route: fn(&Problem<'_>, &Request, &dyn Pulse) -> Result<Answer, Refusal>,
+    /// The same routes out of those for other marks, of an engine whose tables do not all depend on one another.
+    pub again: Option<AgainFn>,
 }
 
 impl Engine {

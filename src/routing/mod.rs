@@ -4,6 +4,7 @@
 pub mod certificate;
 pub mod difference;
 
+mod again;
 mod balance;
 mod descent;
 mod dfsssp;
@@ -22,6 +23,7 @@ pub(crate) mod trees;
 mod updn;
 mod updown;
 
+pub use again::{Again, AgainFn, Past, Ran, Run, run};
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request, Uses};
 pub use heights::heights;
 pub use problem::{Destination, Problem};

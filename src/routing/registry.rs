@@ -30,6 +30,7 @@ pub static ENGINES: &[Engine] = &[
         promise: SHORTEST,
         uses: NOTHING,
         route: minhop::route,
+        again: Some(minhop::again),
     },
     Engine {
         id: updn::ID,
@@ -37,6 +38,7 @@ pub static ENGINES: &[Engine] = &[
         promise: ACYCLIC,
         uses: TREE,
         route: updn::route,
+        again: None,
     },
     Engine {
         id: ftree::ID,
@@ -44,6 +46,7 @@ pub static ENGINES: &[Engine] = &[
         promise: Promise { terminals: false, switches: false, ..ACYCLIC },
         uses: TREE,
         route: ftree::route,
+        again: None,
     },
     Engine {
         id: sftree::ID,
@@ -51,6 +54,7 @@ pub static ENGINES: &[Engine] = &[
         promise: ACYCLIC,
         uses: TREE,
         route: sftree::route,
+        again: None,
     },
     Engine {
         id: "sssp",
@@ -58,6 +62,7 @@ pub static ENGINES: &[Engine] = &[
         promise: SHORTEST,
         uses: NOTHING,
         route: sssp::route,
+        again: None,
     },
     Engine {
         id: "dfsssp",
@@ -66,6 +71,7 @@ pub static ENGINES: &[Engine] = &[
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         uses: NOTHING,
         route: dfsssp::route,
+        again: None,
     },
     Engine {
         id: "nue",
@@ -73,6 +79,7 @@ pub static ENGINES: &[Engine] = &[
         promise: ACYCLIC,
         uses: TREE,
         route: nue::route,
+        again: None,
     },
 ];
 

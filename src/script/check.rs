@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::access::Wanted;
+use crate::access::{LanesRead, Source, Wanted};
 use crate::fabric::{Faults, JobMap, Tables};
-use crate::observe::PathLevels;
+use crate::observe::{PathLevels, Place};
 use crate::routing::NoPulse;
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::session::{LoadsWanted, Look, Report, Sent, check_in_force, judged, loads, report_lines, run_on};
@@ -23,7 +23,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
             "FD-7902: path records are about the tables in force, so '--tables FILE' goes with --lanes one or unknown",
         ));
     }
-    let lanes = choice != LaneChoice::Unknown;
+    // Of the tables in force what they tell by themselves comes first.
+    let later = own && args.lanes.is_none();
+    let lanes = choice != LaneChoice::Unknown && !later;
     let mut source = context.open(context.named_source()?)?;
     let mut look =
         context.look_through(source.as_mut(), Wanted { tables: own, lanes, ..Wanted::default() })?;
@@ -46,6 +48,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
              opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         ));
     }
+    let choice = match later && look.routes.is_none() {
+        true => lanes_that_matter(context, source.as_mut(), &mut look, choice, args)?,
+        false => choice,
+    };
     let records = match choice {
         // Assumed tables bring their own lanes.
         _ if look.routes.is_some() => None,
@@ -102,6 +108,32 @@ fn verdict(
     Ok(check_in_force(look, tables, &faults, switches, sent, &NoPulse)?)
 }
 
+/// Reads the tables of lanes, unless there are many and the forwarding tables decide without them that there is no
+/// deadlock.
+fn lanes_that_matter(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    choice: LaneChoice,
+    args: &CheckArgs,
+) -> Result<LaneChoice, Failure> {
+    let LanesRead::TooMany(count) = context.read_lanes(source, look, Some(levels::UNASKED))? else {
+        return Ok(choice);
+    };
+    let early = verdict(look, LaneChoice::Unknown, None, args.switches)?;
+    if early.deadlock_free != Some(true) {
+        context.read_lanes(source, look, None)?;
+        return Ok(choice);
+    }
+    look.observation.notes.add("FN-705", Place::file(look.source.clone()), || {
+        format!(
+            "{count} tables of lanes were not read: no circle can close, whatever lanes are used (--lanes sampled reads \
+             them, and finds packets that are dropped for want of a lane)"
+        )
+    });
+    Ok(LaneChoice::Unknown)
+}
+
 /// The forwarding tables of a file, and its lanes where it has any for a node.
 fn merge(held: &mut Tables, read: Tables) {
     held.only = read.only;
@@ -123,7 +155,7 @@ fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<
         return Ok(object.end()?);
     }
     let pairs: Vec<_> = assumed(look).into_iter().chain(report_lines(report)).collect();
-    write_pairs(context.output.out, context.output.paint, &pairs)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())
 }
 

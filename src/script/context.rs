@@ -1,8 +1,9 @@
 //! What every command has at hand: the flags, the configuration, the outside and both streams.
 
-use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
+use crate::access::{LanesRead, LevelsRead, LevelsWanted, Source, Wanted};
 use crate::fabric::{Lid, NameMap};
 use crate::observe::{Notes, Observation};
+use crate::routing::{NoPulse, Pulse};
 use crate::session::{Look, assume};
 
 use super::args::Globals;
@@ -10,7 +11,7 @@ use super::config::Config;
 use super::json::{Head, Object};
 use super::open::{Outside, Reach};
 use super::output::Output;
-use super::progress::Meter;
+use super::progress::{Meter, engine_under_way};
 use super::reading::lines;
 use super::whatif::engine_named;
 use super::{Exit, Failure};
@@ -87,6 +88,27 @@ impl Context<'_, '_> {
     ) -> Result<(), Failure> {
         let mut meter = Meter::new(self.output.err, self.progress);
         let read = source.read_toward(&mut look.observation, lids, &mut meter);
+        meter.clear();
+        Ok(read?)
+    }
+
+    /// Work of an engine, with a line that says how far it is while somebody watches.
+    pub fn watched<T: Send>(&mut self, engine: &str, work: impl FnOnce(&dyn Pulse) -> T + Send) -> T {
+        match self.progress && !self.output.json {
+            true => engine_under_way(self.output.err, engine, work),
+            false => work(&NoPulse),
+        }
+    }
+
+    /// Adds tables of lanes, where the look came without and it takes no more questions than `most`.
+    pub fn read_lanes(
+        &mut self,
+        source: &mut dyn Source,
+        look: &mut Look,
+        most: Option<u64>,
+    ) -> Result<LanesRead, Failure> {
+        let mut meter = Meter::new(self.output.err, self.progress);
+        let read = source.read_lanes(&mut look.observation, most, &mut meter);
         meter.clear();
         Ok(read?)
     }

@@ -18,6 +18,9 @@ const LONGEST_NAME: usize = 64;
 /// Below this a name tells nothing any more.
 const SHORTEST_NAME: usize = 12;
 
+/// Of a terminal that does not tell.
+pub const USUAL_WIDTH: usize = 80;
+
 /// Where a table goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Page {
@@ -31,6 +34,11 @@ impl Page {
     pub fn of(terminal: &Terminal) -> Self {
         let columns = terminal.columns.filter(|_| terminal.stdout);
         Self { columns, terminal: terminal.stdout, utf8: terminal.utf8 }
+    }
+
+    /// How wide prose may be: on a terminal that does not tell, what most have.
+    pub fn prose(self) -> Option<usize> {
+        self.terminal.then(|| self.columns.unwrap_or(USUAL_WIDTH))
     }
 
     /// Drops counters that count nothing, on a terminal, and says how many.

@@ -8,6 +8,9 @@ use super::Failure;
 use super::args::LaneChoice;
 use super::context::Context;
 
+/// So many questions take seconds; nobody who did not ask for more waits for more.
+pub const UNASKED: u64 = 200_000;
+
 /// What is known of the lanes in force.
 pub struct InForce {
     choice: LaneChoice,
@@ -54,7 +57,6 @@ pub fn records(
     choice: LaneChoice,
     (asked_for, switches): (bool, bool),
 ) -> Result<Option<PathLevels>, Failure> {
-    const UNASKED: u64 = 200_000;
     let most = (!asked_for).then_some(UNASKED);
     let wanted = LevelsWanted { every: choice == LaneChoice::Exact, switches, most };
     let why = match context.read_levels(source, look, wanted)? {

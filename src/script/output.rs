@@ -3,13 +3,18 @@
 use std::io::{self, Write};
 
 use crate::observe::{Note, Notes};
-use crate::session::counted;
+use unicode_width::UnicodeWidthStr;
+
+use crate::session::{counted, wrap};
 
 use super::fit::Page;
 use super::paint::Paint;
 
 /// How many notes are said unless more is asked for.
 const NOTES_SHOWN: usize = 10;
+
+/// Talk is not wrapped in less than this, however narrow the terminal is.
+const SHORTEST: usize = 24;
 
 /// What the process knows of its terminal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -34,6 +39,8 @@ pub struct Output<'a> {
     pub err: &'a mut dyn Write,
     pub paint: Paint,
     pub page: Page,
+    /// How wide talk may be, where it goes to a terminal.
+    pub margin: Option<usize>,
     pub json: bool,
     pub verbose: bool,
 }
@@ -47,7 +54,11 @@ impl std::fmt::Debug for Output<'_> {
 impl Output<'_> {
     /// Talk. Nobody being there to listen is no reason to fail.
     pub fn say(&mut self, line: &str) {
-        let _ = writeln!(self.err, "fabdeck: {}", plain(line));
+        const WHO: &str = "fabdeck: ";
+        let line = plain(line);
+        let room = self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(WHO.len()).max(SHORTEST));
+        let lines = if line.width() > room { wrap(&line, room) } else { vec![line.into_owned()] };
+        let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
     }
 
     /// Notes as talk; in JSON they are part of the object instead.
@@ -101,6 +112,6 @@ pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
 
 /// Says notes as a command in text would.
 pub fn say_notes(notes: &Notes, verbose: bool, out: &mut dyn Write, err: &mut dyn Write) {
-    Output { out, err, paint: Paint::default(), page: Page::default(), json: false, verbose }
+    Output { out, err, paint: Paint::default(), page: Page::default(), margin: None, json: false, verbose }
         .say_notes(notes);
 }

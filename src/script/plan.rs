@@ -37,7 +37,7 @@ fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let lines = lines(&plan);
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     Ok(Exit::Done)
 }
 
@@ -123,7 +123,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         pairs.push(("lanes", plan.lanes.summary()));
         pairs.extend(crate::session::report_lines(&report));
         pairs.extend(plan.transition.lines());
-        write_pairs(context.output.out, context.output.paint, &pairs)?;
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);
     let unsafe_live = plan.transition.safe == Some(false);
@@ -165,7 +165,7 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
             },
         ));
         pairs.extend(such_as(wrong));
-        write_pairs(context.output.out, context.output.paint, &pairs)?;
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);
     let differs = !ahead.switches.is_empty() || ahead.lanes.is_some_and(|lanes| !lanes.is_empty());

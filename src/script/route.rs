@@ -30,7 +30,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
-    let outcome = propose(&look, tables, &faults, engine, asked, &crate::routing::NoPulse);
+    let outcome = context.watched(engine.id, |pulse| propose(&look, tables, &faults, engine, asked, pulse));
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
@@ -46,7 +46,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     write(context, &look, args, &plan, &proposal, &row)?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
-    Ok(if proposal.report.findings() { Exit::Findings } else { concluded })
+    let found = proposal.report.faults();
+    found.iter().for_each(|fault| context.output.say(&format!("{}: {fault}", engine.id)));
+    Ok(if found.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// A plan may take the place of a plan; any other file is one that somebody still wants.
@@ -84,7 +86,7 @@ fn write(
     lines.push(("changes", changes(plan)));
     lines.extend(plan.transition.lines());
     lines.push(("plan", file));
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));
     if !proposal.not_used.is_empty() {
         context.output.say(&whatif::no_use(&plan.engine, &proposal.not_used));

@@ -9,7 +9,7 @@ use clap::FromArgMatches;
 use super::args::{Action, Cli, Color, Globals, command_line};
 use super::config::Config;
 use super::context::Context;
-use super::fit::Page;
+use super::fit::{Page, USUAL_WIDTH};
 use super::open::Outside;
 use super::opening::Opening;
 use super::output::{Output, Terminal};
@@ -41,16 +41,18 @@ pub fn run(
     let line = command_line();
     // What is not read on a terminal is wrapped the same everywhere.
     let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
-    let parsed = line.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let args: Vec<OsString> = args.into_iter().collect();
+    let parsed = line.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
-        Err(refused) => return Ended::Exit(say_refusal(&refused, terminal, out, err)),
+        Err(refused) => return Ended::Exit(say_refusal(&refused, &args, terminal, out, err)),
     };
     let output = Output {
         out,
         err,
         paint: Paint::default(),
         page: Page::of(terminal),
+        margin: terminal.stderr.then(|| terminal.columns.unwrap_or(USUAL_WIDTH)),
         json: cli.globals.json,
         verbose: cli.globals.verbose,
     };
@@ -153,6 +155,7 @@ pub(super) fn nothing_assumed() -> Failure {
 /// Help and version are answers; everything else that clap says is a usage error, whose code is 64 and not clap's 2.
 fn say_refusal<'w>(
     refused: &clap::Error,
+    args: &[OsString],
     terminal: &Terminal,
     out: &'w mut (dyn Write + 'w),
     err: &'w mut (dyn Write + 'w),
@@ -169,6 +172,12 @@ fn say_refusal<'w>(
     let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
     // Whoever closed the stream does not want to read it.
     let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
+    if !answer && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
+        let _ = writeln!(
+            stream,
+            "\n  tip: a list has no blank after its commas, or stands in quotes: a,b or 'a, b'"
+        );
+    }
     if answer { Exit::Done } else { Exit::Usage }
 }
 

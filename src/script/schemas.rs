@@ -254,8 +254,15 @@ fn check() -> Vec<(&'static str, Value)> {
 }
 
 fn engine_row() -> Vec<(&'static str, Value)> {
-    let counts =
-        ["lanes", "changed_entries", "changed_blocks", "changed_switches", "changed_lanes", "moved_pairs"];
+    let counts = [
+        "lanes",
+        "changed_entries",
+        "changed_blocks",
+        "changed_switches",
+        "changed_lanes",
+        "moved_pairs",
+        "reused_tables",
+    ];
     let mut row = vec![
         ("engine", text()),
         ("ran", text()),

@@ -188,5 +188,5 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
             None => pairs.push((name, "not told".to_owned())),
         }
     }
-    Ok(write_pairs(context.output.out, context.output.paint, &pairs)?)
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?)
 }

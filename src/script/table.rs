@@ -7,9 +7,12 @@ use unicode_width::UnicodeWidthStr;
 use super::fit::Page;
 use super::output::plain;
 use super::paint::Paint;
-use crate::session::{Column, Listing, Selection};
+use crate::session::{Column, Listing, Selection, wrap};
 
 pub const GAP: &str = "  ";
+
+/// Values are not wrapped in less than this, however narrow the terminal is.
+const SHORTEST: usize = 24;
 
 /// Writes titles and rows.
 pub fn write_table(
@@ -72,11 +75,22 @@ fn aligned(text: &str, width: usize, right: bool) -> String {
     if right { blanks + text } else { text.to_owned() + &blanks }
 }
 
-/// Names and values as two aligned columns.
-pub fn write_pairs(out: &mut dyn Write, paint: Paint, pairs: &[(&str, String)]) -> io::Result<()> {
+/// Names and values as two aligned columns, values of several lines on a terminal that is not wide enough.
+pub fn write_pairs(
+    out: &mut dyn Write,
+    (paint, page): (Paint, Page),
+    pairs: &[(&str, String)],
+) -> io::Result<()> {
     let width = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
+    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
     for (name, value) in pairs {
-        writeln!(out, "{}{GAP}{}", paint.heading(&aligned(name, width, false)), plain(value))?;
+        let value = plain(value);
+        let lines = if value.width() > room { wrap(&value, room) } else { vec![value.into_owned()] };
+        for (at, line) in lines.iter().enumerate() {
+            let name = if at == 0 { *name } else { "" };
+            let written = format!("{}{GAP}{line}", paint.heading(&aligned(name, width, false)));
+            writeln!(out, "{written}")?;
+        }
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
-use crate::fabric::{Faults, Guid};
+use crate::fabric::{Faults, Guid, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, engine};
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
@@ -43,28 +43,35 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
         let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
-        let outcome = propose(&look, &tables, &faults, engine, asked, &crate::routing::NoPulse);
+        let outcome =
+            context.watched(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());
     write(context, &look, &faults, &cost, &comparison)?;
     let concluded = context.conclude(&look);
-    Ok(if comparison.findings() { Exit::Findings } else { concluded })
+    let faults = comparison.faults();
+    faults.iter().for_each(|fault| context.output.say(fault));
+    Ok(if faults.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// The engines that were named, or all.
 fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
-    if named.is_empty() {
+    let mut named = named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()).peekable();
+    if named.peek().is_none() {
         return Ok(ENGINES.iter().collect());
     }
-    named.iter().map(|id| engine_named(id)).collect()
+    named.map(engine_named).collect()
 }
 
 /// The engine of a name.
 pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
-    let known = || ENGINES.iter().map(|engine| engine.id).collect::<Vec<_>>().join(", ");
-    engine(id)
-        .ok_or_else(|| Failure::usage(format!("FD-7912: there is no engine '{id}'; there are {}", known())))
+    engine(id).ok_or_else(|| {
+        let known = || ENGINES.iter().map(|engine| engine.id);
+        let meant = meant(&resembling(id, known()));
+        let known = known().collect::<Vec<_>>().join(", ");
+        Failure::usage(format!("FD-7912: there is no engine '{id}'{meant}; there are {known}"))
+    })
 }
 
 /// What is marked as failed.
@@ -141,7 +148,7 @@ fn write(
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
     lines.extend(cost_lines(look, &failed, cost));
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
-    write_pairs(context.output.out, context.output.paint, &lines)?;
+    write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
@@ -269,7 +276,7 @@ fn write_transition(context: &mut Context<'_, '_>, alike: &[EngineRow]) -> Resul
     let mut lines = vec![("transition", engines.join(", "))];
     lines.extend(transition.lines());
     writeln!(context.output.out)?;
-    Ok(write_pairs(context.output.out, context.output.paint, &lines)?)
+    Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
 }
 
 /// How many groups are named.

@@ -133,11 +133,36 @@ impl Report {
 
     /// Whether something is wrong that tables could do better: pairs that no cable connects are no fault of theirs.
     pub fn findings(&self) -> bool {
-        self.unreachable > self.by_cause.cut_off
-            || self.partly_reached > 0
-            || self.loops > 0
-            || self.deadlock_free == Some(false)
-            || !self.lane_limits.is_empty()
+        !self.faults().is_empty()
+    }
+
+    /// Nothing reaches anything: not even missing cables make that a fabric in order.
+    pub fn nothing_reached(&self) -> bool {
+        self.unreachable == self.pairs && self.partitions.is_none()
+    }
+
+    /// What is wrong, each in a few words.
+    pub fn faults(&self) -> Vec<String> {
+        let left = self.unreachable - self.by_cause.cut_off.min(self.unreachable);
+        let faults = [
+            (
+                self.nothing_reached() && self.pairs == 0,
+                "there is no pair of hosts that a path could join".to_owned(),
+            ),
+            (self.nothing_reached() && self.pairs > 0, format!("not one of {} pairs has a path", self.pairs)),
+            (left > 0, format!("{left} pairs have no path, though cables connect them")),
+            (
+                self.partly_reached > 0,
+                format!("{} ports are reached by some of their LIDs only", self.partly_reached),
+            ),
+            (self.loops > 0, "packets run in a loop".to_owned()),
+            (self.deadlock_free == Some(false), "packets can wait for each other in a circle".to_owned()),
+            (
+                !self.lane_limits.is_empty(),
+                format!("{} paths are dropped for want of a lane", self.limited_paths),
+            ),
+        ];
+        faults.into_iter().filter(|(found, _)| *found).map(|(_, words)| words).collect()
     }
 }
 

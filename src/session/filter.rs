@@ -4,11 +4,12 @@
 use std::cmp::Ordering;
 
 use super::{Column, Kind, Listing, Value};
+use crate::fabric::{meant, resembling};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
-    #[error("FD-6001: no field is called '{id}' here; the fields are: {known}")]
-    UnknownField { id: String, known: String },
+    #[error("FD-6001: no field is called '{id}' here{meant}; the fields are: {known}")]
+    UnknownField { id: String, meant: String, known: String },
     #[error("FD-6002: '{text}' is no value of the field {id}; it holds {holds}")]
     BadValue { id: String, text: String, holds: String },
     #[error("FD-6003: '{0}' opens a quote and does not close it")]
@@ -170,6 +171,7 @@ pub(super) fn find_column(id: &str, listing: &dyn Listing) -> Result<usize, Filt
     let exact = ids().position(|known| known.eq_ignore_ascii_case(id));
     exact.or_else(|| listing.known_as(id)).ok_or_else(|| FilterError::UnknownField {
         id: id.to_owned(),
+        meant: meant(&resembling(id, ids())),
         known: ids().collect::<Vec<_>>().join(", "),
     })
 }

@@ -13,6 +13,7 @@ mod lanes;
 mod loads;
 mod look;
 mod preview;
+mod proposals;
 mod query;
 mod rowset;
 mod summary;
@@ -34,6 +35,7 @@ pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
 pub use preview::Preview;
+pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
 pub use rowset::Rowset;
 pub use summary::{Summary, counted};
@@ -43,5 +45,5 @@ pub use views::{User, entries, links, unplaced_counters, user_rows, users};
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose,
 };
-pub use wording::report_lines;
+pub use wording::{report_lines, wrap};
 pub use written_plan::{Made, UnwrittenPlan, plan_of};

@@ -1,6 +1,7 @@
 //! What a failure costs, and what each engine would make of it: marks over a fabric, lost paths of the tables in force,
 //! and a proposal of every engine that is asked.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rand_core::{RngCore, SeedableRng};
@@ -16,7 +17,7 @@ use crate::change::TransitionReport;
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify, certify_among};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare};
-use crate::routing::{Engine, NoPulse, Problem, Pulse, Refusal, Request};
+use crate::routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
 
 /// The faults that elements name.
 pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
@@ -89,7 +90,7 @@ pub fn judged(look: &Look, routes: &Routes, faults: &Faults, scope: &Scope) -> R
 /// What an engine makes of a fabric with its faults.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Proposal {
-    pub routes: Routes,
+    pub routes: Arc<Routes>,
     /// Paths of switches are certified too.
     pub switches: bool,
     /// The most lanes that the engine might use.
@@ -103,11 +104,13 @@ pub struct Proposal {
     pub remarks: Vec<String>,
     /// What of the request the engine has no use for, by option.
     pub not_used: Vec<&'static str>,
+    /// Of tables and lanes, how much was computed for these marks.
+    pub ran: Ran,
     pub took: Took,
 }
 
 /// How long the parts of a proposal took.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Took {
     /// Tables and lanes.
     pub route: Duration,
@@ -140,11 +143,22 @@ pub fn propose(
     asked: Asked<'_>,
     pulse: &dyn Pulse,
 ) -> Result<Proposal, Refusal> {
+    propose_again((look, tables), faults, (engine, None), asked, pulse).map(|(proposal, _)| proposal)
+}
+
+/// The same out of an earlier run of the engine, with what the next may begin from.
+pub(super) fn propose_again(
+    (look, tables): (&Look, &Tables),
+    faults: &Faults,
+    (engine, past): (&Engine, Option<&Past>),
+    asked: Asked<'_>,
+    pulse: &dyn Pulse,
+) -> Result<(Proposal, Option<Past>), Refusal> {
     let switches = asked.switches;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
     let (request, capped) = capped(look, &problem, asked.request);
-    let answer = (engine.route)(&problem, &request, pulse)?;
+    let answer = run(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
     let scope = Scope { switches, lanes: LaneKnowledge::Known };
     let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
@@ -159,7 +173,7 @@ pub fn propose(
     let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
     let unread = unread_tables(&problem, tables) > 0;
     let transition = passage(&Names { look, problem: &problem }, &transition, (known, old_lanes), unread);
-    Ok(Proposal {
+    let proposal = Proposal {
         switches,
         most_lanes: request.lanes,
         report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
@@ -169,8 +183,10 @@ pub fn propose(
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
         not_used: engine.no_use_for(&request),
+        ran: answer.ran,
         took,
-    })
+    };
+    Ok((proposal, answer.past))
 }
 
 /// A transition by name.
@@ -228,8 +244,11 @@ pub struct EngineRow {
     pub changed_lanes: Option<u64>,
     pub transition_safe: Option<bool>,
     pub transition: Option<TransitionReport>,
-    /// How much of it was computed for these marks: `full`, nothing was taken over from other marks.
+    /// How much of the tables was computed for these marks: `full`; `reused`, some were taken over from other marks and
+    /// are what a full run gives; `kept`, all are those of the same marks before.
     pub ran: &'static str,
+    /// Tables that were taken over from other marks.
+    pub reused_tables: Option<u64>,
     pub remarks: Vec<String>,
     /// Options that change nothing of what it does.
     pub not_used: Vec<&'static str>,
@@ -244,6 +263,7 @@ impl EngineRow {
     pub fn new(engine: &'static str, outcome: Result<&Proposal, &Refusal>, seconds: Option<f64>) -> Self {
         let proposal = outcome.ok();
         let difference = proposal.map(|proposal| proposal.difference);
+        let ran = proposal.map(|proposal| proposal.ran).unwrap_or_default();
         // Who wants no times gives none.
         let took = seconds.and(proposal).map(|proposal| proposal.took);
         Self {
@@ -261,7 +281,8 @@ impl EngineRow {
             changed_lanes: proposal.and_then(|proposal| proposal.changed_lanes),
             transition_safe: proposal.and_then(|proposal| proposal.transition.safe),
             transition: proposal.map(|proposal| proposal.transition.clone()),
-            ran: "full",
+            ran: ran.word(),
+            reused_tables: ran.rows().map(|rows| rows as u64),
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
             not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
         }
@@ -296,9 +317,14 @@ impl Comparison {
         &self.rows
     }
 
-    /// Whether a certificate has anything to find fault with.
-    pub fn findings(&self) -> bool {
-        self.rows.iter().filter_map(|row| row.certificate.as_ref()).any(Report::findings)
+    /// What certificates find fault with, engine by engine.
+    pub fn faults(&self) -> Vec<String> {
+        let judged = self.rows.iter().filter_map(|row| Some((row.engine, row.certificate.as_ref()?)));
+        judged
+            .flat_map(|(engine, report)| {
+                report.faults().into_iter().map(move |fault| format!("{engine}: {fault}"))
+            })
+            .collect()
     }
 }
 
@@ -334,6 +360,7 @@ impl Listing for Comparison {
         let report = row.certificate.as_ref();
         match COMPARED[column].0 {
             "engine" => row.engine.into(),
+            "lost" if report.is_some_and(Report::nothing_reached) => Value::text("all"),
             "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
             "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
             "lanes" => row.lanes.into(),

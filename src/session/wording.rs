@@ -1,4 +1,6 @@
-//! A certificate in words.
+//! A certificate in words, and words in lines.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Report;
 use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
@@ -227,4 +229,44 @@ fn not_known(report: &Report, waiting: usize) -> String {
         (unsaid, untold) => format!("{unsaid} paths have no path record, {untold} switches no SL2VL tables"),
     };
     format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")
+}
+
+/// Words in lines of a width; a word that is longer goes on in the next line.
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(1);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let used = lines.last().map_or(0, |line| line.width());
+        if used > 0 && used + word.width() >= room {
+            lines.push(String::new());
+        } else if used > 0 {
+            push(&mut lines, ' ');
+        }
+        for sign in word.chars() {
+            let wide = sign.width().unwrap_or(0);
+            if lines.last().is_some_and(|line| !line.is_empty() && line.width() + wide > room) {
+                lines.push(String::new());
+            }
+            push(&mut lines, sign);
+        }
+    }
+    lines
+}
+
+fn push(lines: &mut [String], sign: char) {
+    if let Some(line) = lines.last_mut() {
+        line.push(sign);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_stay_whole() {
+        assert_eq!(wrap("one two three", 8), ["one two", "three"]);
+        assert_eq!(wrap("a --source=long/name", 8), ["a", "--source", "=long/na", "me"]);
+        assert_eq!(wrap("", 8), [""]);
+    }
 }

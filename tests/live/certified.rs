@@ -119,6 +119,51 @@ fn ibdmchk_finds_the_credit_loops_that_the_certificate_finds() {
     }
 }
 
+/// Whose tables have no circle on one lane, where `ibdmchk` is to agree; `ftree` refuses what is no tree.
+const ON_ONE_LANE: &[(&str, &[&str])] = &[
+    ("kary,k=4,n=2", &["updn", "ftree", "sftree"]),
+    ("kary,k=3,n=3", &["updn", "ftree", "sftree"]),
+    ("kary,k=3,n=3,faults=3", &["updn", "ftree", "sftree"]),
+    ("kary,k=3,n=3,aggregation=yes", &["updn", "ftree", "sftree"]),
+    ("xgft,m=4x3x2,w=1x2x3", &["updn", "ftree", "sftree"]),
+    ("gft2,n=2,m=4,r=6,redundancy=2", &["updn", "ftree", "sftree"]),
+    ("demo", &["updn", "ftree", "sftree"]),
+    ("racks648,hosts=54", &["updn", "ftree", "sftree"]),
+    ("torus,dims=5", &["updn"]),
+    ("torus,dims=4x4", &["updn"]),
+    ("mesh,dims=4x4,terminals=1", &["updn"]),
+    ("kautz,d=2,k=3", &["updn"]),
+    ("dragonfly,a=3,p=1,h=1,g=4", &["updn"]),
+    ("random,switches=12,links=24,terminals=1", &["updn"]),
+];
+
+#[test]
+fn ibdmchk_agrees_on_tables_that_need_no_lanes() {
+    let mut left_out = 0;
+    for (name, engines) in ON_ONE_LANE {
+        let fabric = stage::fabric(name);
+        for (id, switches) in engines.iter().flat_map(|id| [(*id, false), (*id, true)]) {
+            let routes = routed(id, &fabric, 1);
+            let seen = certificate(&fabric, &routes, switches);
+            let report = ibdmchk(&fabric, &routes, switches, None);
+            let what = format!("{id}, {name}, switches {switches}");
+            println!(
+                "{what}: {} lost, ibdmchk loops {}, broken {}",
+                seen.lost.total(),
+                report.loops,
+                report.broken
+            );
+            assert_eq!(seen.deadlock_free, Some(!report.loops), "{what}: {}", report.text);
+            assert!(!report.loops, "{what}: {}", report.text);
+            assert_eq!(seen.lost.total() > 0, report.broken, "{what}: {:?}\n{}", seen.lost, report.text);
+            // Only what the trees' own engine leaves out by its nature is without a path.
+            assert!(id == "ftree" || !report.broken, "{what}: {}", report.text);
+            left_out += i32::from(report.broken);
+        }
+    }
+    assert!(left_out > 0, "ftree leaves pairs of upper switches out");
+}
+
 /// The same tables twice: on the lanes of their engine, and with all paths on one.
 #[test]
 fn ibdmchk_finds_that_lanes_break_the_credit_loops() {

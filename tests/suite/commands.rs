@@ -12,5 +12,6 @@ mod metrics;
 mod outputs;
 mod plans;
 mod rows;
+mod talk;
 mod tracing;
 mod world;

@@ -118,3 +118,34 @@ fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -
     };
     trees.par_chunks(share).map(of_share).reduce(|| vec![0; net.channels()], add)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::Faults;
+    use crate::generate::{Spec, generate};
+    use crate::routing::NoPulse;
+    use crate::routing::certificate::{LaneKnowledge, Scope, certify};
+    use crate::routing::nue::plan::layers;
+
+    /// A tree of the search may serve several LIDs, and these routes have a way of its own for each of them.
+    #[test]
+    fn loads_are_those_that_the_certificate_counts_however_lids_share_trees() {
+        for name in ["kary,k=4,n=2", "mport,m=4,n=2", "torus,dims=4x3,terminals=5", "gft2,n=3,m=4,r=6"] {
+            let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+            let faults = Faults::default();
+            let problem = Problem::new(&fabric, &faults);
+            let (net, request) = (Net::new(&problem.graph), Request::default());
+            let mut shared = 0;
+            for together in [1, 2, 3, 64] {
+                let plan = layers(&problem, &net, 1, together);
+                shared += plan.iter().flatten().filter(|tree| tree.loaded > 1).count();
+                let plain = Plain::new(&problem, &net, &plan, &request, &NoPulse).unwrap().unwrap();
+                let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+                let seen = certify(&problem, &plain.answer.routes, &scope, &NoPulse).unwrap();
+                assert_eq!(plain.busiest, seen.edge_forwarding_index.max, "{name}, {together} to a tree");
+            }
+            assert!(shared > 0, "{name}: no LIDs share a tree");
+        }
+    }
+}

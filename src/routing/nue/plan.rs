@@ -9,7 +9,7 @@ use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, Routes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
-use crate::routing::problem::Problem;
+use crate::routing::problem::{Destination, Problem};
 use crate::routing::ranks::named_switches;
 
 /// Layers tell each other their loads so many times in one pass over all destinations.
@@ -148,7 +148,7 @@ fn lids_to_a_tree(problem: &Problem<'_>, net: &Net) -> usize {
 }
 
 /// The trees of every layer.
-fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: usize) -> Vec<Vec<Tree>> {
+pub(super) fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: usize) -> Vec<Vec<Tree>> {
     let weight: Vec<u32> = problem.switches().map(|switch| problem.behind(switch).len() as u32).collect();
     let ends = weight.iter().filter(|weight| **weight > 0).count();
     let lanes = lanes.min(ends).max(1);
@@ -158,15 +158,13 @@ fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: usize) -> Ve
     let most = weight.iter().copied().max().unwrap_or(0) as usize;
     for first in (0..most).step_by(together) {
         for switch in problem.switches().filter(|switch| layer_of[*switch as usize] != NONE) {
-            let behind = problem.behind(switch);
-            let own = behind.iter().take_while(|end| end.is_switch()).count();
-            let mut lids: Vec<u32> = Vec::new();
-            if first == 0 {
-                lids.extend(behind[..own].iter().map(|end| end.lid.index() as u32));
-            }
-            let shared = behind.iter().skip(own + first).take(together);
-            let loaded = shared.len() as u32;
-            lids.extend(shared.map(|end| end.lid.index() as u32));
+            // Its own LIDs, which carry no load, may lie anywhere among those of its terminals.
+            let of = |own: bool| problem.behind(switch).iter().filter(move |end| end.is_switch() == own);
+            let lid = |end: &Destination| end.lid.index() as u32;
+            let mut lids: Vec<u32> = of(true).filter(|_| first == 0).map(lid).collect();
+            let own = lids.len();
+            lids.extend(of(false).skip(first).take(together).map(lid));
+            let loaded = (lids.len() - own) as u32;
             if !lids.is_empty() {
                 plan[layer_of[switch as usize] as usize].push(Tree { switch, lids, loaded });
             }

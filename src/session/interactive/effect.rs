@@ -8,7 +8,7 @@ use super::tasks::TaskId;
 use super::tiers::tiers;
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
-use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, plan_of, propose};
+use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, Proposals, plan_of};
 
 /// Asked of whoever runs the session.
 #[derive(Clone, Debug)]
@@ -40,7 +40,13 @@ pub enum Job {
     /// What marks cost.
     Cost { look: Arc<Look>, preview: Arc<Mutex<Preview>>, marks: Faults },
     /// What an engine makes of the marks.
-    Propose { look: Arc<Look>, marks: Faults, engine: &'static Engine, request: Request },
+    Propose {
+        look: Arc<Look>,
+        proposals: Arc<Mutex<Proposals>>,
+        marks: Faults,
+        engine: &'static Engine,
+        request: Request,
+    },
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
 }
@@ -85,10 +91,11 @@ impl Job {
                 preview.become_marked(look, marks);
                 Some(Outcome::Counted(Box::new(preview.cost())))
             }
-            Self::Propose { look, marks, engine, request } => {
+            Self::Propose { look, proposals, marks, engine, request } => {
+                let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);
                 let tables = &look.observation.tables;
-                let outcome = propose(look, tables, marks, engine, Asked::of(request), pulse);
-                Some(Outcome::Proposed { engine: engine.id, outcome: outcome.map(Arc::new), took_ms: 0 })
+                let outcome = proposals.propose((look, tables), marks, engine, Asked::of(request), pulse);
+                Some(Outcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
             }
         }
     }

@@ -97,6 +97,7 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     }
     state.known.tables = look.observation.tables.nodes.values().any(|node| node.lft.is_some());
     (state.known.paths, state.known.preview) = (None, None);
+    state.known.proposals = Arc::default();
     refresh(state);
     if !same || state.known.tiers.is_empty() {
         effects.push(state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1);
@@ -191,8 +192,9 @@ fn next_engine(state: &mut State) -> Vec<Effect> {
     let Some(look) = state.known.look.clone().filter(|_| !routes && !reading) else { return Vec::new() };
     let Some(engine) = state.queue.pop_front() else { return Vec::new() };
     let (marks, request) = (state.known.marks.clone(), state.request.clone());
-    let (task, effect) =
-        state.begin(format!("{} routes", engine.id), Job::Propose { look, marks, engine, request });
+    let proposals = state.known.proposals.clone();
+    let job = Job::Propose { look, proposals, marks, engine, request };
+    let (task, effect) = state.begin(format!("{} routes", engine.id), job);
     state.known.proposed.insert(engine.id, Proposed::Under(task));
     vec![effect]
 }

@@ -7,7 +7,7 @@ use super::tasks::TaskId;
 use crate::analysis::Paths;
 use crate::fabric::{Faults, NodeId, Resolved};
 use crate::routing::{Engine, Refusal};
-use crate::session::{Cost, EngineRow, Look, Preview, Proposal};
+use crate::session::{Cost, EngineRow, Look, Preview, Proposal, Proposals};
 
 /// An engine's answer for the marks as they are now.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Known {
     pub paths: Option<Arc<Paths>>,
     /// The same with the marks over them; only work behind the screen takes the lock.
     pub preview: Option<Arc<Mutex<Preview>>>,
+    /// What engines made of marks; only work behind the screen takes the lock.
+    pub proposals: Arc<Mutex<Proposals>>,
     /// Whether the look has forwarding tables at all.
     pub tables: bool,
     pub marks: Faults,

@@ -25,6 +25,11 @@ struct Pair {
     claimed: Option<Sl2Vl>,
 }
 
+/// How many questions SL2VL tables take at least.
+pub fn lane_questions(fabric: &Fabric, nodes: &[FoundNode]) -> u64 {
+    nodes.iter().enumerate().map(|(at, node)| pairs_of(fabric, at, node).len() as u64).sum()
+}
+
 /// SL2VL tables.
 pub fn read_lanes(
     reader: &mut Reader<'_>,
@@ -35,11 +40,11 @@ pub fn read_lanes(
     let mut phase = reader.phase::<Pair>("lanes");
     let retries = phase.exchange.retries();
     let each = move || nodes.iter().enumerate();
-    let expected: usize = each().map(|(at, node)| pairs_of(fabric, at, node).len()).sum();
+    let expected = lane_questions(fabric, nodes);
     let questions = each().flat_map(move |(at, node)| {
         pairs_of(fabric, at, node).into_iter().map(move |pair| question(node, pair, retries))
     });
-    phase.exchange.feed(expected as u64, questions);
+    phase.exchange.feed(expected, questions);
     while let Some((pair, reply)) = phase.next()? {
         let node = &nodes[pair.node];
         let ports = cabled(fabric, pair.node);

@@ -4,13 +4,15 @@ use super::counters::read_counters;
 use super::discovery::discover;
 use super::found::FoundNode;
 use super::keys::Keys;
-use super::lanes::{read_arbitration, read_lanes};
+use super::lanes::{lane_questions, read_arbitration, read_lanes};
 use super::levels::read_levels;
 use super::manager::find_manager;
 use super::policy::Policy;
 use super::reader::{Reader, Told};
 use super::tables::{read_forwarding, read_multicast};
-use crate::access::{LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch};
+use crate::access::{
+    LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
+};
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
 
@@ -99,6 +101,28 @@ impl Source for LiveSource {
             reading.writes = self.port.traffic().writes();
         }
         Ok(())
+    }
+
+    fn read_lanes(
+        &mut self,
+        look: &mut Observation,
+        most: Option<u64>,
+        watch: &mut dyn Watch,
+    ) -> Result<LanesRead, SourceError> {
+        let questions = lane_questions(&look.fabric, &self.found);
+        if most.is_some_and(|most| questions > most) {
+            return Ok(LanesRead::TooMany(questions));
+        }
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        read_lanes(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
+        read_arbitration(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
+        take_told(reader, look);
+        if let Some(reading) = &mut look.reading {
+            reading.writes = self.port.traffic().writes();
+        }
+        Ok(LanesRead::Read)
     }
 
     fn read_levels(

@@ -51,7 +51,7 @@ fn wrong_filters_say_what_there_is() {
     let look = look();
     let listing = Browse::Links.listing(&look).unwrap();
     for (filter, says) in [
-        ("sped=EDR", "no field is called 'sped' here; the fields are: a, a_port, b,"),
+        ("sped=EDR", "no field is called 'sped' here (did you mean speed?); the fields are: a, a_port,"),
         ("speed=fast", "'fast' is no value of the field speed; it holds SDR, DDR,"),
         ("a_port=x", "it holds whole numbers"),
         ("degraded=2", "it holds yes or no"),

@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{Source, SourceError, Traffic, Wanted, Watch};
+use fabdeck::access::{LanesRead, Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
 use fabdeck::files::jobs::JobLine;
 use fabdeck::files::text::Input;
 use fabdeck::files::{guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
+use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
     self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
     WriteError, Writer, Written, run,
@@ -52,6 +53,32 @@ impl Source for Taken {
     }
 }
 
+/// A fabric with millions of tables of lanes, which says when they are read all the same.
+struct Crowded(Taken);
+
+impl Source for Crowded {
+    fn describe(&self) -> &str {
+        self.0.describe()
+    }
+
+    fn observe(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        self.0.observe(wanted, watch)
+    }
+
+    fn read_lanes(
+        &mut self,
+        look: &mut Observation,
+        most: Option<u64>,
+        _: &mut dyn Watch,
+    ) -> Result<LanesRead, SourceError> {
+        if most.is_some() {
+            return Ok(LanesRead::TooMany(5_000_000));
+        }
+        look.notes.add("FN-901", Place::file(self.describe()), || "all lanes were read".to_owned());
+        Ok(LanesRead::Read)
+    }
+}
+
 impl Outside for World {
     fn open(&self, source: &str, _: &Reach) -> Result<Box<dyn Source>, SourceError> {
         match source {
@@ -59,6 +86,10 @@ impl Outside for World {
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
             "routed" => Ok(Box::new(Taken("routed", routed("kary,k=3,n=2")))),
             "ring" => Ok(Box::new(Taken("ring", routed("torus,dims=6")))),
+            "crowded" => Ok(Box::new(Crowded(Taken("crowded", computed("kary,k=3,n=2", "updn"))))),
+            "crowded ring" => {
+                Ok(Box::new(Crowded(Taken("crowded ring", computed("torus,dims=6", "minhop")))))
+            }
             "untold" => Ok(Box::new(Taken(
                 "untold",
                 Observation { tables: Tables::default(), ..routed("kary,k=3,n=2") },
@@ -197,6 +228,19 @@ fn routed(name: &str) -> Observation {
         tables.entry(id).lft = Some(Lft::of(vec![255, 1, 2]));
     }
     Observation { fabric, tables, ..Observation::default() }
+}
+
+/// With the tables of an engine.
+fn computed(name: &str, id: &str) -> Observation {
+    let mut observation = routed(name);
+    let faults = Faults::default();
+    let problem = Problem::new(&observation.fabric, &faults);
+    let routes = (engine(id).unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+    let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
+    for id in switches {
+        observation.tables.entry(id).lft = Some(routes.lft(id.0));
+    }
+    observation
 }
 
 fn names_of(look: &Look) -> Result<Written, WriteError> {

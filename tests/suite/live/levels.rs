@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use fabdeck::access::{
-    Arrival, Clock, LevelsRead, LevelsWanted, LocalPort, MadPort, Parcel, PortError, ReadPort, Source,
-    Unwatched,
+    Arrival, Clock, LanesRead, LevelsRead, LevelsWanted, LocalPort, MadPort, Parcel, PortError, ReadPort,
+    Source, Unwatched, Wanted,
 };
 use fabdeck::fabric::{Fabric, Faults, Lid};
 use fabdeck::mad::{Class, PathRecord};
-use fabdeck::observe::PathLevels;
+use fabdeck::observe::{Observation, PathLevels};
 use fabdeck::routing::Problem;
 use fabdeck::simulator::Line;
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -120,4 +120,27 @@ fn too_many_questions_are_not_asked() {
     let (_, said, sent) = read(&fabric("kary,k=4,n=2"), wanted);
     assert!(matches!(said, LevelsRead::TooMany(count) if count > 100), "{said:?}");
     assert_eq!(sent, 0);
+}
+
+#[test]
+fn lanes_read_later_are_those_of_a_look_and_can_be_left_when_they_are_many() {
+    let fabric = fabric("kary,k=3,n=2");
+    let source = || {
+        let port = simulated(&fabric, Line::default(), 1).open(None).unwrap();
+        LiveSource::new("sim", port, Policy::default(), Keys::default())
+    };
+    let with = source().observe(ALL, &mut Unwatched).unwrap();
+    let mut later = source();
+    let mut look = later.observe(Wanted { lanes: false, ..ALL }, &mut Unwatched).unwrap();
+    assert_ne!(look.tables, with.tables);
+    let sent = |look: &Observation| -> u64 {
+        look.reading.iter().flat_map(|reading| &reading.phases).map(|phase| phase.sent).sum()
+    };
+    let before = sent(&look);
+    let refused = later.read_lanes(&mut look, Some(1), &mut Unwatched).unwrap();
+    let LanesRead::TooMany(questions) = refused else { panic!("{refused:?}") };
+    assert_eq!(sent(&look), before, "nothing is asked");
+    let read = later.read_lanes(&mut look, Some(questions), &mut Unwatched).unwrap();
+    assert_eq!((read, &look.tables), (LanesRead::Read, &with.tables));
+    assert!(sent(&look) - before >= questions && sent(&look) == sent(&with));
 }

@@ -13,11 +13,7 @@ fn holds(name: &str, fabric: &Fabric, faults: &Faults, lanes: u8) {
     let request = Request { lanes, ..Request::default() };
     let answer = match route_as("dfsssp", &problem, &request) {
         Ok(answer) => answer,
-        Err(Refusal::Lanes { needed, given, .. }) => {
-            assert!(needed > u32::from(given) && given == lanes, "{name}: {needed} of {given}");
-            return;
-        }
-        Err(other) => panic!("{name}: {other}"),
+        Err(refusal) => return refused_rightly(name, &problem, lanes, &refusal),
     };
     let routes = answer.routes;
     let verdict = judge(&problem, &routes);
@@ -26,6 +22,28 @@ fn holds(name: &str, fabric: &Fabric, faults: &Faults, lanes: u8) {
     assert!(!verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
     assert!(routes.lane_count() <= lanes, "{name}: {}", routes.lane_count());
     assert!(verdict.lanes.iter().all(|lane| *lane < routes.lane_count()), "{name}: {verdict:?}");
+}
+
+/// More lanes are needed than were given: so many as it says will do, one less will not, and on one lane shortest paths
+/// wait for each other in a circle.
+fn refused_rightly(name: &str, problem: &Problem<'_>, lanes: u8, refusal: &Refusal) {
+    let Refusal::Lanes { engine: "dfsssp", needed, given } = refusal else { panic!("{name}: {refusal}") };
+    assert!(*needed > u32::from(lanes) && *given == lanes, "{name}: {refusal}");
+    let with = |lanes: u32| {
+        let lanes = u8::try_from(lanes).unwrap();
+        route_as("dfsssp", problem, &Request { lanes, ..Request::default() })
+    };
+    assert!(*needed <= 15, "{name}: {refusal}");
+    let served = with(*needed).unwrap_or_else(|refusal| panic!("{name}: {refusal}, with as many as it said"));
+    assert_eq!(u32::from(served.routes.lane_count()), *needed, "{name}");
+    let verdict = judge(problem, &served.routes);
+    assert!(!verdict.cycle && !verdict.cycle_switches, "{name}: {verdict:?}");
+    assert_eq!(
+        with(needed - 1).unwrap_err(),
+        Refusal::Lanes { engine: "dfsssp", needed: *needed, given: *needed as u8 - 1 }
+    );
+    let plain = judge(problem, &route("sssp", problem).unwrap().routes);
+    assert!(plain.cycle || plain.cycle_switches, "{name}: sssp needs no second lane");
 }
 
 #[test]
@@ -70,7 +88,10 @@ fn trees_stay_on_one_lane_with_their_switches() {
         match route_as("dfsssp", &problem, &request) {
             Ok(answer) => assert_eq!(answer.routes.lanes, Lanes::One, "{name}"),
             // Adapters on spines send and receive: shortest paths among them turn in every leaf.
-            Err(refused) => assert!(name.ends_with("aggregation=yes"), "{name}: {refused}"),
+            Err(refused) => {
+                assert!(name.ends_with("aggregation=yes"), "{name}: {refused}");
+                refused_rightly(name, &problem, 1, &refused);
+            }
         }
     }
 }

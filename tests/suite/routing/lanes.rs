@@ -405,7 +405,7 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
     assert!(nue.remarks.contains(&named), "{:?}", nue.remarks);
     // Routes that somebody else made for more lanes are found fault with.
     let problem = fabdeck::routing::Problem::new(look.fabric(), &faults);
-    let mut routes = nue.routes.clone();
+    let mut routes = (*nue.routes).clone();
     let lids = routes.stride();
     routes.lanes = fabdeck::fabric::Lanes::ByDestination { lanes: 2, lane: vec![1; lids] };
     assert_eq!(problem.usable_lanes(8), 1);

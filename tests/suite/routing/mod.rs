@@ -1,5 +1,6 @@
 //! Routing engines against a naive judge, on fabrics small enough to walk every path.
 
+mod again;
 pub mod certificate;
 mod common;
 mod dfsssp;

@@ -4,8 +4,10 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::fabric::{Lanes, Lid, NodeId};
+use fabdeck::fabric::{Guid, Lanes, Lid, NodeId, Terminal};
+use fabdeck::observe::Observation;
 use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request};
+use fabdeck::session::{Look, capped};
 use rayon::prelude::*;
 
 use super::certificate::{Dice, certificate};
@@ -34,6 +36,9 @@ struct Case {
     lanes: u8,
     /// So many switches are given as roots; for a tree its tops are, if any.
     roots: usize,
+    /// One adapter in so many computes, or serves; 0: nobody says.
+    computes: usize,
+    serves: usize,
     naive: bool,
 }
 
@@ -41,7 +46,9 @@ impl Case {
     fn of(seed: u64) -> Self {
         let dice = &mut Dice(seed ^ 0xCA5E);
         let roots = [0, 0, 1, 3][dice.below(4)];
-        Self { lanes: 1 + dice.below(8) as u8, roots, naive: seed.is_multiple_of(10) }
+        let lanes = 1 + dice.below(8) as u8;
+        let [computes, serves] = [[0, 0, 1, 2, 3], [0, 0, 0, 2, 5]].map(|drawn| drawn[dice.below(5)]);
+        Self { lanes, roots, computes, serves, naive: seed.is_multiple_of(10) }
     }
 }
 
@@ -62,26 +69,46 @@ fn check_one(claim: Claim<'_>, sketch: &Sketch, case: Case) -> Result<bool, Stri
     let (fabric, faults) = sketch.build();
     let problem = Problem::new(&fabric, &faults);
     let roots = roots(&problem, sketch, case);
-    let guids = roots.iter().map(|root| fabric.node(NodeId(*root)).guid()).collect();
-    let request = Request { lanes: case.lanes, roots: guids, ..Request::default() };
+    let request = asked(&problem, &roots, case);
     let answer = match (claim.route)(&problem, &request) {
         Ok(answer) => answer,
         Err(refusal) => {
             return right(claim, &problem, sketch, &request, &roots, &refusal).map(|()| false);
         }
     };
-    let verdict = by_certificate(claim.promise, &problem, &answer, case)?;
+    let verdict = by_certificate(claim.promise, &problem, &answer, (case, request.lanes))?;
     if claim.id == "sftree" {
         let alike = route_as("ftree", &problem, &request).is_ok();
         ensure(alike, || "served, and ftree refuses".to_owned())?;
     }
     if claim.id == "ftree" {
-        left_out(&problem, &answer, sketch, &roots)?;
+        left_out(&problem, &answer, sketch, (&roots, &request))?;
     }
     if let Some(naive) = verdict {
         by_judge(claim.promise, &naive)?;
     }
     Ok(true)
+}
+
+/// What an engine is asked for: no more lanes than ports between switches have.
+fn asked(problem: &Problem<'_>, roots: &[u32], case: Case) -> Request {
+    let fabric = problem.fabric;
+    // What sits on every switch computes nowhere, and in no tree are all switches bottoms.
+    let hosts = problem.graph.terminals().iter().filter(|end| !aggregation(problem, end.port));
+    let ends: Vec<Guid> = hosts.map(|end| fabric.node(fabric.port(end.port).node).guid()).collect();
+    let every = |step: usize| match step {
+        0 => Vec::new(),
+        step => ends.iter().copied().step_by(step).collect(),
+    };
+    let request = Request {
+        lanes: case.lanes,
+        roots: roots.iter().map(|root| fabric.node(NodeId(*root)).guid()).collect(),
+        compute_nodes: every(case.computes),
+        io_nodes: every(case.serves),
+        ..Request::default()
+    };
+    let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
+    capped(&Look::new("sketch", observation, &Default::default()), problem, &request).0
 }
 
 /// Roots to be given: of a tree one for each of its parts, so that all heights are known here.
@@ -105,7 +132,7 @@ fn by_certificate(
     promise: Promise,
     problem: &Problem<'_>,
     answer: &Answer,
-    case: Case,
+    (case, lanes): (Case, u8),
 ) -> Result<Option<Verdict>, String> {
     let seen = [false, true].map(|switches| certificate(problem, &answer.routes, switches));
     let naive = case.naive.then(|| judge(problem, &answer.routes));
@@ -123,7 +150,7 @@ fn by_certificate(
     ensure(!promise.deadlock_free_switches || free[1], || format!("{:?}", all.cycles))?;
     let stretch = all.lengths.worst_stretch;
     ensure(!promise.shortest || stretch <= 1.0, || format!("stretch {stretch}"))?;
-    ensure(all.lanes.iter().all(|lane| *lane < case.lanes), || format!("lanes {:?}", all.lanes))?;
+    ensure(all.lanes.iter().all(|lane| *lane < lanes), || format!("lanes {:?}", all.lanes))?;
     if let Some(naive) = &naive {
         let same = naive.loops == (all.loops.count > 0)
             && [naive.cycle, naive.cycle_switches] == free.map(|free| !free)
@@ -190,14 +217,19 @@ fn heights(problem: &Problem<'_>, roots: &[u32]) -> Vec<usize> {
 }
 
 /// `ftree` leaves out what has no path up, across and down, and nothing else; the certificate counts just that.
-fn left_out(problem: &Problem<'_>, answer: &Answer, sketch: &Sketch, roots: &[u32]) -> Result<(), String> {
+fn left_out(
+    problem: &Problem<'_>,
+    answer: &Answer,
+    sketch: &Sketch,
+    (roots, request): (&[u32], &Request),
+) -> Result<(), String> {
     let naive = judge(problem, &answer.routes);
     let lost: BTreeSet<(u32, Lid)> = naive.lost.iter().chain(&naive.lost_switches).copied().collect();
     let all = certificate(problem, &answer.routes, true);
     let senders = |(from, _): &(u32, Lid)| problem.graph.terminals_of(*from).len() as u64 + 1;
     let count: u64 = lost.iter().map(senders).sum();
     ensure(all.lost.lids == count, || format!("{count} left out, {:?}", all.lost))?;
-    if sketch.whole && !sketch.tops.is_empty() {
+    if sketch.whole && !sketch.tops.is_empty() && request.compute_nodes.is_empty() {
         let hosts = !problem.graph.terminals().iter().any(|end| aggregation(problem, end.port));
         let served = naive.lost.is_empty() && !naive.detour;
         ensure(served || !hosts, || format!("hosts of a whole tree: {naive:?}"))?;
@@ -253,7 +285,7 @@ fn right(
             if sketch.tops.is_empty() || roots.is_empty() {
                 return Ok(());
             }
-            let (missed, pairs) = missed(problem, &heights(problem, roots));
+            let (missed, pairs) = missed(problem, &heights(problem, roots), &request.compute_nodes);
             ensure(missed * 20 > pairs, || format!("{missed} of {pairs} missed: {why}"))
         }
         _ => Err(refusal.to_string()),
@@ -261,9 +293,12 @@ fn right(
 }
 
 /// Pairs of switches with hosts, and those without a short path up and down.
-fn missed(problem: &Problem<'_>, height: &[usize]) -> (usize, usize) {
-    let hosts =
-        |switch: &u32| problem.graph.terminals_of(*switch).iter().any(|end| !aggregation(problem, end.port));
+fn missed(problem: &Problem<'_>, height: &[usize], computes: &[Guid]) -> (usize, usize) {
+    let host = |end: &Terminal| match computes.is_empty() {
+        true => !aggregation(problem, end.port),
+        false => computes.contains(&problem.fabric.node(problem.fabric.port(end.port).node).guid()),
+    };
+    let hosts = |switch: &u32| problem.graph.terminals_of(*switch).iter().any(host);
     let (part, parts) = problem.graph.parts();
     let (mut missed, mut pairs) = (0, 0);
     for number in 0..parts {

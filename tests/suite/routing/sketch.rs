@@ -30,6 +30,8 @@ pub struct Sketch {
     /// Switches that are marked as failed.
     pub failed: Vec<u32>,
     pub lmc: u8,
+    /// Switches whose ports have fewer lanes, with how many.
+    pub narrow: Vec<(u32, u8)>,
     /// The top of a tree; empty for what is none.
     pub tops: Vec<u32>,
     /// Nothing is missing or marked.
@@ -57,6 +59,10 @@ pub fn sketch(seed: u64, trees: bool) -> Sketch {
     sketch.lmc = u8::from(dice.below(8) == 0);
     if dice.below(4) > 0 {
         sketch.damage(dice);
+    }
+    if dice.below(4) == 0 && !sketch.switches.is_empty() {
+        let at = sketch.switches[dice.below(sketch.switches.len())];
+        sketch.narrow.push((at, 1 + dice.below(4) as u8));
     }
     sketch
 }
@@ -177,6 +183,7 @@ impl Sketch {
         less.cables.retain(|cable| !cable.ends.contains(&gone));
         less.hosts.retain(|host| host.at != gone);
         less.failed.retain(|at| *at != gone);
+        less.narrow.retain(|(at, _)| *at != gone);
         less.tops.retain(|at| *at != gone);
         less
     }
@@ -218,6 +225,9 @@ impl Sketch {
         if !self.failed.is_empty() {
             but(&|less| less.failed.clear());
         }
+        if !self.narrow.is_empty() {
+            but(&|less| less.narrow.clear());
+        }
         if self.lmc > 0 {
             but(&|less| less.lmc = 0);
         }
@@ -238,17 +248,23 @@ impl Sketch {
         let mut taken = vec![0u8; self.switches.len()];
         let switch = |at: &u32| NodeFacts::new(NodeKind::Switch, Guid(u64::from(*at)), 64, format!("n{at}"));
         let keys: Vec<_> = self.switches.iter().map(|at| builder.add_node(switch(at)).unwrap()).collect();
-        let mut port = |at: u32| {
-            let place = self.switches.iter().position(|number| *number == at).unwrap();
+        let place_of = |at: u32| self.switches.iter().position(|number| *number == at);
+        let port = |at: u32, taken: &mut [u8]| {
+            let place = place_of(at).unwrap();
             taken[place] += 1;
             (keys[place], PortNum(taken[place]))
         };
         for cable in &self.cables {
-            let [a, b] = cable.ends.map(&mut port);
+            let [a, b] = cable.ends.map(|end| port(end, &mut taken));
             builder.connect(a, b).unwrap();
         }
         for (place, key) in keys.iter().enumerate() {
             builder.port(*key, PortNum(0)).lid = Lid::new(place as u32 + 1);
+        }
+        for (key, lanes) in self.narrow.iter().filter_map(|(at, lanes)| Some((place_of(*at)?, *lanes))) {
+            for number in 1..=taken[key] {
+                builder.port(keys[key], PortNum(number)).operational_lanes = Some(lanes);
+            }
         }
         let first = (keys.len() as u32 + 1).next_multiple_of(2);
         for (place, host) in self.hosts.iter().enumerate() {
@@ -258,7 +274,7 @@ impl Sketch {
             let facts = builder.port(key, PortNum(1));
             facts.lid = Lid::new(first + ((place as u32) << self.lmc));
             facts.lmc = Lmc::new(self.lmc.into()).unwrap();
-            builder.connect((key, PortNum(1)), port(host.at)).unwrap();
+            builder.connect((key, PortNum(1)), port(host.at, &mut taken)).unwrap();
         }
         let fabric = builder.finish();
         let faults = self.faults(&fabric);
@@ -295,9 +311,10 @@ impl Sketch {
         let failed: Vec<[u32; 2]> =
             self.cables.iter().filter(|cable| cable.failed).map(|cable| cable.ends).collect();
         format!(
-            "from {}, LMC {}, failed switches {:?}, failed cables {failed:?}\n{}",
+            "from {}, LMC {}, lanes {:?}, failed switches {:?}, failed cables {failed:?}\n{}",
             self.name,
             self.lmc,
+            self.narrow,
             self.failed,
             written.map(|written| written.text).unwrap_or_default()
         )

@@ -1,56 +1,107 @@
 //! Shortest paths in hops, balanced per switch: of the ports that lead nearer to a destination each LID takes the one
 //! with the fewest LIDs so far, the lowest port number among equals. No promise about deadlocks.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 
-use super::engine::{Answer, Pulse, Refusal, Request};
-use super::problem::Problem;
-use crate::fabric::SwitchGraph;
-
-/// How far two switches are apart when there is no way.
-pub(super) const FAR: u8 = u8::MAX;
+use super::hops::{FAR, hop_matrix, renewed, touched};
+use crate::fabric::{NO_PATH, Routes, SwitchGraph};
+use crate::routing::again::{Again, Past};
+use crate::routing::engine::{Answer, Pulse, Refusal, Request};
+use crate::routing::problem::{Destination, Problem};
 
 pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let hops = hop_matrix(&problem.graph);
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
-    }
     let mut routes = problem.no_routes();
-    let stride = routes.stride().max(1);
-    let rows = routes.bytes_mut().par_chunks_exact_mut(stride);
-    rows.enumerate().for_each(|(switch, row)| {
+    fill(problem, &hops, &mut routes, &|_| true, pulse)?;
+    Ok(routes.into())
+}
+
+/// What a row was made of.
+#[derive(Debug)]
+struct Made {
+    graph: SwitchGraph,
+    /// By switch, the LIDs behind it.
+    behind: Vec<Vec<Destination>>,
+    hops: Vec<Vec<u8>>,
+}
+
+/// A row follows from the channels of its switch, from which of them lead nearer to each other switch, and from the
+/// LIDs behind those. It is taken over where all of that is what it was.
+pub fn again(
+    problem: &Problem<'_>,
+    request: &Request,
+    past: Option<&Past>,
+    pulse: &dyn Pulse,
+) -> Result<Again, Refusal> {
+    let (graph, count) = (&problem.graph, problem.graph.switch_count());
+    let stride = problem.fabric.top_lid().map_or(0, |lid| lid.index() + 1);
+    let fits = |(made, routes): &(&Made, &Routes)| {
+        made.graph.switch_count() == count && routes.switch_count() == count && routes.stride() == stride
+    };
+    let before = past.and_then(|past| past.of::<Made>(request)).filter(fits);
+    let behind: Vec<_> = problem.switches().map(|switch| problem.behind(switch).to_vec()).collect();
+    let (hops, stale) = match before {
+        None => (hop_matrix(graph), vec![true; count]),
+        Some((made, _)) => {
+            let touched = touched(&made.graph, graph);
+            let hops = renewed((&made.graph, &made.hops), graph, &touched);
+            let stale = match made.behind == behind {
+                true => stale(graph, (&made.hops, &hops), &touched),
+                false => vec![true; count],
+            };
+            (hops, stale)
+        }
+    };
+    let reused = stale.iter().filter(|stale| !**stale).count();
+    let mut routes = match before {
+        Some((_, routes)) if reused > 0 => routes.clone(),
+        _ => problem.no_routes(),
+    };
+    fill(problem, &hops, &mut routes, &|switch| stale[switch], pulse)?;
+    let kept = Arc::new(Made { graph: graph.clone(), behind, hops });
+    Ok(Again { answer: routes.into(), kept, reused: before.map(|_| reused) })
+}
+
+/// Switches from which other channels lead nearer to some switch than before.
+fn stale(graph: &SwitchGraph, (before, now): (&[Vec<u8>], &[Vec<u8>]), touched: &[u32]) -> Vec<bool> {
+    let others: Vec<usize> = (0..now.len()).filter(|to| before[*to] != now[*to]).collect();
+    let switches = (0..graph.switch_count() as u32).into_par_iter();
+    switches
+        .map(|switch| {
+            let nearer = |hops: &[Vec<u8>], next: usize, to: usize| {
+                let here = hops[switch as usize][to];
+                here != FAR && hops[next][to].saturating_add(1) == here
+            };
+            let channels = &graph.channels()[graph.leaving(switch)];
+            let mut nexts = channels.iter().map(|channel| channel.to as usize);
+            let changed = |next| others.iter().any(|to| nearer(before, next, *to) != nearer(now, next, *to));
+            touched.binary_search(&switch).is_ok() || nexts.any(changed)
+        })
+        .collect()
+}
+
+/// Fills the rows of the switches that are wanted.
+fn fill(
+    problem: &Problem<'_>,
+    hops: &[Vec<u8>],
+    routes: &mut Routes,
+    wanted: &(dyn Fn(usize) -> bool + Sync),
+    pulse: &dyn Pulse,
+) -> Result<(), Refusal> {
+    let (stride, switches) = (routes.stride().max(1), routes.switch_count());
+    let done = AtomicUsize::new(0);
+    let rows = routes.bytes_mut().par_chunks_exact_mut(stride).enumerate();
+    rows.filter(|(switch, _)| wanted(*switch)).for_each(|(switch, row)| {
         if !pulse.cancelled() {
-            fill_row(problem, &hops, switch as u32, row);
+            row.fill(NO_PATH);
+            fill_row(problem, hops, switch as u32, row);
+            pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
-    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(routes.into()) }
-}
-
-/// The hops between every two switches: row `to`, column `from`.
-pub(super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<u8>> {
-    let rows = (0..graph.switch_count() as u32).into_par_iter();
-    rows.map(|to| hops_to(graph, to)).collect()
-}
-
-fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<u8> {
-    let mut hops = vec![FAR; graph.switch_count()];
-    if !graph.alive(to) {
-        return hops;
-    }
-    hops[to as usize] = 0;
-    let mut queue = std::collections::VecDeque::from([to]);
-    while let Some(switch) = queue.pop_front() {
-        let next = hops[switch as usize].saturating_add(1);
-        // A cable works in both directions, so the channels that leave lead to those from where one comes.
-        for channel in &graph.channels()[graph.leaving(switch)] {
-            let at = channel.to as usize;
-            if hops[at] == FAR && next < FAR {
-                hops[at] = next;
-                queue.push_back(channel.to);
-            }
-        }
-    }
-    hops
+    if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(()) }
 }
 
 fn fill_row(problem: &Problem<'_>, hops: &[Vec<u8>], switch: u32, row: &mut [u8]) {
@@ -64,13 +115,12 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<u8>], switch: u32, row: &mut [u8]
             problem.behind(to).iter().for_each(|end| row[end.lid.index()] = end.port.value());
             continue;
         }
-        let from_here = &hops[to as usize];
-        let here = from_here[switch as usize];
+        let here = hops[switch as usize][to as usize];
         if here == FAR {
             continue;
         }
         ways.clear();
-        ways.extend((0..channels.len()).filter(|at| from_here[neighbours[*at] as usize] == here - 1));
+        ways.extend((0..channels.len()).filter(|at| hops[neighbours[*at] as usize][to as usize] == here - 1));
         // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
         keys.clear();
         keys.extend(ways.iter().enumerate().map(|(place, at)| lids_on[*at] << 8 | place as u32));
@@ -89,8 +139,7 @@ fn fill_row(problem: &Problem<'_>, hops: &[Vec<u8>], switch: u32, row: &mut [u8]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::Resolved;
-    use crate::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Routes};
+    use crate::fabric::{Fabric, Faults, Lid, NodeId, PortNum, Resolved};
     use crate::generate::{Spec, generate};
     use crate::routing::NoPulse;
 

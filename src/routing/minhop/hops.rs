@@ -1,0 +1,93 @@
+//! The hops between every two switches, from nothing or out of those of another graph over the same switches.
+
+use std::collections::VecDeque;
+
+use rayon::prelude::*;
+
+use crate::fabric::SwitchGraph;
+
+/// How far two switches are apart when there is no way.
+pub(in super::super) const FAR: u8 = u8::MAX;
+
+/// Row `to`, column `from`; a cable works in both directions, so it is the same the other way round.
+pub(in super::super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<u8>> {
+    let rows = (0..graph.switch_count() as u32).into_par_iter();
+    rows.map(|to| hops_to(graph, to)).collect()
+}
+
+fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<u8> {
+    let mut hops = vec![FAR; graph.switch_count()];
+    if !graph.alive(to) {
+        return hops;
+    }
+    hops[to as usize] = 0;
+    let mut queue = VecDeque::from([to]);
+    while let Some(switch) = queue.pop_front() {
+        let next = hops[switch as usize].saturating_add(1);
+        // A cable works in both directions, so the channels that leave lead to those from where one comes.
+        for channel in &graph.channels()[graph.leaving(switch)] {
+            let at = channel.to as usize;
+            if hops[at] == FAR && next < FAR {
+                hops[at] = next;
+                queue.push_back(channel.to);
+            }
+        }
+    }
+    hops
+}
+
+/// Switches that have other channels in one graph than in the other, or failed in one only.
+pub(super) fn touched(before: &SwitchGraph, graph: &SwitchGraph) -> Vec<u32> {
+    let channels = |graph: &SwitchGraph, switch: u32| {
+        let leaving = graph.channels()[graph.leaving(switch)].iter();
+        leaving.map(|channel| (channel.from_port, channel.to)).collect::<Vec<_>>()
+    };
+    let other = |switch: &u32| {
+        before.alive(*switch) != graph.alive(*switch)
+            || before.leaving(*switch).len() != graph.leaving(*switch).len()
+            || channels(before, *switch) != channels(graph, *switch)
+    };
+    (0..graph.switch_count() as u32).filter(other).collect()
+}
+
+/// The matrix of a graph out of that of the one before. Only rows that what was touched can change are searched anew.
+pub(super) fn renewed(
+    (before, hops): (&SwitchGraph, &[Vec<u8>]),
+    graph: &SwitchGraph,
+    touched: &[u32],
+) -> Vec<Vec<u8>> {
+    let rows = (0..graph.switch_count() as u32).into_par_iter();
+    rows.map(|to| {
+        let mended = match before.alive(to) == graph.alive(to) {
+            true => mended(&hops[to as usize], (before, graph), touched, to),
+            false => None,
+        };
+        mended.unwrap_or_else(|| hops_to(graph, to))
+    })
+    .collect()
+}
+
+/// The row of a destination with failed switches taken out and others put in, if that is all that changes in it.
+///
+/// Hops are right when every switch but the destination is one farther than the nearest of its neighbours: that has
+/// one solution. Where it held before, it has to be looked at again only for switches whose neighbours are others now.
+fn mended(
+    old: &[u8],
+    (before, graph): (&SwitchGraph, &SwitchGraph),
+    touched: &[u32],
+    to: u32,
+) -> Option<Vec<u8>> {
+    let mut row = old.to_vec();
+    if !graph.alive(to) {
+        return Some(row);
+    }
+    let beyond = |row: &[u8], at: u32| {
+        let near = graph.channels()[graph.leaving(at)].iter().map(|channel| row[channel.to as usize]).min();
+        near.unwrap_or(FAR).saturating_add(1)
+    };
+    for at in touched.iter().copied().filter(|at| before.alive(*at) != graph.alive(*at)) {
+        row[at as usize] = if graph.alive(at) { beyond(&row, at) } else { FAR };
+    }
+    let right = |at: &u32| *at == to || !graph.alive(*at) || row[*at as usize] == beyond(&row, *at);
+    touched.iter().all(right).then_some(row)
+}

@@ -1,0 +1,8 @@
+//! Shortest paths in hops, balanced per switch, in full or out of a run for other marks.
+
+mod hops;
+mod rows;
+
+#[cfg(test)]
+pub(super) use hops::hop_matrix;
+pub use rows::{again, route};

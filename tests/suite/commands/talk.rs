@@ -1,0 +1,131 @@
+//! What is said on stderr: what was perhaps meant, why a command ends with 2, and in lines that a terminal can hold.
+
+use std::ffi::OsString;
+
+use fabdeck::script::{self, Exit, Machine, Terminal};
+use unicode_width::UnicodeWidthStr;
+
+use super::world::{Ended, fabdeck};
+
+/// A command line over simulated fabrics.
+fn simulated(args: &[&str], terminal: &Terminal) -> Ended {
+    let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let ended = script::run(args, &Machine::default(), terminal, &mut out, &mut err);
+    let script::Ended::Exit(exit) = ended else { panic!("a console") };
+    let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).unwrap());
+    Ended { exit, out, err }
+}
+
+#[test]
+fn near_misses_are_told_what_was_perhaps_meant() {
+    for (args, meant) in [
+        (&["--source", "small", "whatif", "--engine", "minhopp"][..], "(did you mean minhop?)"),
+        (&["--source", "routed", "route", "--engine", "dfssp", "-o", "-"], "(did you mean dfsssp or sssp?)"),
+        (&["--source", "small", "check", "--assume", "updown"], "(did you mean updn?)"),
+        (&["--source", "small", "show", "links", "--fields", "spead"], "(did you mean speed?)"),
+        (&["--source", "small", "show", "links", "--filter", "widht=4x"], "(did you mean width?)"),
+        (&["generate", "tours"], "(did you mean taurus or torus?)"),
+    ] {
+        let ended = simulated(args, &Terminal::default());
+        let here = if args.contains(&"generate") { ended } else { fabdeck(args) };
+        assert_eq!(here.exit, Exit::Usage, "{args:?}: {}", here.err);
+        assert!(here.err.contains(meant), "{args:?}: {}", here.err);
+    }
+    let far = fabdeck(&["--source", "small", "whatif", "--engine", "zzz"]).err;
+    assert!(far.contains("'zzz'; there are minhop"), "{far}");
+}
+
+#[test]
+fn blanks_after_commas_are_taken_or_explained() {
+    let quoted = fabdeck(&["--source", "small", "whatif", "--engine", "minhop, updn", "--no-times"]);
+    let plain = fabdeck(&["--source", "small", "whatif", "--engine", "minhop,updn", "--no-times"]);
+    assert_eq!((quoted.exit, quoted.out), (plain.exit, plain.out));
+    for option in [&["whatif", "--engine"][..], &["show", "links", "--fields"]] {
+        let ended = fabdeck(&[&["--source", "small"], option, &["a,", "b"]].concat());
+        assert_eq!(ended.exit, Exit::Usage);
+        assert!(ended.err.contains("tip: a list has no blank after its commas"), "{}", ended.err);
+    }
+    let other = fabdeck(&["--source", "small", "whatif", "--engin", "minhop"]).err;
+    assert!(!other.contains("its commas"), "{other}");
+}
+
+#[test]
+fn what_ends_with_2_names_the_engine_and_what_was_found() {
+    let args = ["--source", "sim:torus,dims=5", "whatif", "--engine", "minhop,updn", "--no-times"];
+    let ended = simulated(&args, &Terminal::default());
+    assert_eq!(ended.exit, Exit::Findings);
+    assert!(
+        ended.err.contains("fabdeck: minhop: packets can wait for each other in a circle\n"),
+        "{}",
+        ended.err
+    );
+    assert!(!ended.err.contains("updn: packets"), "{}", ended.err);
+    let clean = ["--source", "sim:torus,dims=5", "whatif", "--engine", "updn", "--no-times"];
+    let ended = simulated(&clean, &Terminal::default());
+    assert_eq!((ended.exit, ended.err.as_str()), (Exit::Done, ""));
+    let args = ["--source", "sim:torus,dims=5", "route", "--engine", "sssp", "-o", "-"];
+    let ended = simulated(&args, &Terminal::default());
+    assert_eq!(ended.exit, Exit::Findings);
+    assert!(ended.err.contains("sssp: packets can wait"), "{}", ended.err);
+}
+
+/// All links between the switches of a ring gone, and one host on each of them.
+#[test]
+fn a_fabric_in_which_nothing_is_reached_is_not_well() {
+    let random = ["whatif", "--fail-random", "99", "--engine", "minhop,updn", "--no-times"];
+    let source = ["--source", "sim:torus,dims=5,terminals=1"];
+    let ended = simulated(&[&source[..], &random].concat(), &Terminal::default());
+    assert_eq!(ended.exit, Exit::Findings, "{}", ended.out);
+    let row = ended.out.lines().find(|line| line.starts_with("minhop")).unwrap();
+    assert_eq!(row.split_whitespace().nth(1), Some("all"), "{}", ended.out);
+    assert!(ended.err.contains("minhop: not one of 20 pairs has a path"), "{}", ended.err);
+    // Where a pair is left, what is cut off is no fault of routes.
+    let source = ["--source", "sim:torus,dims=5,terminals=2"];
+    let ended = simulated(&[&source[..], &random].concat(), &Terminal::default());
+    assert_eq!((ended.exit, ended.err.as_str()), (Exit::Done, ""), "{}", ended.out);
+}
+
+#[test]
+fn prose_is_wrapped_on_a_terminal_and_nowhere_else() {
+    let args = ["--source", "sim:torus,dims=5", "whatif", "--engine", "minhop", "--fail-random", "3", "-v"];
+    let args = [&args[..], &["--no-times"]].concat();
+    let piped = simulated(&args, &Terminal::default());
+    assert!(piped.out.lines().chain(piped.err.lines()).any(|line| line.width() > 60), "{}", piped.out);
+    for (columns, room) in [(Some(60), 60), (None, 80)] {
+        let terminal =
+            Terminal { stdout: true, stderr: true, no_color: true, columns, ..Terminal::default() };
+        let ended = simulated(&args, &terminal);
+        let head = ended.out.lines().take_while(|line| !line.is_empty());
+        for line in head.chain(ended.err.lines()) {
+            assert!(line.width() <= room, "{columns:?}: {line}");
+        }
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (wrapped, whole) = (ended.out.split("\n\n").next(), piped.out.split("\n\n").next());
+        assert_eq!(wrapped.map(words), whole.map(words));
+    }
+}
+
+#[test]
+fn engines_tell_nothing_of_their_progress_but_to_a_terminal() {
+    let base = ["--source", "sim:torus,dims=4x4", "whatif", "--engine", "updn", "--no-times"];
+    let watched = Terminal { stderr: true, ..Terminal::default() };
+    let said = |more: &[&str], terminal: &Terminal| simulated(&[&base[..], more].concat(), terminal).out;
+    assert_eq!(said(&[], &watched), said(&[], &Terminal::default()));
+    for (more, terminal) in [(&[][..], &Terminal::default()), (&["--json"], &watched)] {
+        assert_eq!(simulated(&[&base[..], more].concat(), terminal).err, "");
+    }
+}
+
+#[test]
+fn millions_of_lanes_are_read_only_where_they_decide() {
+    let tree = fabdeck(&["--source", "crowded", "check"]);
+    assert_eq!(tree.exit, Exit::Done);
+    assert!(tree.out.contains("free: no cycle of dependencies, whatever lanes are used"), "{}", tree.out);
+    assert!(tree.err.contains("5000000 tables of lanes were not read"), "{}", tree.err);
+    let ring = fabdeck(&["--source", "crowded ring", "check"]).err;
+    assert!(ring.contains("all lanes were read") && !ring.contains("not read"), "{ring}");
+    // Who asks for lanes gets them with the look.
+    let asked = fabdeck(&["--source", "crowded", "check", "--lanes", "sampled"]).err;
+    assert!(!asked.contains("not read"), "{asked}");
+}
