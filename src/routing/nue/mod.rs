@@ -25,6 +25,7 @@
 
 mod blocks;
 mod central;
+mod course;
 mod escape;
 #[cfg(test)]
 mod figures;
