@@ -15,6 +15,9 @@ const ROUNDS: usize = 8;
 /// So many make trees side by side at least, where the order of channels stands.
 const SHARES: usize = 8;
 
+/// Layers that tell which escape paths suit the fabric.
+const TRIED: usize = 2;
+
 /// Trees are made again until one part in so many of them did not take one part in `WORTH` from the busiest channel.
 const PATIENCE: usize = 4;
 const WORTH: u64 = 64;
@@ -83,9 +86,9 @@ impl<'n> Course<'n> {
         }
     }
 
-    /// Makes the first tree of every switch: enough to tell which escape paths suit the fabric.
+    /// Makes the first trees of some layers: enough to tell which escape paths suit the fabric.
     pub fn begin(&mut self, pulse: &dyn Pulse) {
-        self.layers.iter_mut().for_each(Layer::line_up_first);
+        self.layers.iter_mut().take(TRIED).for_each(Layer::line_up_first);
         self.make(pulse);
     }
 
@@ -93,15 +96,20 @@ impl<'n> Course<'n> {
         self.load.iter().copied().max().unwrap_or(0)
     }
 
-    /// Makes the other trees, then those again that load hot channels, while that helps.
-    pub fn finish(&mut self, pulse: &dyn Pulse) {
-        // The first once more, while the order still gives way to them: those that come later have none but this.
+    /// Makes the first tree of every switch, and those again that load hot channels while the order still gives way to
+    /// them: the trees that come later have none but this order.
+    pub fn grow(&mut self, pulse: &dyn Pulse) {
+        self.layers.iter_mut().for_each(Layer::line_up_first);
+        self.make(pulse);
         self.line_up_hot(usize::MAX);
         self.make(pulse);
+    }
+
+    /// Makes the other trees, then those again that load hot channels, while that helps.
+    pub fn finish(&mut self, pulse: &dyn Pulse) {
         let shares = SHARES.div_ceil(self.layers.len().max(1));
         let layers = std::mem::take(&mut self.layers).into_iter();
         self.layers = layers.flat_map(|layer| layer.share(shares)).collect();
-        self.layers.par_iter_mut().for_each(|layer| layer.hear(&self.load));
         self.layers.iter_mut().for_each(Layer::line_up_rest);
         self.make(pulse);
         self.keep();
@@ -112,7 +120,8 @@ impl<'n> Course<'n> {
             let line = self.line_up_hot(left);
             self.make(pulse);
             self.keep();
-            let gained = (before - self.best.busiest) * WORTH >= before;
+            let gained = before > 0 && (before - self.best.busiest) * WORTH >= before;
+            // A pass costs something even if there is little to make.
             left = if gained { patience } else { left.saturating_sub(line.max(patience / 4).max(1)) };
         }
     }
@@ -126,19 +135,22 @@ impl<'n> Course<'n> {
         self.layers.iter().map(Layer::line).sum()
     }
 
-    /// Makes the trees in line. Layers hear of each other's paths between rounds.
+    /// Makes the trees in line. Layers hear of each other's paths before each round.
     fn make(&mut self, pulse: &dyn Pulse) {
-        let rounds = if self.layers.len() > 1 { ROUNDS } else { 1 };
+        let longest = self.layers.iter().map(Layer::line).max().unwrap_or(0);
+        let rounds = longest.min(ROUNDS);
+        let before = self.made;
         for round in 0..rounds {
-            self.layers.par_iter_mut().for_each(|layer| layer.make(round, rounds, pulse));
-            self.load = sum(self.net, &self.layers);
             let load = &self.load;
-            self.layers.par_iter_mut().for_each(|layer| layer.hear(load));
+            self.layers.par_iter_mut().for_each(|layer| {
+                layer.hear(load);
+                layer.make(round, rounds, pulse);
+            });
+            self.load = sum(self.net, &self.layers);
             let line = |layer: &Layer<'_>| layer.line() * (round + 1) / rounds;
-            let made = self.made + self.layers.iter().map(line).sum::<usize>();
-            pulse.step(made.min(self.trees), self.trees);
+            self.made = before + self.layers.iter().map(line).sum::<usize>();
+            pulse.step(self.made.min(self.trees), self.trees);
         }
-        self.made += self.layers.iter().map(Layer::line).sum::<usize>();
     }
 
     /// Keeps the trees if they are the best so far.

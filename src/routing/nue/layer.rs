@@ -108,10 +108,10 @@ impl<'n> Layer<'n> {
         }
     }
 
-    /// Puts the first tree of every switch in line.
+    /// Puts the first tree of every switch in line, if it was not made yet.
     pub fn line_up_first(&mut self) {
         let again = self.trees.windows(2).position(|two| two[1].switch <= two[0].switch);
-        self.line_up(0..again.map_or(self.trees.len(), |last| last + 1));
+        self.line_up(self.made..again.map_or(self.trees.len(), |last| last + 1));
     }
 
     /// Puts in line what was not made yet.

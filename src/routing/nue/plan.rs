@@ -43,32 +43,16 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         return Ok(without_search(plain, &need, limit));
     }
     let aim = Aim::of(&need, plan.len(), tree.is_some());
-    let (roots, best) = match tree.filter(|_| given.is_empty()) {
-        Some(tree) => {
-            // From the bottom of a tree everything that goes up and down does so in this orientation as well.
-            let roots =
-                vec![subtree_roots(problem, request, &Order::new(&problem.graph, &tree.height, false))];
-            let course = Course::new(&net, Reserve::Turns, aim, &plan, &roots);
-            (roots, Some(course))
-        }
-        None => {
-            let lanes = plan.par_iter().enumerate();
-            let roots = lanes.map(|(lane, trees)| roots(&net, trees, &given, lane)).collect::<Vec<_>>();
-            let courses = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
-                let mut course = Course::new(&net, reserve, aim, &plan, &roots);
-                course.begin(pulse);
-                course
-            });
-            // The first trees tell: to finish both takes twice the time and rarely comes to another choice.
-            let best = courses.collect::<Vec<_>>().into_iter().min_by_key(Course::busiest);
-            (roots, best)
-        }
+    let tree = tree.filter(|_| given.is_empty());
+    let roots: Vec<Vec<u32>> = match &tree {
+        Some(tree) => vec![subtree_roots(problem, request, &Order::new(&problem.graph, &tree.height, false))],
+        None => plan.par_iter().enumerate().map(|(lane, trees)| roots(&net, trees, &given, lane)).collect(),
     };
-    let Some(mut course) = best else { return Err(Refusal::Cancelled) };
-    course.finish(pulse);
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
+    let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
+    let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
     if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
         return Ok(without_search(&plain, &need, limit));
     }
@@ -76,6 +60,34 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     answer.remarks.extend(limit);
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     Ok(answer)
+}
+
+/// All trees, with the escape paths that suit the fabric.
+fn search<'n>(
+    net: &'n Net,
+    plan: &[Vec<Tree>],
+    roots: &[Vec<u32>],
+    aim: Aim,
+    tree: bool,
+    pulse: &dyn Pulse,
+) -> Option<Course<'n>> {
+    let course = |reserve| Course::new(net, reserve, aim, plan, roots);
+    let mut best = if tree {
+        // From the bottom of a tree whatever goes up and down does so in the orientation too: there is no more to find.
+        course(Reserve::Turns)
+    } else {
+        let tried = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
+            let mut course = course(reserve);
+            course.begin(pulse);
+            course
+        });
+        // The first trees tell: to finish both takes twice the time and rarely comes to another choice.
+        let mut best = tried.collect::<Vec<_>>().into_iter().min_by_key(Course::busiest)?;
+        best.grow(pulse);
+        best
+    };
+    best.finish(pulse);
+    Some(best)
 }
 
 /// The routes of Up*/Down*, and why they are taken.

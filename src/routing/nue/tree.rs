@@ -10,6 +10,11 @@ use std::collections::BinaryHeap;
 use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
 
+/// Offers are a cost and a channel in one number: so many bits are the channel's, which 49,151 switches with 254 ports
+/// do not need all, and no cost is told from a higher one beyond `MOST`, a thousand times what is on all channels together.
+const BITS: u32 = 24;
+const MOST: u64 = u64::MAX >> BITS;
+
 /// One tree in the making. Buffers serve one tree after the other.
 #[derive(Clone, Debug)]
 pub(super) struct Search {
@@ -20,7 +25,7 @@ pub(super) struct Search {
     /// for a switch that is done.
     sure: Vec<u64>,
     done: Vec<bool>,
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    heap: BinaryHeap<Reverse<u64>>,
     children: Vec<u32>,
     /// Switches that are done, in the order in which they came; as long as everyone hangs on one that was there
     /// before, that is the order from the destination outwards.
@@ -112,12 +117,13 @@ impl Search {
                 Known::Used => *sure = cost,
                 Known::Free => {}
             }
-            self.heap.push(Reverse((cost, *channel)));
+            self.heap.push(Reverse(cost.min(MOST) << BITS | u64::from(*channel)));
         }
     }
 
     fn drain(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64]) {
-        while let Some(Reverse((cost, channel))) = self.heap.pop() {
+        while let Some(Reverse(offer)) = self.heap.pop() {
+            let (cost, channel) = (offer >> BITS, (offer & ((1 << BITS) - 1)) as u32);
             let switch = net.from[channel as usize];
             if self.done[switch as usize] {
                 continue;
