@@ -70,15 +70,12 @@ pub(super) struct Course<'n> {
 
 impl<'n> Course<'n> {
     pub fn new(net: &'n Net, reserve: Reserve, aim: Aim, plan: &[Vec<Tree>], roots: &[Vec<u32>]) -> Self {
-        let lanes = plan.par_iter().enumerate().zip(roots);
-        let make = |((lane, trees), roots): ((usize, &Vec<Tree>), &Vec<u32>)| {
-            Layer::new(net, reserve, aim.hop, (lane, trees), roots)
-        };
+        let make = |(trees, roots): (&Vec<Tree>, &Vec<u32>)| Layer::new(net, reserve, aim.hop, trees, roots);
         Self {
             net,
             aim,
             reserve,
-            layers: lanes.map(make).collect(),
+            layers: plan.par_iter().zip(roots).map(make).collect(),
             made: 0,
             trees: plan.iter().map(Vec::len).sum(),
             load: vec![0; net.channels()],

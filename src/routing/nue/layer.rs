@@ -23,7 +23,6 @@ pub(super) struct Tree {
 #[derive(Clone, Debug)]
 pub(super) struct Layer<'n> {
     net: &'n Net,
-    pub lane: usize,
     /// What a hop weighs beside the paths over a channel.
     hop: u64,
     pub trees: Vec<Tree>,
@@ -43,20 +42,13 @@ pub(super) struct Layer<'n> {
 }
 
 impl<'n> Layer<'n> {
-    pub fn new(
-        net: &'n Net,
-        reserve: Reserve,
-        hop: u64,
-        (lane, trees): (usize, &[Tree]),
-        roots: &[u32],
-    ) -> Self {
+    pub fn new(net: &'n Net, reserve: Reserve, hop: u64, trees: &[Tree], roots: &[u32]) -> Self {
         let escape = Escape::new(net, roots, reserve);
         let mut is_destination = vec![false; net.switches()];
         trees.iter().for_each(|tree| is_destination[tree.switch as usize] = true);
         let used = escape.dependencies(net, &is_destination);
         Self {
             net,
-            lane,
             hop,
             escape,
             used,

@@ -357,4 +357,27 @@ mod tests {
         used.forgive();
         assert!(used.try_use(&net, c, a) && !used.try_use(&net, a, b));
     }
+
+    #[test]
+    fn an_order_that_stands_takes_what_goes_along_with_it() {
+        let net = net("torus,dims=4x3");
+        let mut used = Dependencies::new(&net, (0..net.channels() as u32).collect());
+        let pairs: Vec<(u32, u32)> = (0..net.channels() as u32)
+            .flat_map(|held| net.leaving(net.to[held as usize]).map(move |wanted| (held, wanted)))
+            .collect();
+        let taken: Vec<_> =
+            pairs.iter().filter(|(held, wanted)| used.try_use(&net, *held, *wanted)).collect();
+        used.stand();
+        assert!(taken.iter().all(|(held, wanted)| used.try_use(&net, *held, *wanted)));
+        for (held, wanted) in &pairs {
+            let along = used.place[*held as usize] < used.place[*wanted as usize];
+            assert_eq!(used.known(&net, *held, *wanted) == Known::Used, along, "{held} {wanted}");
+            assert_eq!(used.try_use(&net, *held, *wanted), along, "{held} {wanted}");
+        }
+        // Nothing that comes later changes that.
+        used.settle(&net, pairs.iter().copied());
+        used.release(&net, pairs.iter().copied());
+        used.forgive();
+        assert!(taken.iter().all(|(held, wanted)| used.try_use(&net, *held, *wanted)));
+    }
 }

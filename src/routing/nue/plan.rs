@@ -29,21 +29,27 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     let given = named_switches("nue", problem, &request.roots)?;
     let net = Net::new(&problem.graph);
     let (lanes, limit) = lanes(problem, request);
-    let tree = ranks::find(updn::ID, problem, request).ok();
+    let ranked = ranks::find(updn::ID, problem, request).ok();
+    let is_ranked = ranked.is_some();
+    let leads_across = |height: &[u32], channel: usize| {
+        height[net.from[channel] as usize] == height[net.to[channel] as usize]
+    };
+    let tree = ranked.filter(|ranks| {
+        given.is_empty() && !(0..net.channels()).any(|channel| leads_across(&ranks.height, channel))
+    });
     // On a tree every way is free of cycles beside every other: more lanes are of no use.
-    let lanes = if tree.is_some() && given.is_empty() { 1 } else { lanes };
+    let lanes = if tree.is_some() { 1 } else { lanes };
     let plan = layers(problem, &net, lanes, lids_to_a_tree(problem, &net));
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
     let plain = match plan.len() {
-        3.. if tree.is_none() => None,
+        3.. if !is_ranked => None,
         _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
     };
     if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
         return Ok(without_search(plain, &need, limit));
     }
     let aim = Aim::of(&need, plan.len(), tree.is_some());
-    let tree = tree.filter(|_| given.is_empty());
     let roots: Vec<Vec<u32>> = match &tree {
         Some(tree) => vec![subtree_roots(problem, request, &Order::new(&problem.graph, &tree.height, false))],
         None => plan.par_iter().enumerate().map(|(lane, trees)| roots(&net, trees, &given, lane)).collect(),

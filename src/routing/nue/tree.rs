@@ -10,8 +10,8 @@ use std::collections::BinaryHeap;
 use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
 
-/// Offers are a cost and a channel in one number: so many bits are the channel's, which 49,151 switches with 254 ports
-/// do not need all, and no cost is told from a higher one beyond `MOST`, a thousand times what is on all channels together.
+/// An offer is its cost and its channel in one number. So many bits hold more channels than 49,151 switches of 254 ports
+/// have; costs beyond `MOST`, which no fabric of so many LIDs comes to, would be equal.
 const BITS: u32 = 24;
 const MOST: u64 = u64::MAX >> BITS;
 
