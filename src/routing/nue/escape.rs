@@ -16,7 +16,7 @@ pub(super) enum Reserve {
     Turns,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Escape {
     /// Places in breadth-first order from the roots; the way up is to a lower one.
     rank: Vec<u32>,
@@ -116,7 +116,7 @@ impl Escape {
         });
         let cost = |channel: &u32| search.cost(net.to[*channel as usize]) + weight[*channel as usize];
         if let Some((cost, channel)) = ways.map(|channel| (cost(&channel), channel)).min() {
-            search.hang(switch, channel, cost);
+            search.hang(net, switch, channel, cost);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::central::most_central;
 use super::escape::{Escape, Reserve};
 use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
-use super::tree::{Search, Weights, dependencies_of};
+use super::tree::{Search, dependencies_of};
 use crate::fabric::{FabricBuilder, Faults, Guid, NodeFacts, NodeKind, PortNum, SwitchGraph};
 
 /// Figure 6.3a. In this order of cables the ways over n3 come before those over n1, as in the figures' trees.
@@ -73,7 +73,7 @@ fn in_use(net: &Net, used: &Dependencies) -> Vec<[u32; 3]> {
         [net.from[*held as usize], net.to[*held as usize], net.to[*wanted as usize]].map(|at| at + 1)
     };
     let all = complete(net);
-    let is_used = |turn: &&(u32, u32)| used.known(net.dependency(turn.0, turn.1)) == Known::Used;
+    let is_used = |turn: &&(u32, u32)| used.known(net, turn.0, turn.1) == Known::Used;
     let mut names: Vec<[u32; 3]> = all.iter().filter(is_used).map(name).collect();
     names.sort_unstable();
     names
@@ -125,9 +125,9 @@ fn figure_6_4_the_third_step_would_close_a_cycle() {
         assert!(used.try_use(&net, held, wanted), "{path:?}");
     }
     let (held, wanted) = turns(&net, &[4, 3, 5])[0];
-    assert_eq!(used.known(net.dependency(held, wanted)), Known::Free);
+    assert_eq!(used.known(&net, held, wanted), Known::Free);
     assert!(!used.try_use(&net, held, wanted));
-    assert_eq!(used.known(net.dependency(held, wanted)), Known::Blocked);
+    assert_eq!(used.known(&net, held, wanted), Known::Blocked);
     assert_eq!(in_use(&net, &used), [[3, 5, 4], [5, 4, 3]]);
 }
 
@@ -179,7 +179,7 @@ fn figure_6_7_five_steps_beside_the_escape_paths() {
 fn the_ring_with_its_shortcut_is_routed_destination_by_destination() {
     let net = net(5, RING);
     let mut used = escape(&net, 5, &[1, 2, 3, 4, 5]);
-    let weights = Weights { channel: vec![1; net.channels()], unpaid: 0 };
+    let weights = vec![1; net.channels()];
     let mut search = Search::new(&net);
     let reserved = in_use(&net, &used);
     for destination in 1..=5 {
@@ -223,10 +223,10 @@ fn restricted(net: &Net, more: &[&[u32]]) -> Dependencies {
 }
 
 /// Six hops to n3 over n1 or n2, nine to n5 over n7.
-fn far_away(net: &Net) -> Weights {
-    let mut weights = Weights { channel: vec![1; net.channels()], unpaid: 0 };
+fn far_away(net: &Net) -> Vec<u64> {
+    let mut weights = vec![1; net.channels()];
     for (from, hops) in [(1, 5), (2, 5), (7, 8)] {
-        weights.channel[channel(net, from, 11) as usize] = hops;
+        weights[channel(net, from, 11) as usize] = hops;
     }
     weights
 }
@@ -238,7 +238,7 @@ fn figures_6_8_and_6_9_the_island_is_reached_over_n2_and_is_a_shortcut_for_n5() 
     let mut search = Search::new(&net);
     let known = |used: &Dependencies, path: [u32; 3]| {
         let (held, wanted) = turns(&net, &path)[0];
-        used.known(net.dependency(held, wanted))
+        used.known(&net, held, wanted)
     };
     assert!(search.run(&net, &mut used, &far_away(&net), 10));
     assert_eq!([known(&used, [4, 3, 1]), known(&used, [4, 5, 7])], [Known::Blocked; 2]);

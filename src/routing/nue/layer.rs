@@ -6,7 +6,7 @@ use super::central::most_central;
 use super::escape::{Escape, Reserve};
 use super::net::{NONE, Net};
 use super::order::Dependencies;
-use super::tree::{Search, Weights, dependencies_of};
+use super::tree::{Search, dependencies_of};
 use crate::routing::engine::Pulse;
 
 /// A place in a table that leads nowhere.
@@ -20,73 +20,100 @@ pub(super) struct Tree {
     pub loaded: u32,
 }
 
-/// How channels are weighed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Recipe {
-    pub reserve: Reserve,
-    /// What a hop weighs beside the paths over a channel.
-    pub hop: u64,
-    /// What a dependency that is not in use yet weighs.
-    pub unpaid: u64,
-}
-
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Layer<'n> {
     net: &'n Net,
-    recipe: Recipe,
+    /// What a hop weighs beside the paths over a channel.
+    hop: u64,
     pub trees: Vec<Tree>,
     escape: Escape,
     used: Dependencies,
     search: Search,
-    weights: Weights,
+    weights: Vec<u64>,
     /// Paths over each channel: those of this layer, and of the others as they last said.
     pub load: Vec<u64>,
     others: Vec<u64>,
     /// For each tree and switch the place of the channel it takes.
     pub table: Vec<u8>,
     pub fell_back: Vec<bool>,
+    /// Trees in line, and how many stand, the first ones.
     line: Vec<usize>,
+    made: usize,
 }
 
 impl<'n> Layer<'n> {
-    pub fn new(net: &'n Net, recipe: Recipe, trees: Vec<Tree>, roots: &[u32]) -> Self {
-        let escape = Escape::new(net, roots, recipe.reserve);
+    pub fn new(net: &'n Net, reserve: Reserve, hop: u64, trees: &[Tree], roots: &[u32]) -> Self {
+        let escape = Escape::new(net, roots, reserve);
         let mut is_destination = vec![false; net.switches()];
         trees.iter().for_each(|tree| is_destination[tree.switch as usize] = true);
         let used = escape.dependencies(net, &is_destination);
         Self {
             net,
-            recipe,
+            hop,
             escape,
             used,
             search: Search::new(net),
-            weights: Weights { channel: vec![recipe.hop; net.channels()], unpaid: recipe.unpaid },
+            weights: vec![hop; net.channels()],
             load: vec![0; net.channels()],
             others: vec![0; net.channels()],
             table: vec![NOWHERE; trees.len() * net.switches()],
             fell_back: vec![false; trees.len()],
             line: Vec::new(),
-            trees,
+            made: 0,
+            trees: trees.to_vec(),
         }
+    }
+
+    /// The order of its channels stands from now on: trees depend on each other for the load alone, so that several
+    /// can make those that are left.
+    pub fn share(mut self, shares: usize) -> Vec<Self> {
+        self.used.stand();
+        let left = self.trees.split_off(self.made);
+        self.table.truncate(self.trees.len() * self.net.switches());
+        self.fell_back.truncate(self.trees.len());
+        let others = Self {
+            load: vec![0; self.net.channels()],
+            trees: Vec::new(),
+            table: Vec::new(),
+            fell_back: Vec::new(),
+            made: 0,
+            ..self.clone()
+        };
+        let mut all = vec![others; shares - 1];
+        all.insert(0, self);
+        // The trees of one switch go together: nobody else loads the channels into it.
+        left.into_iter().for_each(|tree| all[tree.switch as usize % shares].add(tree));
+        all
+    }
+
+    fn add(&mut self, tree: Tree) {
+        self.table.resize(self.table.len() + self.net.switches(), NOWHERE);
+        self.fell_back.push(false);
+        self.trees.push(tree);
     }
 
     /// Takes note of all paths on the fabric, its own among them.
     pub fn hear(&mut self, all: &[u64]) {
         for (channel, all) in all.iter().enumerate() {
             self.others[channel] = all - self.load[channel];
-            self.weights.channel[channel] = self.recipe.hop + all;
+            self.weights[channel] = self.hop + all;
         }
     }
 
-    /// The trees that come first: one for each switch.
-    pub fn first_turn(&self) -> usize {
+    /// Puts the first tree of every switch in line, if it was not made yet.
+    pub fn line_up_first(&mut self) {
         let again = self.trees.windows(2).position(|two| two[1].switch <= two[0].switch);
-        again.map_or(self.trees.len(), |last| last + 1)
+        self.line_up(self.made..again.map_or(self.trees.len(), |last| last + 1));
     }
 
-    /// Puts trees in line to be made, or to be made again.
-    pub fn line_up(&mut self, trees: Range<usize>) {
+    /// Puts in line what was not made yet.
+    pub fn line_up_rest(&mut self) {
+        self.line_up(self.made..self.trees.len());
+    }
+
+    fn line_up(&mut self, trees: Range<usize>) {
         self.used.forgive();
+        self.made = self.made.max(trees.end);
         self.line.clear();
         self.line.extend(trees);
     }
@@ -132,7 +159,7 @@ impl<'n> Layer<'n> {
         self.fell_back[tree] = !whole;
         if !whole {
             self.used.take_back(net, mark);
-            self.escape.route(net, &mut self.search, &self.weights.channel, destination);
+            self.escape.route(net, &mut self.search, &self.weights, destination);
             for _ in 0..4 {
                 if !self.search.improve(net, &mut self.used, &self.weights) {
                     break;
@@ -151,7 +178,7 @@ impl<'n> Layer<'n> {
         self.search.flows(net, |channel, paths| {
             let at = channel as usize;
             load[at] += u64::from(paths) * lids;
-            weights.channel[at] = self.recipe.hop + load[at] + others[at];
+            weights[at] = self.hop + load[at] + others[at];
         });
     }
 
@@ -171,7 +198,7 @@ impl<'n> Layer<'n> {
         for switch in 0..net.switches() as u32 {
             let channel = next(switch);
             if channel != NONE {
-                self.search.hang(switch, channel, 0);
+                self.search.hang(net, switch, channel, 0);
             }
         }
         let lids = u64::from(self.trees[tree].loaded);
@@ -179,7 +206,7 @@ impl<'n> Layer<'n> {
         self.search.flows(net, |channel, paths| {
             let at = channel as usize;
             load[at] -= u64::from(paths) * lids;
-            weights.channel[at] = self.recipe.hop + load[at] + others[at];
+            weights[at] = self.hop + load[at] + others[at];
         });
     }
 }

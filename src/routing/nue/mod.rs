@@ -10,21 +10,26 @@
 //! - Switches and the channels between them only. The LIDs behind a switch get a tree each, for balance: one tree per
 //!   switch loads one way with all its terminals (on two-level trees it cannot come near the best). A switch's own
 //!   LID goes with its first terminal; on very large fabrics the LIDs of a switch share trees.
-//! - On trees nothing is searched: balanced Up*/Down* routes are as good as routes get there. With one lane, and on trees
-//!   with any number, they are taken too where the search comes to more paths on its busiest channel.
+//! - On trees balanced Up*/Down* routes are taken where they come near the best. Otherwise, with links missing, one lane
+//!   serves: the orientation from a switch at the bottom holds every way up and down, and only loads are weighed.
+//! - With one lane or two Up*/Down* routes are taken too where the search comes to more paths on its busiest channel.
 //! - A dependency is used when a switch is settled, not when an edge is relaxed; a Pearce-Kelly order finds cycles;
 //!   what a finished tree does not need is given back.
 //! - Compact blocks by bisection instead of a multilevel partition.
-//! - Escape paths of two kinds (a spanning tree, or all turns of an Up*/Down* orientation): one tree per switch is
-//!   made with each, and the kind that loads its busiest channel less makes the rest.
+//! - Escape paths of two kinds (a spanning tree, or all turns of an Up*/Down* orientation): the first trees of two layers
+//!   are made with each, and the kind that loads its busiest channel less makes the rest.
 //! - A destination that falls back begins from the escape paths and is re-hung, switch by switch, on nearer ways.
-//! - When all trees stand, those that load the busiest channels or fell back are taken out and made again.
+//! - Once every switch has its first tree the order of channels stands: what goes along with it closes no cycle. The
+//!   other trees ask for nothing more, and are made side by side even on one lane.
+//! - When all trees stand, those that load the busiest channels or fell back are taken out and made again, as long as
+//!   that is worth it.
 //! - Roots that are given take the place of the most central switch, a layer after the other.
 //! - Layers run side by side and hear of each other's loads at fixed points, so that threads change nothing. Nothing
 //!   is drawn: ties go to the lowest channel, by switch in order of GUID and by port, and the seed is of no use.
 
 mod blocks;
 mod central;
+mod course;
 mod escape;
 #[cfg(test)]
 mod figures;

@@ -11,6 +11,9 @@ pub(super) struct Net {
     pub from: Vec<u32>,
     pub to: Vec<u32>,
     pub reverse: Vec<u32>,
+    /// Channels that lead to each switch, with the switch that they leave.
+    arriving: Vec<(u32, u32)>,
+    first_arriving: Vec<u32>,
     /// Where the dependencies of a channel begin: one for each channel that leaves its far end.
     first_dependency: Vec<u32>,
     /// Terminals of each switch: so many paths start there to every LID.
@@ -31,12 +34,20 @@ impl Net {
             from: channels.iter().map(|channel| channel.from).collect(),
             to: channels.iter().map(|channel| channel.to).collect(),
             reverse: channels.iter().map(|channel| channel.reverse.0).collect(),
+            arriving: Vec::with_capacity(channels.len()),
+            first_arriving: vec![0],
             first_dependency: Vec::with_capacity(channels.len() + 1),
             senders: (0..switches).map(|switch| graph.terminals_of(switch).len() as u32).collect(),
             part,
             part_size,
         };
         net.first.push(channels.len() as u32);
+        for switch in 0..switches {
+            let back = net.leaving(switch).map(|channel| net.reverse[channel as usize]);
+            let back = back.filter(|channel| *channel != NONE);
+            net.arriving.extend(back.map(|channel| (channel, net.from[channel as usize])));
+            net.first_arriving.push(net.arriving.len() as u32);
+        }
         let mut next = 0;
         for channel in 0..channels.len() as u32 {
             net.first_dependency.push(next);
@@ -78,9 +89,10 @@ impl Net {
         (self.first_dependency[held as usize] + (wanted - start)) as usize
     }
 
-    /// Channels that lead to a switch.
-    pub fn arriving(&self, switch: u32) -> impl Iterator<Item = u32> + '_ {
-        self.leaving(switch).map(|channel| self.reverse[channel as usize]).filter(|channel| *channel != NONE)
+    /// Channels that lead to a switch, each with the switch that it leaves.
+    pub fn arriving(&self, switch: u32) -> &[(u32, u32)] {
+        let at = switch as usize;
+        &self.arriving[self.first_arriving[at] as usize..self.first_arriving[at + 1] as usize]
     }
 
     /// For each channel, how many lead to the switch that it leaves.

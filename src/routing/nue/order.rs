@@ -1,6 +1,9 @@
 //! The used dependencies of one layer, kept free of cycles by a topological order that is mended as they come
 //! (Pearce and Kelly, "A dynamic topological sort algorithm for directed acyclic graphs"). The dissertation searches
 //! depth first at every edge instead (section 6.2.6.1).
+//!
+//! Once every switch has a tree the order stands: whatever follows it closes no cycle, so that the trees that come later
+//! ask for two places and nothing else.
 
 use super::net::Net;
 
@@ -20,15 +23,17 @@ pub(super) enum Known {
     Free,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Dependencies {
+    /// From now on what goes with the order may be used, and nothing else; nothing is counted any more.
+    stands: bool,
+    place: Vec<u32>,
     /// Free, used, or the age at which it was found to close a cycle. It stays so for that age, whatever is taken
     /// away: asking again costs more than it gives.
     state: Vec<u32>,
     age: u32,
     /// Trees that use a dependency; escape paths count one for good.
     uses: Vec<u32>,
-    place: Vec<u32>,
     after: Lists,
     before: Lists,
     marked: Vec<u8>,
@@ -46,10 +51,11 @@ impl Dependencies {
     /// No dependency yet; the channels in an order to begin with.
     pub fn new(net: &Net, place: Vec<u32>) -> Self {
         Self {
+            stands: false,
+            place,
             state: vec![FREE; net.dependencies()],
             age: USED + 1,
             uses: vec![0; net.dependencies()],
-            place,
             after: Lists::new((0..net.channels()).map(|held| net.leaving(net.to[held]).len())),
             before: Lists::new(net.arrivals()),
             marked: vec![UNSEEN; net.channels()],
@@ -61,8 +67,19 @@ impl Dependencies {
         }
     }
 
-    pub fn known(&self, dependency: usize) -> Known {
-        match self.state[dependency] {
+    /// The order as it is, to go by from now on.
+    pub fn stand(&mut self) {
+        let place = std::mem::take(&mut self.place);
+        *self = Self { stands: true, place, ..Self::default() };
+    }
+
+    #[inline]
+    pub fn known(&self, net: &Net, held: u32, wanted: u32) -> Known {
+        if self.stands {
+            let fits = self.place[held as usize] < self.place[wanted as usize];
+            return if fits { Known::Used } else { Known::Blocked };
+        }
+        match self.state[net.dependency(held, wanted)] {
             USED => Known::Used,
             age if age == self.age => Known::Blocked,
             _ => Known::Free,
@@ -71,12 +88,12 @@ impl Dependencies {
 
     /// Uses a dependency unless that closes a cycle.
     pub fn try_use(&mut self, net: &Net, held: u32, wanted: u32) -> bool {
-        let dependency = net.dependency(held, wanted);
-        match self.known(dependency) {
+        match self.known(net, held, wanted) {
             Known::Used => return true,
             Known::Blocked => return false,
             Known::Free => {}
         }
+        let dependency = net.dependency(held, wanted);
         if net.from[held as usize] == net.to[wanted as usize] || !self.make_room(held, wanted) {
             self.state[dependency] = self.age;
             self.refused.push(dependency as u32);
@@ -116,6 +133,9 @@ impl Dependencies {
 
     /// A tree is done: counts its dependencies, and forgets what came in for it and is not among them.
     pub fn settle(&mut self, net: &Net, of_tree: impl Iterator<Item = (u32, u32)>) {
+        if self.stands {
+            return;
+        }
         of_tree.for_each(|(held, wanted)| self.uses[net.dependency(held, wanted)] += 1);
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.retain(|(held, wanted)| self.uses[net.dependency(*held, *wanted)] == 0);
@@ -132,6 +152,9 @@ impl Dependencies {
 
     /// A tree is taken out; what it alone used is free again.
     pub fn release(&mut self, net: &Net, of_tree: impl Iterator<Item = (u32, u32)>) {
+        if self.stands {
+            return;
+        }
         for (held, wanted) in of_tree {
             let dependency = net.dependency(held, wanted);
             self.uses[dependency] -= 1;
@@ -223,7 +246,7 @@ impl Dependencies {
 }
 
 /// Short lists side by side, each with room for all that it may hold.
-#[derive(Debug)]
+#[derive(Clone, Default, Debug)]
 struct Lists {
     first: Vec<u32>,
     past: Vec<u32>,
@@ -323,7 +346,7 @@ mod tests {
         assert!(used.try_use(&net, a, b));
         let mark = used.mark();
         assert!(used.try_use(&net, b, c) && !used.try_use(&net, c, a));
-        assert_eq!(used.known(net.dependency(c, a)), Known::Blocked);
+        assert_eq!(used.known(&net, c, a), Known::Blocked);
         used.take_back(&net, mark);
         assert!(used.try_use(&net, c, a) && !used.try_use(&net, b, c));
         // Of a tree that keeps one of the two the other is given back.
@@ -333,5 +356,28 @@ mod tests {
         used.release(&net, [(a, b)].into_iter());
         used.forgive();
         assert!(used.try_use(&net, c, a) && !used.try_use(&net, a, b));
+    }
+
+    #[test]
+    fn an_order_that_stands_takes_what_goes_along_with_it() {
+        let net = net("torus,dims=4x3");
+        let mut used = Dependencies::new(&net, (0..net.channels() as u32).collect());
+        let pairs: Vec<(u32, u32)> = (0..net.channels() as u32)
+            .flat_map(|held| net.leaving(net.to[held as usize]).map(move |wanted| (held, wanted)))
+            .collect();
+        let taken: Vec<_> =
+            pairs.iter().filter(|(held, wanted)| used.try_use(&net, *held, *wanted)).collect();
+        used.stand();
+        assert!(taken.iter().all(|(held, wanted)| used.try_use(&net, *held, *wanted)));
+        for (held, wanted) in &pairs {
+            let along = used.place[*held as usize] < used.place[*wanted as usize];
+            assert_eq!(used.known(&net, *held, *wanted) == Known::Used, along, "{held} {wanted}");
+            assert_eq!(used.try_use(&net, *held, *wanted), along, "{held} {wanted}");
+        }
+        // Nothing that comes later changes that.
+        used.settle(&net, pairs.iter().copied());
+        used.release(&net, pairs.iter().copied());
+        used.forgive();
+        assert!(taken.iter().all(|(held, wanted)| used.try_use(&net, *held, *wanted)));
     }
 }

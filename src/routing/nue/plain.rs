@@ -9,7 +9,7 @@ use super::tree::Search;
 use crate::fabric::Routes;
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
-use crate::routing::{ranks, updn};
+use crate::routing::updn;
 
 /// Routes of `updn`, and what they put on channels.
 #[derive(Debug)]
@@ -20,21 +20,17 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    /// None where many lanes and no tree to go by leave it no chance.
     pub fn new(
         problem: &Problem<'_>,
         net: &Net,
         plan: &[Vec<Tree>],
         request: &Request,
         pulse: &dyn Pulse,
-    ) -> Result<Option<Self>, Refusal> {
-        if plan.len() > 2 && ranks::find(updn::ID, problem, request).is_err() {
-            return Ok(None);
-        }
+    ) -> Result<Self, Refusal> {
         let answer = updn::route(problem, request, pulse)?;
         let load = load(problem, net, plan, &answer.routes);
         let busiest = load.iter().copied().max().unwrap_or(0);
-        Ok(Some(Self { answer, busiest, total: load.iter().sum() }))
+        Ok(Self { answer, busiest, total: load.iter().sum() })
     }
 
     /// Whether a search is not worth its time: the paths are shortest and no channel carries a quarter more than some
@@ -104,7 +100,7 @@ fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -
                     let port = routes.row(switch).get(*lid as usize).copied().unwrap_or(u8::MAX);
                     match channel[switch as usize][usize::from(port)] {
                         NONE => {}
-                        taken => search.hang(switch, taken, 0),
+                        taken => search.hang(net, switch, taken, 0),
                     }
                 }
                 search.flows(net, |channel, paths| load[channel as usize] += u64::from(paths));
@@ -140,7 +136,7 @@ mod tests {
             for together in [1, 2, 3, 64] {
                 let plan = layers(&problem, &net, 1, together);
                 shared += plan.iter().flatten().filter(|tree| tree.loaded > 1).count();
-                let plain = Plain::new(&problem, &net, &plan, &request, &NoPulse).unwrap().unwrap();
+                let plain = Plain::new(&problem, &net, &plan, &request, &NoPulse).unwrap();
                 let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
                 let seen = certify(&problem, &plain.answer.routes, &scope, &NoPulse).unwrap();
                 assert_eq!(plain.busiest, seen.edge_forwarding_index.max, "{name}, {together} to a tree");

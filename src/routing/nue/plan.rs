@@ -3,38 +3,24 @@
 use rayon::prelude::*;
 
 use super::blocks::partition;
+use super::course::{Aim, Course};
 use super::escape::Reserve;
-use super::layer::{Layer, Recipe, Tree, roots};
+use super::layer::{Tree, roots};
 use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, Routes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::named_switches;
-
-/// Layers tell each other their loads so many times in one pass over all destinations.
-const ROUNDS: usize = 8;
-
-/// Trees are made again until that was in vain so many times.
-const IN_VAIN: usize = 2;
-
-/// Trees made again, times channels, stay below this: on large fabrics the time is worth more than the balance.
-const WORK: usize = 8_000_000;
+use crate::routing::ranks::{self, named_switches};
+use crate::routing::sftree::subtree_roots;
+use crate::routing::updn;
+use crate::routing::updown::Order;
 
 /// LIDs, times channels, that may have a tree each.
 const SHARED: usize = 6_000_000;
 
 /// With so many trees, times channels, a search has to be worth its time.
 const LARGE: usize = 1 << 20;
-
-/// The best that the trees came to.
-#[derive(Debug, Default)]
-struct Outcome {
-    busiest: u64,
-    total: u64,
-    fell_back: usize,
-    tables: Vec<Vec<u8>>,
-}
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     if request.lanes == 0 {
@@ -43,35 +29,40 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     let given = named_switches("nue", problem, &request.roots)?;
     let net = Net::new(&problem.graph);
     let lanes = usize::from(problem.usable_lanes(request.lanes));
+    let ranked = ranks::find(updn::ID, problem, request).ok();
+    let is_ranked = ranked.is_some();
+    let leads_across = |height: &[u32], channel: usize| {
+        height[net.from[channel] as usize] == height[net.to[channel] as usize]
+    };
+    let tree = ranked.filter(|ranks| {
+        given.is_empty() && !(0..net.channels()).any(|channel| leads_across(&ranks.height, channel))
+    });
+    // On a tree every way is free of cycles beside every other: more lanes are of no use.
+    let lanes = if tree.is_some() { 1 } else { lanes };
     let plan = layers(problem, &net, lanes, lids_to_a_tree(problem, &net));
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
-    let plain = Plain::new(problem, &net, &plan, request, pulse)?;
+    let plain = match plan.len() {
+        3.. if !is_ranked => None,
+        _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
+    };
     if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
         return Ok(without_search(plain, &need));
     }
-    let lanes = plan.par_iter().enumerate();
-    let roots: Vec<Vec<u32>> = lanes.map(|(lane, trees)| roots(&net, trees, &given, lane)).collect();
+    let aim = Aim::of(&need, plan.len(), tree.is_some());
+    let roots: Vec<Vec<u32>> = match &tree {
+        Some(tree) => vec![subtree_roots(problem, request, &Order::new(&problem.graph, &tree.height, false))],
+        None => plan.par_iter().enumerate().map(|(lane, trees)| roots(&net, trees, &given, lane)).collect(),
+    };
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
-    let aim = Aim::of(&need, plan.len());
-    let courses = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
-        let recipe = Recipe { reserve, hop: aim.hop, unpaid: 0 };
-        Course::begin(&net, recipe, &plan, &roots, pulse)
-    });
-    let courses: Vec<Course<'_>> = courses.collect();
-    // The first trees tell: to finish both takes twice the time and rarely comes to another choice.
-    let best = courses.into_iter().min_by_key(Course::busiest);
-    let Some(mut course) = best else { return Err(Refusal::Cancelled) };
-    course.finish(&aim, pulse);
-    if pulse.cancelled() {
-        return Err(Refusal::Cancelled);
-    }
+    let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
+    let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
     if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
         return Ok(without_search(&plain, &need));
     }
-    let mut answer = Answer::from(write(problem, &net, &plan, &course.best));
+    let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     if !(request.compute_nodes.is_empty() && request.io_nodes.is_empty()) {
         answer.remarks.push(
@@ -79,6 +70,34 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         );
     }
     Ok(answer)
+}
+
+/// All trees, with the escape paths that suit the fabric.
+fn search<'n>(
+    net: &'n Net,
+    plan: &[Vec<Tree>],
+    roots: &[Vec<u32>],
+    aim: Aim,
+    tree: bool,
+    pulse: &dyn Pulse,
+) -> Option<Course<'n>> {
+    let course = |reserve| Course::new(net, reserve, aim, plan, roots);
+    let mut best = if tree {
+        // From the bottom of a tree whatever goes up and down does so in the orientation too: there is no more to find.
+        course(Reserve::Turns)
+    } else {
+        let tried = [Reserve::Tree, Reserve::Turns].into_par_iter().map(|reserve| {
+            let mut course = course(reserve);
+            course.begin(pulse);
+            course
+        });
+        // The first trees tell: to finish both takes twice the time and rarely comes to another choice.
+        let mut best = tried.collect::<Vec<_>>().into_iter().min_by_key(Course::busiest)?;
+        best.grow(pulse);
+        best
+    };
+    best.finish(pulse);
+    Some(best)
 }
 
 /// The routes of Up*/Down*, and why they are taken.
@@ -120,27 +139,6 @@ fn remarks(
     remarks
 }
 
-/// How to weigh, found by trying on the kit's fabrics: few layers have more to avoid than they can, so that detours
-/// pay and half of all channels are worth another try; with many layers the shortest paths nearly fit.
-#[derive(Clone, Copy, Debug)]
-struct Aim {
-    /// What a hop weighs beside the paths over a channel.
-    hop: u64,
-    /// Channels with so many percent of the busiest one's load are hot.
-    hot_percent: u64,
-    /// So many trees are made again for each that there is, at most.
-    again: usize,
-}
-
-impl Aim {
-    fn of(need: &Need, layers: usize) -> Self {
-        match layers {
-            0..=2 => Self { hop: (need.mean / 4).max(1), hot_percent: 50, again: 3 },
-            _ => Self { hop: 2 * need.mean, hot_percent: 95, again: 1 },
-        }
-    }
-}
-
 /// Where trees for every LID would take too long those of one switch share some.
 fn lids_to_a_tree(problem: &Problem<'_>, net: &Net) -> usize {
     let terminals = problem.destinations().iter().filter(|end| !end.is_switch()).count();
@@ -174,107 +172,12 @@ pub(super) fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: u
     plan
 }
 
-/// One way to reserve escape paths, as far as its trees are made.
-#[derive(Debug)]
-struct Course<'n> {
-    net: &'n Net,
-    layers: Vec<Layer<'n>>,
-    reserve: Reserve,
-    /// Trees made so far, and all of them.
-    made: usize,
-    trees: usize,
-    load: Vec<u64>,
-    best: Outcome,
-}
-
-impl<'n> Course<'n> {
-    /// Makes the first tree of every switch: enough to tell which recipe suits the fabric.
-    fn begin(
-        net: &'n Net,
-        recipe: Recipe,
-        plan: &[Vec<Tree>],
-        roots: &[Vec<u32>],
-        pulse: &dyn Pulse,
-    ) -> Self {
-        let make = |(trees, roots): (&Vec<Tree>, &Vec<u32>)| Layer::new(net, recipe, trees.clone(), roots);
-        let layers = plan.par_iter().zip(roots).map(make).collect();
-        let mut course = Self {
-            net,
-            layers,
-            reserve: recipe.reserve,
-            made: 0,
-            trees: plan.iter().map(Vec::len).sum(),
-            load: vec![0; net.channels()],
-            best: Outcome::default(),
-        };
-        course.layers.iter_mut().for_each(|layer| layer.line_up(0..layer.first_turn()));
-        course.make(pulse);
-        course
-    }
-
-    fn busiest(&self) -> u64 {
-        self.load.iter().copied().max().unwrap_or(0)
-    }
-
-    /// Makes the other trees, then those again that load hot channels, while that helps.
-    fn finish(&mut self, aim: &Aim, pulse: &dyn Pulse) {
-        self.layers.iter_mut().for_each(|layer| layer.line_up(layer.first_turn()..layer.trees.len()));
-        self.make(pulse);
-        self.keep();
-        let (mut left, mut in_vain) = ((self.trees * aim.again).min(WORK / self.net.channels().max(1)), 0);
-        while left > 0 && in_vain < IN_VAIN && !pulse.cancelled() {
-            let bound = self.busiest() * aim.hot_percent / 100;
-            let hot: Vec<bool> = self.load.iter().map(|load| *load > bound).collect();
-            self.layers.iter_mut().for_each(|layer| layer.line_up_hot(&hot, left));
-            let line: usize = self.layers.iter().map(Layer::line).sum();
-            self.make(pulse);
-            left = left.saturating_sub(line.max(1));
-            in_vain = if self.keep() { 0 } else { in_vain + 1 };
-        }
-    }
-
-    /// Makes the trees in line. Layers hear of each other's paths between rounds.
-    fn make(&mut self, pulse: &dyn Pulse) {
-        let rounds = if self.layers.len() > 1 { ROUNDS } else { 1 };
-        for round in 0..rounds {
-            self.layers.par_iter_mut().for_each(|layer| layer.make(round, rounds, pulse));
-            self.load = sum(self.net, &self.layers);
-            let load = &self.load;
-            self.layers.par_iter_mut().for_each(|layer| layer.hear(load));
-            let line = |layer: &Layer<'_>| layer.line() * (round + 1) / rounds;
-            let made = self.made + self.layers.iter().map(line).sum::<usize>();
-            pulse.step(made.min(self.trees), self.trees);
-        }
-        self.made += self.layers.iter().map(Layer::line).sum::<usize>();
-    }
-
-    /// Keeps the trees if they are the best so far.
-    fn keep(&mut self) -> bool {
-        let (busiest, total) = (self.busiest(), self.load.iter().sum());
-        if !self.best.tables.is_empty() && (busiest, total) >= (self.best.busiest, self.best.total) {
-            return false;
-        }
-        let fell_back = self.layers.iter().flat_map(|layer| &layer.fell_back).filter(|fell| **fell).count();
-        let tables = self.layers.iter().map(|layer| layer.table.clone()).collect();
-        self.best = Outcome { busiest, total, fell_back, tables };
-        true
-    }
-}
-
-fn sum(net: &Net, layers: &[Layer<'_>]) -> Vec<u64> {
-    let mut all = vec![0; net.channels()];
-    for layer in layers {
-        all.iter_mut().zip(&layer.load).for_each(|(all, load)| *all += load);
-    }
-    all
-}
-
-fn write(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], best: &Outcome) -> Routes {
+fn write(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], course: &Course<'_>) -> Routes {
     let mut routes = problem.no_routes();
     let stride = routes.stride().max(1);
     routes.bytes_mut().par_chunks_exact_mut(stride).enumerate().for_each(|(switch, row)| {
-        for (trees, table) in plan.iter().zip(&best.tables) {
-            for (number, tree) in trees.iter().enumerate() {
+        for (layer, table) in course.layers.iter().zip(&course.best.tables) {
+            for (number, tree) in layer.trees.iter().enumerate() {
                 let place = table[number * net.switches() + switch];
                 if place == u8::MAX {
                     continue;

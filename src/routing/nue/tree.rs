@@ -10,27 +10,27 @@ use std::collections::BinaryHeap;
 use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
 
-/// What the search goes by.
-#[derive(Debug)]
-pub(super) struct Weights {
-    pub channel: Vec<u64>,
-    /// What a dependency costs that is not in use yet.
-    pub unpaid: u64,
-}
+/// An offer is its cost and its channel in one number. So many bits hold more channels than 49,151 switches of 254 ports
+/// have; costs beyond `MOST`, which no fabric of so many LIDs comes to, would be equal.
+const BITS: u32 = 24;
+const MOST: u64 = u64::MAX >> BITS;
 
 /// One tree in the making. Buffers serve one tree after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Search {
     destination: u32,
     next: Vec<u32>,
     cost: Vec<u64>,
-    /// What the cheapest offer costs that cannot be refused: dearer ones need not wait in line.
+    /// What the cheapest offer costs that cannot be refused: dearer ones need not wait in line. Nothing is cheap enough
+    /// for a switch that is done.
     sure: Vec<u64>,
     done: Vec<bool>,
-    settled: u32,
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    heap: BinaryHeap<Reverse<u64>>,
     children: Vec<u32>,
-    leaves: Vec<u32>,
+    /// Switches that are done, in the order in which they came; as long as everyone hangs on one that was there
+    /// before, that is the order from the destination outwards.
+    outwards: Vec<u32>,
+    in_order: bool,
 }
 
 impl Search {
@@ -42,10 +42,10 @@ impl Search {
             cost: vec![0; count],
             sure: vec![u64::MAX; count],
             done: vec![false; count],
-            settled: 0,
             heap: BinaryHeap::new(),
             children: vec![0; count],
-            leaves: Vec::new(),
+            outwards: Vec::with_capacity(count),
+            in_order: true,
         }
     }
 
@@ -55,9 +55,12 @@ impl Search {
         self.done.fill(false);
         self.sure.fill(u64::MAX);
         self.done[destination as usize] = true;
+        self.sure[destination as usize] = 0;
         self.cost[destination as usize] = 0;
-        self.settled = 1;
         self.heap.clear();
+        self.outwards.clear();
+        self.outwards.push(destination);
+        self.in_order = true;
     }
 
     pub fn is_done(&self, switch: u32) -> bool {
@@ -72,21 +75,22 @@ impl Search {
         self.next[switch as usize]
     }
 
-    pub fn hang(&mut self, switch: u32, channel: u32, cost: u64) {
-        self.settled += u32::from(!self.done[switch as usize]);
-        self.done[switch as usize] = true;
-        self.next[switch as usize] = channel;
-        self.cost[switch as usize] = cost;
+    /// Hangs a switch that is not done on another one.
+    pub fn hang(&mut self, net: &Net, switch: u32, channel: u32, cost: u64) {
+        self.in_order &= self.done[net.to[channel as usize] as usize];
+        self.outwards.push(switch);
+        let at = switch as usize;
+        (self.done[at], self.next[at], self.cost[at], self.sure[at]) = (true, channel, cost, 0);
     }
 
     /// Routes everything of the destination's part; false at an impasse that local backtracking does not solve.
-    pub fn run(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights, destination: u32) -> bool {
+    pub fn run(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64], destination: u32) -> bool {
         self.begin(destination);
-        let all = net.part_size[net.part[destination as usize] as usize];
+        let all = net.part_size[net.part[destination as usize] as usize] as usize;
         self.expand(net, used, weights, destination);
         loop {
             self.drain(net, used, weights);
-            if self.settled == all {
+            if self.outwards.len() == all {
                 return true;
             }
             if !self.backtrack(net, used, weights) {
@@ -96,45 +100,47 @@ impl Search {
     }
 
     /// Offers the neighbours of a settled switch a way through it.
-    fn expand(&mut self, net: &Net, used: &Dependencies, weights: &Weights, switch: u32) {
-        let onward = self.next[switch as usize];
-        for channel in net.arriving(switch) {
-            let far = net.from[channel as usize] as usize;
-            let mut cost = self.cost[switch as usize] + weights.channel[channel as usize];
-            if self.done[far] || cost > self.sure[far] {
+    fn expand(&mut self, net: &Net, used: &Dependencies, weights: &[u64], switch: u32) {
+        let (onward, beyond) = (self.next[switch as usize], self.cost[switch as usize]);
+        for (channel, far) in net.arriving(switch) {
+            let cost = beyond + weights[*channel as usize];
+            let sure = &mut self.sure[*far as usize];
+            if cost > *sure {
                 continue;
             }
             let known = match onward {
                 NONE => Known::Used,
-                onward => used.known(net.dependency(channel, onward)),
+                onward => used.known(net, *channel, onward),
             };
             match known {
                 Known::Blocked => continue,
-                Known::Used => self.sure[far] = cost,
-                Known::Free => cost += weights.unpaid,
+                Known::Used => *sure = cost,
+                Known::Free => {}
             }
-            self.heap.push(Reverse((cost, channel)));
+            self.heap.push(Reverse(cost.min(MOST) << BITS | u64::from(*channel)));
         }
     }
 
-    fn drain(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights) {
-        while let Some(Reverse((cost, channel))) = self.heap.pop() {
+    fn drain(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64]) {
+        while let Some(Reverse(offer)) = self.heap.pop() {
+            let (cost, channel) = (offer >> BITS, (offer & ((1 << BITS) - 1)) as u32);
             let switch = net.from[channel as usize];
             if self.done[switch as usize] {
                 continue;
             }
             let onward = self.next[net.to[channel as usize] as usize];
             if onward == NONE || used.try_use(net, channel, onward) {
-                self.hang(switch, channel, cost);
+                self.hang(net, switch, channel, cost);
                 self.expand(net, used, weights, switch);
             }
         }
     }
 
     /// Algorithm 6.5: an island switch is hung on a neighbour whose own way is changed so that both may be.
-    fn backtrack(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights) -> bool {
+    fn backtrack(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64]) -> bool {
         let part = net.part[self.destination as usize];
-        self.sure.fill(u64::MAX);
+        let undone = self.sure.iter_mut().zip(&self.done).filter(|(_, done)| !**done);
+        undone.for_each(|(sure, _)| *sure = u64::MAX);
         for island in 0..net.switches() as u32 {
             if self.done[island as usize] || net.part[island as usize] != part {
                 continue;
@@ -146,7 +152,7 @@ impl Search {
                     let others = net.leaving(near).filter(|other| self.may_turn(net, near, *other));
                     let cost = |other: u32| {
                         let beyond = self.cost[net.to[other as usize] as usize];
-                        beyond + weights.channel[other as usize] + weights.channel[channel as usize]
+                        beyond + weights[other as usize] + weights[channel as usize]
                     };
                     ways.extend(others.map(|other| (cost(other), channel, other)));
                 }
@@ -155,8 +161,8 @@ impl Search {
             for (cost, channel, other) in ways {
                 let near = net.to[channel as usize];
                 if self.rehang(net, used, other, Some(channel)) {
-                    self.cost[near as usize] = cost - weights.channel[channel as usize];
-                    self.hang(island, channel, cost);
+                    self.cost[near as usize] = cost - weights[channel as usize];
+                    self.hang(net, island, channel, cost);
                     self.expand(net, used, weights, island);
                     self.expand(net, used, weights, near);
                     self.shortcuts(net, used, weights, island);
@@ -189,17 +195,13 @@ impl Search {
         let mut fits = onward == NONE || used.try_use(net, other, onward);
         fits = fits && more.is_none_or(|more| used.try_use(net, more, other));
         if fits {
-            let children =
-                net.arriving(switch).filter(|child| self.next[net.from[*child as usize] as usize] == *child);
-            for child in children {
-                if !used.try_use(net, child, other) {
-                    fits = false;
-                    break;
-                }
-            }
+            let mut children =
+                net.arriving(switch).iter().filter(|(child, from)| self.next[*from as usize] == *child);
+            fits = children.all(|(child, _)| used.try_use(net, *child, other));
         }
         if fits {
             self.next[switch as usize] = other;
+            self.in_order = false;
         } else {
             used.take_back(net, mark);
         }
@@ -207,14 +209,14 @@ impl Search {
     }
 
     /// Algorithm 6.6: neighbours of a former island go through it where that is nearer and their children may.
-    fn shortcuts(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights, island: u32) {
+    fn shortcuts(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64], island: u32) {
         for channel in net.leaving(island) {
             let back = net.reverse[channel as usize];
             let near = net.to[channel as usize];
             if back == NONE || !self.done[near as usize] || near == self.destination {
                 continue;
             }
-            let cost = self.cost[island as usize] + weights.channel[back as usize];
+            let cost = self.cost[island as usize] + weights[back as usize];
             if cost < self.cost[near as usize] && self.rehang(net, used, back, None) {
                 self.cost[near as usize] = cost;
                 self.expand(net, used, weights, near);
@@ -223,14 +225,13 @@ impl Search {
     }
 
     /// A finished tree made better: switches take a nearer way where the dependencies allow it.
-    pub fn improve(&mut self, net: &Net, used: &mut Dependencies, weights: &Weights) -> bool {
+    pub fn improve(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64]) -> bool {
         let mut better = false;
         self.recount(net, weights);
-        let order: Vec<u32> = self.leaves.iter().rev().copied().collect();
-        for switch in order {
+        for switch in self.outwards.clone() {
             let mut ways: Vec<(u64, u32)> = Vec::new();
             for other in net.leaving(switch).filter(|other| self.may_turn(net, switch, *other)) {
-                let cost = self.cost[net.to[other as usize] as usize] + weights.channel[other as usize];
+                let cost = self.cost[net.to[other as usize] as usize] + weights[other as usize];
                 if cost < self.cost[switch as usize] {
                     ways.push((cost, other));
                 }
@@ -248,48 +249,50 @@ impl Search {
     }
 
     /// Costs of a finished tree as it stands now.
-    fn recount(&mut self, net: &Net, weights: &Weights) {
-        self.order_leaves(net);
-        for at in (0..self.leaves.len()).rev() {
-            let switch = self.leaves[at] as usize;
-            let channel = self.next[switch];
-            if channel != NONE {
-                let far = net.to[channel as usize] as usize;
-                self.cost[switch] = self.cost[far] + weights.channel[channel as usize];
+    fn recount(&mut self, net: &Net, weights: &[u64]) {
+        self.put_in_order(net);
+        for switch in self.outwards.iter().map(|switch| *switch as usize) {
+            if self.next[switch] != NONE {
+                let channel = self.next[switch] as usize;
+                self.cost[switch] = self.cost[net.to[channel] as usize] + weights[channel];
             }
         }
     }
 
-    /// Puts the switches of the tree in an order in which everyone comes before the one it goes through.
-    fn order_leaves(&mut self, net: &Net) {
-        self.children.fill(0);
-        for channel in self.next.iter().filter(|channel| **channel != NONE) {
-            self.children[net.to[*channel as usize] as usize] += 1;
+    /// Everyone comes behind the one it goes through.
+    fn put_in_order(&mut self, net: &Net) {
+        if self.in_order {
+            return;
         }
-        self.leaves.clear();
-        let ends = 0..net.switches() as u32;
-        self.leaves.extend(ends.filter(|at| self.done[*at as usize] && self.children[*at as usize] == 0));
+        let through = |next: &[u32], switch: u32| match next[switch as usize] {
+            NONE => None,
+            channel => Some(net.to[channel as usize] as usize),
+        };
+        for far in self.outwards.iter().filter_map(|switch| through(&self.next, *switch)) {
+            self.children[far] += 1;
+        }
+        // From the leaves inwards, in place of the order in which they came.
+        let mut inwards = std::mem::take(&mut self.outwards);
+        inwards.retain(|switch| self.children[*switch as usize] == 0);
         let mut head = 0;
-        while let Some(switch) = self.leaves.get(head).copied() {
+        while let Some(switch) = inwards.get(head).copied() {
             head += 1;
-            let channel = self.next[switch as usize];
-            if channel == NONE {
-                continue;
-            }
-            let far = net.to[channel as usize];
-            self.children[far as usize] -= 1;
-            if self.children[far as usize] == 0 {
-                self.leaves.push(far);
+            if let Some(far) = through(&self.next, switch) {
+                self.children[far] -= 1;
+                if self.children[far] == 0 {
+                    inwards.push(far as u32);
+                }
             }
         }
+        inwards.reverse();
+        (self.outwards, self.in_order) = (inwards, true);
     }
 
     /// Paths of the tree over each channel, for one LID: `(channel, paths)`.
     pub fn flows(&mut self, net: &Net, mut each: impl FnMut(u32, u32)) {
-        self.order_leaves(net);
-        // `children` is all zero by now and serves for the sums.
-        for at in 0..self.leaves.len() {
-            let switch = self.leaves[at] as usize;
+        self.put_in_order(net);
+        // `children` is all zero between uses and serves for the sums.
+        for switch in self.outwards.iter().rev().map(|switch| *switch as usize) {
             let flow = std::mem::take(&mut self.children[switch]) + net.senders[switch];
             let channel = self.next[switch];
             if channel != NONE {

@@ -1,7 +1,8 @@
 //! `nue`: everything connected and free of deadlocks with any number of lanes.
 
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lanes, Lid, Lmc, NodeFacts, NodeKind, PortNum};
-use fabdeck::routing::{Answer, Problem, Pulse, Refusal, Request, engine};
+use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck::routing::{Answer, NoPulse, Problem, Pulse, Refusal, Request, engine};
 
 use super::oracle::{Verdict, judge};
 use super::sketch::sketch;
@@ -130,6 +131,23 @@ fn trees_are_not_searched_and_say_so() {
 }
 
 #[test]
+fn trees_with_links_missing_stay_balanced_on_one_lane() {
+    let (fabric, faults) = (fabric("switch648,faults=1%"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let [one, eight] = [1, 8].map(|lanes| nue(&problem, lanes));
+    assert_eq!(one, eight);
+    assert_eq!(one.remarks[0], "0 of 666 destinations fell back on the escape paths");
+    let [busiest, updn] = [&one, &route_as("updn", &problem, &Request::default()).unwrap()].map(|answer| {
+        let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
+        let certificate = certify(&problem, &answer.routes, &scope, &NoPulse).unwrap();
+        assert!(certificate.clean(), "{certificate:?}");
+        certificate.edge_forwarding_index.max
+    });
+    // OpenSM's comes to 1,026 at best; balanced Up*/Down* routes go round what is missing switch by switch.
+    assert!(busiest <= 950 && busiest < updn, "{busiest} {updn}");
+}
+
+#[test]
 fn given_roots_are_taken_in_turns_and_must_exist() {
     let (fabric, faults) = (fabric("torus,dims=4x4,terminals=2"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
@@ -164,8 +182,8 @@ fn threads_change_nothing() {
 fn tori_stay_far_below_one_spanning_tree() {
     let (fabric, faults) = (fabric("torus,dims=4x4x4,terminals=2"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
-    // Paths grow with the square of the terminals: a quarter of what four of them on each switch get.
-    for (lanes, bound) in [(1, 760), (4, 188), (8, 274)] {
+    // OpenSM's come to 760, 188 and 274; no routes to less than 128.
+    for (lanes, bound) in [(1, 300), (4, 160), (8, 160)] {
         let verdict = holds("torus", &problem, lanes);
         assert!(verdict.busiest <= bound, "{lanes} lanes: {}", verdict.busiest);
     }

@@ -1,0 +1,171 @@
+//! From layers to trees: the first of every switch, in an order of channels that grows with them; all others in the
+//! order as it stands then; and those again that load the busiest channels.
+
+use rayon::prelude::*;
+
+use super::escape::Reserve;
+use super::layer::{Layer, Tree};
+use super::net::Net;
+use super::plain::Need;
+use crate::routing::engine::Pulse;
+
+/// Layers tell each other their loads so many times in one pass over all destinations.
+const ROUNDS: usize = 8;
+
+/// So many make trees side by side at least, where the order of channels stands.
+const SHARES: usize = 8;
+
+/// Layers that tell which escape paths suit the fabric.
+const TRIED: usize = 2;
+
+/// Trees are made again until one part in so many of them did not take one part in `WORTH` from the busiest channel.
+const PATIENCE: usize = 4;
+const WORTH: u64 = 64;
+
+/// Trees made again, times channels, stay below this: on large fabrics the time is worth more than the balance.
+const WORK: usize = 8_000_000;
+
+/// How to weigh, found by trying on the kit's fabrics: few layers have more to avoid than they can, so that detours
+/// pay and half of all channels are worth another try; with many layers, and on trees, the shortest paths nearly fit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aim {
+    /// What a hop weighs beside the paths over a channel.
+    hop: u64,
+    /// Channels with so many percent of the busiest one's load are hot.
+    hot_percent: u64,
+}
+
+impl Aim {
+    pub fn of(need: &Need, layers: usize, tree: bool) -> Self {
+        match layers {
+            0..=2 if !tree => Self { hop: (need.mean / 4).max(1), hot_percent: 50 },
+            _ => Self { hop: 2 * need.mean, hot_percent: 95 },
+        }
+    }
+}
+
+/// The best that the trees came to.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub busiest: u64,
+    total: u64,
+    pub fell_back: usize,
+    /// Of each layer.
+    pub tables: Vec<Vec<u8>>,
+}
+
+/// One way to reserve escape paths, as far as its trees are made.
+#[derive(Debug)]
+pub(super) struct Course<'n> {
+    net: &'n Net,
+    aim: Aim,
+    pub reserve: Reserve,
+    pub layers: Vec<Layer<'n>>,
+    /// Trees made so far, and all of them.
+    made: usize,
+    trees: usize,
+    load: Vec<u64>,
+    pub best: Outcome,
+}
+
+impl<'n> Course<'n> {
+    pub fn new(net: &'n Net, reserve: Reserve, aim: Aim, plan: &[Vec<Tree>], roots: &[Vec<u32>]) -> Self {
+        let make = |(trees, roots): (&Vec<Tree>, &Vec<u32>)| Layer::new(net, reserve, aim.hop, trees, roots);
+        Self {
+            net,
+            aim,
+            reserve,
+            layers: plan.par_iter().zip(roots).map(make).collect(),
+            made: 0,
+            trees: plan.iter().map(Vec::len).sum(),
+            load: vec![0; net.channels()],
+            best: Outcome::default(),
+        }
+    }
+
+    /// Makes the first trees of some layers: enough to tell which escape paths suit the fabric.
+    pub fn begin(&mut self, pulse: &dyn Pulse) {
+        self.layers.iter_mut().take(TRIED).for_each(Layer::line_up_first);
+        self.make(pulse);
+    }
+
+    pub fn busiest(&self) -> u64 {
+        self.load.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Makes the first tree of every switch, and those again that load hot channels while the order still gives way to
+    /// them: the trees that come later have none but this order.
+    pub fn grow(&mut self, pulse: &dyn Pulse) {
+        self.layers.iter_mut().for_each(Layer::line_up_first);
+        self.make(pulse);
+        self.line_up_hot(usize::MAX);
+        self.make(pulse);
+    }
+
+    /// Makes the other trees, then those again that load hot channels, while that helps.
+    pub fn finish(&mut self, pulse: &dyn Pulse) {
+        let shares = SHARES.div_ceil(self.layers.len().max(1));
+        let layers = std::mem::take(&mut self.layers).into_iter();
+        self.layers = layers.flat_map(|layer| layer.share(shares)).collect();
+        self.layers.iter_mut().for_each(Layer::line_up_rest);
+        self.make(pulse);
+        self.keep();
+        let patience = (self.trees / PATIENCE).min(WORK / self.net.channels().max(1));
+        let mut left = patience;
+        while left > 0 && !pulse.cancelled() {
+            let before = self.best.busiest;
+            let line = self.line_up_hot(left);
+            self.make(pulse);
+            self.keep();
+            let gained = before > 0 && (before - self.best.busiest) * WORTH >= before;
+            // A pass costs something even if there is little to make.
+            left = if gained { patience } else { left.saturating_sub(line.max(patience / 4).max(1)) };
+        }
+    }
+
+    /// Puts trees in line that load hot channels or fell back, about so many at most.
+    fn line_up_hot(&mut self, most: usize) -> usize {
+        let bound = self.busiest() * self.aim.hot_percent / 100;
+        let hot: Vec<bool> = self.load.iter().map(|load| *load > bound).collect();
+        let most = most.div_ceil(self.layers.len().max(1));
+        self.layers.par_iter_mut().for_each(|layer| layer.line_up_hot(&hot, most));
+        self.layers.iter().map(Layer::line).sum()
+    }
+
+    /// Makes the trees in line. Layers hear of each other's paths before each round.
+    fn make(&mut self, pulse: &dyn Pulse) {
+        let longest = self.layers.iter().map(Layer::line).max().unwrap_or(0);
+        let rounds = longest.min(ROUNDS);
+        let before = self.made;
+        for round in 0..rounds {
+            let load = &self.load;
+            self.layers.par_iter_mut().for_each(|layer| {
+                layer.hear(load);
+                layer.make(round, rounds, pulse);
+            });
+            self.load = sum(self.net, &self.layers);
+            let line = |layer: &Layer<'_>| layer.line() * (round + 1) / rounds;
+            self.made = before + self.layers.iter().map(line).sum::<usize>();
+            pulse.step(self.made.min(self.trees), self.trees);
+        }
+    }
+
+    /// Keeps the trees if they are the best so far.
+    fn keep(&mut self) {
+        let (busiest, total) = (self.busiest(), self.load.iter().sum());
+        if !self.best.tables.is_empty() && (busiest, total) >= (self.best.busiest, self.best.total) {
+            return;
+        }
+        let fell_back = self.layers.iter().flat_map(|layer| &layer.fell_back).filter(|fell| **fell).count();
+        let tables = self.layers.iter().map(|layer| layer.table.clone()).collect();
+        self.best = Outcome { busiest, total, fell_back, tables };
+    }
+}
+
+fn sum(net: &Net, layers: &[Layer<'_>]) -> Vec<u64> {
+    let mut all = vec![0; net.channels()];
+    for layer in layers {
+        all.iter_mut().zip(&layer.load).for_each(|(all, load)| *all += load);
+    }
+    all
+}
