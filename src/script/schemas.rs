@@ -211,7 +211,7 @@ fn check() -> Vec<(&'static str, Value)> {
     let job = [vec![("job", text())], used()].concat();
     let jobs = [vec![("count", number()), ("first", list(closed(job)))], used()].concat();
     vec![
-        ("scope", text()),
+        ("covers", text()),
         ("pairs", number()),
         ("partitions", nullable(number())),
         ("unreachable", number()),

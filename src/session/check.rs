@@ -54,7 +54,7 @@ pub struct Lost {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Report {
     /// What it holds for: unicast by forwarding tables.
-    pub scope: &'static str,
+    pub covers: &'static str,
     /// Ordered pairs of terminal ports; with switches, of switches too.
     pub pairs: u64,
     /// Partitions with members; pairs are then those that share one. `None`: all talk to all.
@@ -202,7 +202,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
     let verdict = if unknown { acyclic.then_some(true) } else { certificate.deadlock_free };
     let adaptive = look.observation.adaptive;
     Report {
-        scope: "unicast",
+        covers: "unicast",
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::count),
         unreachable: lost.total(),

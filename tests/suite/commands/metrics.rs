@@ -44,7 +44,7 @@ fn what_is_in_use_is_told() {
         assert_eq!(told[key], value, "{key}");
     }
     assert_eq!(
-        (&told["scope"], &told["loads"], &told["jobs"]),
+        (&told["covers"], &told["loads"], &told["jobs"]),
         (&"unicast".into(), &Value::Null, &Value::Null)
     );
     assert_eq!((told["mean_stretch"].as_f64(), told["dark_fiber"].as_f64()), (Some(1.0), Some(0.0)));

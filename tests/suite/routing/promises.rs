@@ -229,7 +229,11 @@ fn left_out(
     let senders = |(from, _): &(u32, Lid)| problem.graph.terminals_of(*from).len() as u64 + 1;
     let count: u64 = lost.iter().map(senders).sum();
     ensure(all.lost.lids == count, || format!("{count} left out, {:?}", all.lost))?;
-    if sketch.whole && !sketch.tops.is_empty() && request.compute_nodes.is_empty() {
+    if sketch.whole
+        && !sketch.tops.is_empty()
+        && request.compute_nodes.is_empty()
+        && request.io_nodes.is_empty()
+    {
         let hosts = !problem.graph.terminals().iter().any(|end| aggregation(problem, end.port));
         let served = naive.lost.is_empty() && !naive.detour;
         ensure(served || !hosts, || format!("hosts of a whole tree: {naive:?}"))?;
@@ -273,9 +277,10 @@ fn right(
     }
     match (claim.id, refusal) {
         ("dfsssp", Refusal::Lanes { needed, given, .. }) => {
-            ensure(*given == request.lanes && *needed > u32::from(*given), || refusal.to_string())?;
-            // With what it says it needs it is served.
-            let lanes = u8::try_from(*needed).unwrap_or(15).min(15);
+            let usable = problem.usable_lanes(request.lanes);
+            ensure(*given == usable && *needed > u32::from(*given), || refusal.to_string())?;
+            // With what it says it needs it is served, if the ports have as many.
+            let lanes = problem.usable_lanes(u8::try_from(*needed).unwrap_or(15).min(15));
             let served = (claim.route)(problem, &Request { lanes, ..request.clone() });
             ensure(u32::from(lanes) < *needed || served.is_ok(), || format!("{refusal}, then {served:?}"))
         }
@@ -285,7 +290,7 @@ fn right(
             if sketch.tops.is_empty() || roots.is_empty() {
                 return Ok(());
             }
-            let (missed, pairs) = missed(problem, &heights(problem, roots), &request.compute_nodes);
+            let (missed, pairs) = missed(problem, &heights(problem, roots), request);
             ensure(missed * 20 > pairs, || format!("{missed} of {pairs} missed: {why}"))
         }
         _ => Err(refusal.to_string()),
@@ -293,10 +298,13 @@ fn right(
 }
 
 /// Pairs of switches with hosts, and those without a short path up and down.
-fn missed(problem: &Problem<'_>, height: &[usize], computes: &[Guid]) -> (usize, usize) {
-    let host = |end: &Terminal| match computes.is_empty() {
-        true => !aggregation(problem, end.port),
-        false => computes.contains(&problem.fabric.node(problem.fabric.port(end.port).node).guid()),
+fn missed(problem: &Problem<'_>, height: &[usize], request: &Request) -> (usize, usize) {
+    let among = |list: &[Guid], end: &Terminal| {
+        list.contains(&problem.fabric.node(problem.fabric.port(end.port).node).guid())
+    };
+    let host = |end: &Terminal| match request.compute_nodes.is_empty() {
+        true => !aggregation(problem, end.port) && !among(&request.io_nodes, end),
+        false => among(&request.compute_nodes, end),
     };
     let hosts = |switch: &u32| problem.graph.terminals_of(*switch).iter().any(host);
     let (part, parts) = problem.graph.parts();
