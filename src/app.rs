@@ -36,7 +36,8 @@ pub fn run() -> ExitCode {
 
 /// The console has the process to itself: it catches signals in a loop of its own.
 fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: bool, log: &str) -> Exit {
-    let ended = console::run(machine, opening, no_color, utf8);
+    let session = panic::AssertUnwindSafe(|| console::run(machine, opening, no_color, utf8));
+    let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
     console::restore();
     match ended {
         Ok(Exit::Bug) => {

@@ -36,10 +36,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(look) = &state.known.look else { return };
     let Some(what) = state.current().current(&state.known) else {
         canvas.text(inner, 0, 0, "The fabric", Role::Header);
-        let pairs = Detail::of_fabric(look);
         let below =
             Rect { y: inner.y + 1.min(inner.height), height: inner.height.saturating_sub(1), ..inner };
-        canvas.pairs(below, &pairs, 0);
+        canvas.pairs(below, &state.known.numbers, 0);
         return;
     };
     let detail = Detail(what);

@@ -3,7 +3,7 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Place, Severity, State, Task};
+use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Needs, Place, Severity, State, Task};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -61,7 +61,7 @@ fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, t
     }
     // What is left of one part says nothing of those that follow.
     let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
-    match task.left_ms(state.now_ms).filter(|_| !task.of_marks && task.part == 1) {
+    match task.left_ms(state.now_ms).filter(|_| task.needs < Needs::Marks && task.part == 1) {
         Some(left_ms) => text.push_str(&format!(", about {} s left", left_ms.div_ceil(1000))),
         None if took_s > 0 => text.push_str(&format!(", {took_s} s so far")),
         None => {}

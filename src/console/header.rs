@@ -11,16 +11,41 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let at = area(areas.header);
     let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
     let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(&state.source)), role);
-    x = canvas.text(at, x + 1, 0, &state.source, Role::Header);
-    x = canvas.text(at, x + 2, 0, &size(state), Role::Text);
     let marks = state.known.marks.len();
+    let mut facts = vec![(size(state), Role::Text)];
     if marks > 0 {
-        x = canvas.text(at, x + 2, 0, &format!("{} {marks} marked", canvas.signs.marked), Role::Marked);
+        facts.push((format!("{} {marks} marked", canvas.signs.marked), Role::Marked));
+    }
+    if state.look().is_some_and(|look| look.observation.partial()) {
+        facts.push(("partial".to_owned(), Role::Warning));
     }
     // Whether anything can be written matters more than who manages the fabric.
-    x = canvas.text(at, x + 2, 0, "read-only", Role::Good);
+    facts.push(("read-only".to_owned(), Role::Good));
+    // A long source gives way to what is known of it.
+    let taken: u16 = facts.iter().map(|(text, _)| width(text) + 2).sum();
+    let room = at.width.saturating_sub(x + 1 + taken).max(LEAST);
+    x = canvas.text(at, x + 1, 0, &shortened(&state.source, room, canvas.signs.more), Role::Header);
+    for (text, role) in facts {
+        x = canvas.text(at, x + 2, 0, &text, role);
+    }
     canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
     crumbs(canvas, state);
+}
+
+/// The least that a source gets.
+const LEAST: u16 = 12;
+
+/// Its end tells a file from others, so a long one loses its middle.
+fn shortened(source: &str, room: u16, more: &str) -> String {
+    let (signs, room) = (source.chars().count(), usize::from(room));
+    if signs <= room {
+        return source.to_owned();
+    }
+    let head = room / 3;
+    let tail = room.saturating_sub(head + 1);
+    let begin: String = source.chars().take(head).collect();
+    let end: String = source.chars().skip(signs - tail).collect();
+    format!("{begin}{more}{end}")
 }
 
 /// What sort of source it is, in a word.

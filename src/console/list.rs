@@ -37,7 +37,15 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (false, _) => listing.when_empty().to_owned(),
         };
         headings(canvas, area, listing, &columns(screen, listing, &[], area.width), state);
-        canvas.text(area, 1, 1, &words, Role::Dim);
+        let (words, role) = match &table.problem {
+            Some(problem) => (problem.clone(), Role::Danger),
+            None => (words, Role::Dim),
+        };
+        for (y, line) in
+            (1..area.height).zip(crate::session::wrap(&words, area.width.saturating_sub(2).into()))
+        {
+            canvas.text(area, 1, y, &line, role);
+        }
         return;
     }
     let top = table.top.min(rows.len() - 1);

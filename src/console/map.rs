@@ -13,7 +13,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         0..=3 => (area, Rect { height: 0, ..area }),
         height => (Rect { height: height - 1, ..area }, Rect { y: area.y + height - 1, height: 1, ..area }),
     };
-    legend(canvas, below);
+    let under = state.current().current(&state.known).and_then(|what| state.known.element(what));
+    legend(canvas, below, under.as_deref().unwrap_or_default());
     let table = state.current().table();
     let here = state.current().current(&state.known);
     let per_row = usize::from(area.width.saturating_sub(2) / 2).max(1);
@@ -54,8 +55,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
-/// What the signs say.
-fn legend(canvas: &mut Canvas<'_>, at: Rect) {
+/// What is under the cursor, and what the signs say.
+fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str) {
     let [well, degraded, down, marked] = canvas.signs.map;
     let signs = [
         (well, "well", Role::Good),
@@ -63,7 +64,7 @@ fn legend(canvas: &mut Canvas<'_>, at: Rect) {
         (down, "a link down or marked", Role::LinkDown),
         (marked, "marked", Role::Marked),
     ];
-    let mut x = 0;
+    let mut x = if under.is_empty() { 0 } else { canvas.text(at, 0, 0, under, Role::Text) + 3 };
     for (sign, words, role) in signs {
         x = canvas.text(at, x, 0, sign, role);
         x = canvas.text(at, x + 1, 0, words, Role::Dim) + 3;

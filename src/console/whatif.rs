@@ -13,9 +13,8 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let marks = match known.marks.len() {
         0 => "nothing yet: f marks what the cursor is on, :random 3 draws links".to_owned(),
         count => {
-            let look = known.look.as_ref();
-            let names = look.map(|look| known.marks.elements(look.fabric(), &look.names)).unwrap_or_default();
-            let names: Vec<String> = names.iter().take(3).map(ToString::to_string).collect();
+            let names: Vec<String> =
+                known.marks.iter().take(3).filter_map(|mark| known.element(mark)).collect();
             let more = if count > 3 { format!(" and {} more", count - 3) } else { String::new() };
             format!("{}{more}", names.join(", "))
         }

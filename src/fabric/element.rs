@@ -114,6 +114,19 @@ impl Element {
         }
     }
 
+    /// What somebody means who names an element, or a node by its name alone, or a cable by a node and a port.
+    pub fn find(fabric: &Fabric, names: &Names, text: &str) -> Result<Resolved, ElementError> {
+        let text = text.trim();
+        match (text.parse::<Self>(), split_port(text)) {
+            (Ok(element), _) => element.resolve(fabric, names),
+            (Err(_), Some((name, port))) if names.bearers(text).is_empty() => {
+                Self::Link(name, port).resolve(fabric, names)
+            }
+            (Err(error), _) if text.contains(':') && names.bearers(text).is_empty() => Err(error),
+            (Err(_), _) => one(fabric, names, text, "node", None).map(Resolved::Node),
+        }
+    }
+
     pub fn resolve(&self, fabric: &Fabric, names: &Names) -> Result<Resolved, ElementError> {
         match self {
             Self::Switch(name) => {

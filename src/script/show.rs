@@ -81,7 +81,7 @@ fn indexed(look: &Look) -> Result<Preview, Failure> {
 }
 
 fn users_of(context: &mut Context<'_, '_>, look: &Look, link: &str, rows: &RowArgs) -> Result<(), Failure> {
-    let found = link.parse::<Element>().and_then(|element| element.resolve(look.fabric(), &look.names));
+    let found = Element::find(look.fabric(), &look.names, link);
     let id = match context.among_answers(look, found.map_err(|error| Failure::usage(error.to_string())))? {
         Resolved::Link(id) => Some(id),
         Resolved::Port(port) => look.fabric().port(port).link,

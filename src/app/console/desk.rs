@@ -99,7 +99,7 @@ impl Desk {
                 Effect::Begin { task, job } => self.threads.begin(task, job),
                 Effect::Cancel(task) => self.threads.cancel(task),
                 Effect::Copy(text) => self.screen.copy(&text)?,
-                Effect::Redraw => self.screen.forget()?,
+                Effect::Redraw => self.screen.forget(),
                 Effect::Suspend => self.suspend()?,
                 Effect::Leave => self.exit = Some(Exit::Done),
                 Effect::Interrupt => self.exit = Some(Exit::Interrupted),

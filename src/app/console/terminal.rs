@@ -13,7 +13,6 @@ use crossterm::terminal::{
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
 use super::paint::paint;
 use crate::session::interactive::Size;
@@ -34,13 +33,14 @@ pub fn restore() {
 /// A screen of a terminal and what stands on it.
 pub struct Screen {
     out: BufWriter<Stdout>,
-    shown: Buffer,
+    /// What stands there; `None` where it may be anything.
+    shown: Option<Buffer>,
 }
 
 impl Screen {
     pub fn take() -> io::Result<Self> {
         let out = BufWriter::with_capacity(64 * 1024, io::stdout());
-        let mut screen = Self { out, shown: Buffer::empty(Rect::default()) };
+        let mut screen = Self { out, shown: None };
         screen.enter()?;
         Ok(screen)
     }
@@ -49,14 +49,13 @@ impl Screen {
     pub fn enter(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
         TAKEN.store(true, Ordering::SeqCst);
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)?;
-        self.forget()
+        self.forget();
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
     }
 
     /// What stands there may be anything; the next frame is drawn whole.
-    pub fn forget(&mut self) -> io::Result<()> {
-        self.shown = Buffer::empty(Rect::default());
-        queue!(self.out, Clear(ClearType::All))
+    pub fn forget(&mut self) {
+        self.shown = None;
     }
 
     pub fn size() -> Size {
@@ -69,16 +68,17 @@ impl Screen {
         if !TAKEN.load(Ordering::SeqCst) {
             return Ok(());
         }
-        if self.shown.area != next.area {
-            self.shown = Buffer::empty(next.area);
-            queue!(self.out, Clear(ClearType::All))?;
-        }
-        if self.shown != next {
+        let shown = self.shown.take().filter(|shown| shown.area == next.area);
+        if shown.as_ref() != Some(&next) {
             queue!(self.out, BeginSynchronizedUpdate)?;
-            paint(&mut self.out, &self.shown, &next)?;
+            if shown.is_none() {
+                queue!(self.out, Clear(ClearType::All))?;
+            }
+            let empty = || Buffer::empty(next.area);
+            paint(&mut self.out, &shown.unwrap_or_else(empty), &next)?;
             queue!(self.out, EndSynchronizedUpdate)?;
         }
-        self.shown = next;
+        self.shown = Some(next);
         self.out.flush()
     }
 

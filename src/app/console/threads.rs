@@ -179,5 +179,9 @@ fn write(opening: &Opening, plan: &PlanFor, to: &Path) -> Result<(), String> {
         std::io::ErrorKind::AlreadyExists => "there is such a file; w asks for another name".to_owned(),
         _ => error.to_string(),
     })?;
-    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| error.to_string())
+    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| {
+        // Half a plan would stand in the way of the whole one.
+        let _ = std::fs::remove_file(to);
+        error.to_string()
+    })
 }

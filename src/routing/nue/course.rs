@@ -15,6 +15,9 @@ const ROUNDS: usize = 8;
 /// So many make trees side by side at least, where the order of channels stands.
 const SHARES: usize = 8;
 
+/// Trees that fell back are tried again so many times before the order stands.
+const RESCUES: usize = 3;
+
 /// Layers that tell which escape paths suit the fabric.
 const TRIED: usize = 2;
 
@@ -100,6 +103,15 @@ impl<'n> Course<'n> {
         self.make(pulse);
         self.line_up_hot(usize::MAX);
         self.make(pulse);
+        // What fell back may do without it while the order gives way, and never after.
+        let cold = vec![false; self.net.channels()];
+        for _ in 0..RESCUES {
+            self.layers.par_iter_mut().for_each(|layer| layer.line_up_hot(&cold, usize::MAX));
+            if self.layers.iter().all(|layer| layer.line() == 0) {
+                break;
+            }
+            self.make(pulse);
+        }
     }
 
     /// Makes the other trees, then those again that load hot channels, while that helps.

@@ -140,6 +140,9 @@ pub const ACTIONS: &[Action] = &[
         Vec::new()
     }),
     of("details", &["d"], "Show all of what the cursor is on", |state, _| {
+        if state.screen == ScreenId::Whatif && state.current().current(&state.known).is_none() {
+            return action("enter").map(|enter| (enter.act)(state, "")).unwrap_or_default();
+        }
         state.layer = Some(Layer::Details(Scroll::default()));
         Vec::new()
     })
@@ -176,13 +179,23 @@ pub const ACTIONS: &[Action] = &[
     of("last", &["G", "end"], "The last row", |state, _| step(state, isize::MAX)),
     of("left", &["left", "h"], "Columns to the left", |state, _| columns(state, -1)),
     of("right", &["right", "l"], "Columns to the right", |state, _| columns(state, 1)),
-    of("sort", &["s"], "Sort by the next column", |state, _| sort(state, false)).when(has_list),
+    of("sort", &["s"], "Sort by the next column, or by the one that is named", |state, argument| {
+        match argument.is_empty() {
+            true => sort(state, false),
+            false => sort_by(state, argument),
+        }
+    })
+    .takes("FIELD")
+    .when(has_list),
     of("reverse", &["S"], "Turn the order around", |state, _| sort(state, true)).when(has_list),
     of("mark", &["f"], "Mark as failed, or take the mark away", |state, argument| {
         let what = match argument.is_empty() {
             true => state.current().current(&state.known),
             false => named(state, argument),
         };
+        if what.is_none() && argument.is_empty() {
+            state.say(Severity::Said, "put the cursor on a switch, a host, a port or a cable to mark it");
+        }
         what.map(|what| forward::mark(state, what)).unwrap_or_default()
     })
     .takes("ELEMENT")
@@ -201,7 +214,7 @@ pub const ACTIONS: &[Action] = &[
     of("preview", &["p"], "Let every engine route what is left", |state, argument| {
         match engines_named(argument) {
             Ok(asked) => {
-                state.screen = ScreenId::Whatif;
+                lead_to(state, ScreenId::Whatif);
                 forward::preview(state, &asked)
             }
             Err(problem) => {
@@ -236,7 +249,7 @@ pub const ACTIONS: &[Action] = &[
             state.say(Severity::Said, "put the cursor on a switch, a host or a port to begin a path there");
             return Vec::new();
         };
-        state.screen = ScreenId::Paths;
+        lead_to(state, ScreenId::Paths);
         state.screens.paths.set(Purpose::From, begin, &state.known);
         match argument.split_whitespace().nth(1) {
             Some(end) => state.screens.paths.set(Purpose::To, end.to_owned(), &state.known),
@@ -263,7 +276,7 @@ pub const ACTIONS: &[Action] = &[
             };
             match link {
                 Some(link) => {
-                    state.screen = ScreenId::Paths;
+                    lead_to(state, ScreenId::Paths);
                     state.screens.paths.show_users(link, &state.known);
                 }
                 None => state.say(Severity::Said, "put the cursor on a cable, or on a port that has one"),
@@ -271,7 +284,7 @@ pub const ACTIONS: &[Action] = &[
             Vec::new()
         },
     )
-    .takes("ELEMENT")
+    .takes("NODE[PORT]")
     .when(has_paths),
     of("from", &["b"], "Where the path begins", |state, _| ask(state, Purpose::From)).on(ScreenId::Paths),
     of("to", &["e"], "Where the path ends", |state, _| ask(state, Purpose::To)).on(ScreenId::Paths),
@@ -281,7 +294,7 @@ pub const ACTIONS: &[Action] = &[
         "Copy the command line that shows or does the same",
         |state, _| match equivalent(state) {
             Some(line) => {
-                state.say(Severity::Said, line.clone());
+                state.say(Severity::Said, format!("copied: {line}"));
                 vec![Effect::Copy(line)]
             }
             None => {
@@ -326,6 +339,9 @@ fn has_whole_look(state: &State) -> Result<(), String> {
     has_fabric(state)?;
     match state.loading {
         Loading::Under(_) => Err("the tables are still being read".to_owned()),
+        Loading::Failed(_) if !state.known.tables => {
+            Err("the tables were not read to the end; r looks again".to_owned())
+        }
         _ => Ok(()),
     }
 }
@@ -385,11 +401,20 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         .whatif
         .engine()
         .and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
-    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else { return Vec::new() };
+    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else {
+        state.say(
+            Severity::Warning,
+            "no plan was written: the engine has no routes for what is there now; p asks it",
+        );
+        return Vec::new();
+    };
     let marks = state.known.marks.clone();
     let rest =
         format!("route --engine {}{}{AS_HERE} -o {}", engine.id, state.marks_as_arguments(), quoted(file));
     state.last_line = Some(state.line(&rest));
+    for fault in proposal.report.faults() {
+        state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
+    }
     let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
 }
@@ -401,8 +426,17 @@ fn leave(state: &mut State) -> Vec<Effect> {
 
 /// One step out; false at the top.
 fn go_out(state: &mut State) -> bool {
+    if !state.current().table().filter.is_empty() {
+        set_filter(state, String::new());
+        return true;
+    }
     let (screen, known) = state.current_mut();
-    if screen.out(known) {
+    let stepped = screen.out(known);
+    if let Some(back) = state.came_from.take() {
+        state.screen = back;
+        return true;
+    }
+    if stepped {
         return true;
     }
     let elsewhere = state.screen != ScreenId::Fabric;
@@ -410,7 +444,14 @@ fn go_out(state: &mut State) -> bool {
     elsewhere
 }
 
+/// Leads to a screen that answers a question, and remembers where it was asked.
+fn lead_to(state: &mut State, screen: ScreenId) {
+    state.came_from = Some(state.screen).filter(|from| *from != screen);
+    state.screen = screen;
+}
+
 fn to(state: &mut State, at: usize) -> Vec<Effect> {
+    state.came_from = None;
     if let Some(screen) = SCREENS.get(at) {
         state.screen = screen.id;
     }
@@ -427,8 +468,9 @@ fn view(state: &mut State, forward: bool) -> Vec<Effect> {
 
 fn step(state: &mut State, by: isize) -> Vec<Effect> {
     if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
+        let rows = super::screens::rows_of_page(state);
         let top = &mut state.screens.whatif.top;
-        *top = top.saturating_add_signed(by).min(1000);
+        *top = top.saturating_add_signed(by).min(rows.saturating_sub(1));
         return Vec::new();
     }
     state.current_mut().0.table_mut().step(by);
@@ -442,6 +484,23 @@ fn columns(state: &mut State, by: isize) -> Vec<Effect> {
     Vec::new()
 }
 
+fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
+    let found = state.current().listing(&state.known).and_then(|listing| {
+        let column =
+            (0..listing.column_count()).map(|at| listing.column(at)).find(|column| column.id == field)?;
+        Some((column.id.to_string(), matches!(column.kind, crate::session::Kind::Number)))
+    });
+    let Some(order) = found else {
+        state.say(Severity::Error, format!("this list has no field '{field}'"));
+        return Vec::new();
+    };
+    state.current_mut().0.table_mut().sort = Some(order);
+    let filter = state.current().table().filter.clone();
+    set_filter(state, filter);
+    state.current_mut().0.table_mut().to(0);
+    Vec::new()
+}
+
 fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
     let (screen, known) = state.current_mut();
     let mut table = std::mem::take(screen.table_mut());
@@ -449,6 +508,7 @@ fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
         if reverse { table.reverse(&*listing) } else { table.sort_by_next(&*listing) }
     }
     let order = table.sort.clone();
+    table.to(0);
     *screen.table_mut() = table;
     let said = match order {
         Some((column, true)) => format!("sorted by {column}, largest first"),
@@ -466,7 +526,7 @@ fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
 
 fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
-    let found = text.parse::<Element>().and_then(|element| element.resolve(look.fabric(), &look.names));
+    let found = Element::find(look.fabric(), &look.names, text);
     found.map_err(|error| state.say(Severity::Error, error.to_string())).ok()
 }
 
@@ -494,7 +554,9 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
 fn equivalent(state: &State) -> Option<String> {
     if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
         let marks = state.marks_as_arguments();
-        return Some(state.line(&format!("route --engine {}{marks} -o {}.plan", engine.id, engine.id)));
+        return Some(
+            state.line(&format!("route --engine {}{marks}{AS_HERE} -o {}.plan", engine.id, engine.id)),
+        );
     }
     if state.screen == ScreenId::Whatif {
         let asked: Vec<&str> = state.engines().keys().copied().collect();
@@ -503,6 +565,10 @@ fn equivalent(state: &State) -> Option<String> {
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();
+    // Fields of a list that no command prints are in no line.
+    if !state.current().is_printed() {
+        return Some(line);
+    }
     if !table.filter.is_empty() {
         line.push_str(&format!(" --filter {}", quoted(&table.filter)));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::known::Tier;
-use super::tasks::TaskId;
+use super::tasks::{Needs, TaskId};
 use super::tiers::tiers;
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
@@ -72,9 +72,12 @@ pub enum Outcome {
 }
 
 impl Job {
-    /// Whether it answers a question about the marks as they were.
-    pub fn of_marks(&self) -> bool {
-        matches!(self, Self::Cost { .. } | Self::Propose { .. })
+    pub fn needs(&self) -> Needs {
+        match self {
+            Self::Look | Self::Write { .. } => Needs::Nothing,
+            Self::Arrange { .. } | Self::Index { .. } => Needs::Look,
+            Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
+        }
     }
 
     /// Does it, as far as it needs no process: looks and files are none of its business.

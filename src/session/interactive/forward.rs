@@ -6,7 +6,7 @@ use super::effect::{Effect, Job, Outcome};
 use super::known::Proposed;
 use super::messages::Severity;
 use super::state::{Loading, State};
-use super::tasks::TaskId;
+use super::tasks::{Needs, TaskId};
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine};
 use crate::session::{EngineRow, Look, Preview};
@@ -82,24 +82,33 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     if look.observation.partial() {
         state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
     }
-    // Whoever asked engines before the tables were there meant these tables.
-    let asked: Vec<&'static Engine> = match state.known.look.is_some() && !state.known.tables {
-        true => state.queue.iter().copied().collect(),
-        false => Vec::new(),
-    };
-    let mut effects = let_go(state);
-    let before = state.known.look.replace(look.clone());
-    let same = before.as_ref().is_some_and(|before| before.fabric() == look.fabric());
-    if let Some(before) = before.filter(|_| !same) {
+    let same_fabric = state.look().is_some_and(|before| before.fabric() == look.fabric());
+    let same_tables = state
+        .look()
+        .is_some_and(|before| same_fabric && before.observation.tables == look.observation.tables);
+    // What was worked out for the same fabric and the same tables is as good as new.
+    if same_tables && state.known.tables {
+        state.known.look = Some(look);
+        refresh(state);
+        return next_engine(state);
+    }
+    let waiting = |proposed: &Proposed| !matches!(proposed, Proposed::Done { .. });
+    let asked: Vec<&'static Engine> =
+        ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
+    if state.known.proposed.len() > asked.len() {
+        state.say(Severity::Said, "the fabric or its tables changed: p asks the engines again");
+    }
+    let mut effects = let_go(state, Needs::Look);
+    if let Some(before) = state.known.look.replace(look.clone()).filter(|_| !same_fabric) {
         carry_marks_over(state, &before, &look);
         state.screens.fabric = super::screens::FabricScreen::default();
         state.known.tiers.clear();
     }
-    state.known.tables = look.observation.tables.nodes.values().any(|node| node.lft.is_some());
+    state.known.tables = look.observation.tables.has_forwarding();
     (state.known.paths, state.known.preview) = (None, None);
     state.known.proposals = Arc::default();
     refresh(state);
-    if !same || state.known.tiers.is_empty() {
+    if state.known.tiers.is_empty() {
         effects.push(state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1);
     }
     if state.known.tables {
@@ -129,8 +138,17 @@ fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
 
 /// Lists are made anew from what is known now.
 pub fn refresh(state: &mut State) {
+    let numbers = |look: &Arc<Look>| (Arc::as_ptr(look) as usize, super::screens::Detail::of_fabric(look));
+    let held = state.known.numbers_of;
+    if let Some((of, numbers)) =
+        state.look().filter(|look| Some(Arc::as_ptr(look) as usize) != held).map(numbers)
+    {
+        (state.known.numbers_of, state.known.numbers) = (Some(of), numbers);
+    }
     state.screens.refresh(&state.known);
 }
+
+const COUNTING: &str = "counting lost paths";
 
 /// Counts what the marks cost, in the background.
 fn count(state: &mut State) -> Vec<Effect> {
@@ -138,21 +156,24 @@ fn count(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     };
     let marks = state.known.marks.clone();
-    vec![state.begin("counting lost paths", Job::Cost { look, preview, marks }).1]
+    let earlier: Vec<TaskId> =
+        state.tasks.running().iter().filter(|task| task.title == COUNTING).map(|task| task.id).collect();
+    earlier.into_iter().for_each(|task| drop(state.tasks.end(task)));
+    vec![state.begin(COUNTING, Job::Cost { look, preview, marks }).1]
 }
 
 /// The marks are others now: what was worked out for the old ones is let go, and the loss is counted anew.
 pub fn remarked(state: &mut State) -> Vec<Effect> {
-    let mut effects = let_go(state);
+    let mut effects = let_go(state, Needs::Marks);
     effects.extend(count(state));
     refresh(state);
     effects
 }
 
-/// Drops what was worked out for marks, and ends what works on it.
-fn let_go(state: &mut State) -> Vec<Effect> {
+/// Drops what was worked out for marks, and ends all work that rests on what is another now.
+fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
     let stale: Vec<TaskId> =
-        state.tasks.running().iter().filter(|task| task.of_marks).map(|task| task.id).collect();
+        state.tasks.running().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
     state.queue.clear();
     state.known.cost = None;
     state.known.proposed.clear();
@@ -167,8 +188,9 @@ pub fn mark(state: &mut State, what: Resolved) -> Vec<Effect> {
     if !marked {
         state.known.marks.unmark(what);
     }
+    let again = if state.known.proposed.is_empty() { "" } else { "; p asks the engines again" };
     let verb = if marked { "marked as failed" } else { "no longer marked" };
-    state.say(Severity::Said, format!("{name} is {verb}; nothing is touched in the fabric"));
+    state.say(Severity::Said, format!("{name} is {verb}; nothing is touched in the fabric{again}"));
     remarked(state)
 }
 
@@ -204,18 +226,26 @@ pub fn all_engines() -> Vec<&'static Engine> {
     ENGINES.iter().collect()
 }
 
-/// Ends all work that can be done without, and says what it was.
+/// Ends work that takes long, and says what it was: a look, and what engines make of the marks. The rest is short, or
+/// must not be left half done.
 pub fn cancel_all(state: &mut State) -> Vec<Effect> {
-    let running: Vec<(TaskId, String)> =
-        state.tasks.running().iter().map(|task| (task.id, task.title.clone())).collect();
+    let looking = |task: TaskId| state.loading == Loading::Under(task);
+    let long: Vec<(TaskId, String)> = (state.tasks.running().iter())
+        .filter(|task| task.needs == Needs::Marks || looking(task.id))
+        .map(|task| (task.id, task.title.clone()))
+        .collect();
     let mut effects = Vec::new();
     state.queue.clear();
-    for (task, title) in running {
+    for (task, title) in long {
         state.tasks.end(task);
         effects.push(Effect::Cancel(task));
         state.say(Severity::Warning, format!("cancelled: {title}"));
         if state.loading == Loading::Under(task) {
-            state.loading = Loading::Failed("the look was cancelled; r looks again".to_owned());
+            // A look that was there before stands as it was.
+            state.loading = match state.known.tables {
+                true => Loading::Done,
+                false => Loading::Failed("the look was cancelled; r looks again".to_owned()),
+            };
         }
     }
     state.known.proposed.retain(|_, proposed| matches!(proposed, Proposed::Done { .. }));

@@ -34,6 +34,10 @@ pub struct Tier {
 #[derive(Debug, Default)]
 pub struct Known {
     pub look: Option<Arc<Look>>,
+    /// The numbers of that look, which take a walk over the fabric.
+    pub numbers: Vec<(&'static str, String)>,
+    /// Which look that is.
+    pub numbers_of: Option<usize>,
     /// From the top of the tree to its bottom; of a fabric that is no tree, switches without hosts and with.
     pub tiers: Vec<Tier>,
     /// The paths in force, indexed. `None` without tables, and while it is being made.

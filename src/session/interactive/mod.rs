@@ -40,5 +40,5 @@ pub use screens::{
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;
-pub use tasks::{Task, TaskId, Tasks};
+pub use tasks::{Needs, Task, TaskId, Tasks};
 pub use update::update;

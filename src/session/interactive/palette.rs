@@ -14,7 +14,11 @@ const NAMES: usize = 50;
 /// What a line could be completed to.
 pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
     match purpose {
-        Purpose::From | Purpose::To => named(state, typed, |_, name| name.to_owned()),
+        Purpose::From | Purpose::To => named(state, typed, |what, name| match (what, state.look()) {
+            // A name that several bear would be refused.
+            (Resolved::Node(id), Some(look)) => look.names.unique(look.fabric(), id),
+            _ => name.to_owned(),
+        }),
         Purpose::Command => match typed.trim_start().split_once(char::is_whitespace) {
             None => completions(typed).into_iter().map(of_action).collect(),
             Some((word, rest)) => of_argument(state, word, rest),
@@ -67,7 +71,7 @@ fn named(state: &State, typed: &str, text: impl Fn(Resolved, &str) -> String) ->
     let offer = |(id, name, node): (_, &str, &crate::fabric::Node)| Offer {
         text: text(Resolved::Node(id), name),
         argument: "",
-        about: node.facts.kind.word().to_owned(),
+        about: format!("{} {name}", node.facts.kind.word()),
     };
     begin.into_iter().chain(hold).take(NAMES).map(offer).collect()
 }
@@ -92,9 +96,10 @@ fn fits(action: &Action, word: &str) -> bool {
 pub fn run(state: &mut State, line: &str) -> Vec<Effect> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-    let only = || match completions(line).as_slice() {
-        [only] => Some(*only),
-        _ => None,
+    // What was typed is the beginning of one word, and of one alone.
+    let only = || {
+        let mut begun = ACTIONS.iter().filter(|action| !word.is_empty() && action.id.starts_with(word));
+        begun.next().filter(|_| begun.next().is_none())
     };
     match super::actions::action(word).or_else(only) {
         Some(action) => super::update::carry_out(state, action, rest.trim()),

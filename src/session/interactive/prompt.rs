@@ -45,6 +45,8 @@ pub struct Prompt {
     pub cursor: usize,
     /// What stood there before, for Esc.
     pub before: String,
+    /// What stands there is a suggestion: the first sign that is typed takes its place.
+    pub suggested: bool,
     /// What it could be completed to, the best first.
     pub offers: Vec<Offer>,
     /// Which of them is picked.
@@ -58,7 +60,8 @@ impl Prompt {
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
         let text = text.into();
         let (cursor, before) = (text.chars().count(), text.clone());
-        Self { purpose, cursor, before, text, offers: Vec::new(), picked: None }
+        let suggested = purpose == Purpose::PlanFile && cursor > 0;
+        Self { purpose, cursor, before, text, suggested, offers: Vec::new(), picked: None }
     }
 
     fn byte(&self, place: usize) -> usize {
@@ -66,6 +69,9 @@ impl Prompt {
     }
 
     pub fn insert(&mut self, sign: char) {
+        if std::mem::take(&mut self.suggested) {
+            self.clear();
+        }
         if !sign.is_control() && self.text.len() < LONGEST {
             self.text.insert(self.byte(self.cursor), sign);
             self.cursor += 1;

@@ -11,7 +11,7 @@ use super::layer::Layer;
 use super::messages::{KEPT, Message, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
-use super::tasks::{TaskId, Tasks};
+use super::tasks::{Needs, TaskId, Tasks};
 use crate::routing::{Engine, Request};
 
 /// How the look at the source is going.
@@ -47,6 +47,8 @@ pub struct State {
     pub seed: u64,
     /// The command line that does what was done last.
     pub last_line: Option<String>,
+    /// Where a question led away from; Esc goes back there.
+    pub came_from: Option<ScreenId>,
     pub leaving: bool,
 }
 
@@ -55,7 +57,7 @@ impl State {
     pub fn open(source: impl Into<String>, keymap: Keymap, size: Size) -> (Self, Vec<Effect>) {
         let source = source.into();
         let mut tasks = Tasks::default();
-        let task = tasks.begin(format!("looking at {source}"), false, 0);
+        let task = tasks.begin(format!("looking at {source}"), Needs::Nothing, 0);
         let state = Self {
             size,
             now_ms: 0,
@@ -74,6 +76,7 @@ impl State {
             queue: VecDeque::new(),
             seed: 1,
             last_line: None,
+            came_from: None,
             leaving: false,
         };
         (state, vec![Effect::Begin { task, job: Job::Look }])
@@ -106,7 +109,7 @@ impl State {
 
     /// Begins work behind the screen.
     pub fn begin(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
-        let task = self.tasks.begin(title, job.of_marks(), self.now_ms);
+        let task = self.tasks.begin(title, job.needs(), self.now_ms);
         (task, Effect::Begin { task, job })
     }
 

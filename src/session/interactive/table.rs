@@ -1,6 +1,6 @@
 //! A list under way: what is filtered, how it is sorted, which row the cursor is on and which is the first to be seen.
 
-use crate::session::{Columns, Listing, Query, Selection};
+use crate::session::{Columns, Kind, Listing, Query, Selection};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
@@ -14,7 +14,7 @@ pub struct Table {
     pub top: usize,
     /// The first column to be seen after those that always are.
     pub left: usize,
-    /// Why the filter cannot be read; the rows are then those before it.
+    /// Why the filter or the order cannot be read; the rows are then all there are.
     pub problem: Option<String>,
 }
 
@@ -33,7 +33,11 @@ impl Table {
                 self.selection = selection;
                 self.problem = None;
             }
-            Err(error) => self.problem = Some(error.to_string()),
+            Err(error) => {
+                self.problem = Some(error.to_string());
+                // Rows of an older listing would lead nowhere.
+                self.selection = Query::default().select(listing, Columns::Shown).unwrap_or_default();
+            }
         }
         let again = here.and_then(|row| self.selection.rows.iter().position(|other| *other == row));
         self.cursor = again.unwrap_or(self.cursor);
@@ -85,7 +89,12 @@ impl Table {
             shown.iter().position(|column| listing.column(*column).id.as_ref() == id.as_str())
         });
         let next = shown.get(at.map_or(0, |at| at + 1));
-        self.sort = next.map(|column| (listing.column(*column).id.to_string(), false));
+        // Of numbers the largest matter.
+        let order = |column: &usize| {
+            let about = listing.column(*column);
+            (about.id.to_string(), matches!(about.kind, Kind::Number))
+        };
+        self.sort = next.map(order);
         self.refresh(listing);
     }
 

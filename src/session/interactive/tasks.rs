@@ -4,14 +4,23 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct TaskId(pub u64);
 
+/// What work rests on: without it nothing that comes of it is of use.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Needs {
+    Nothing,
+    /// The look as it is.
+    Look,
+    /// The marks as they are, over the look as it is.
+    Marks,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub id: TaskId,
     /// What it does, for the line of progress.
     pub title: String,
     pub begun_ms: u64,
-    /// What comes of it is of no use once the marks are others.
-    pub of_marks: bool,
+    pub needs: Needs,
     /// Work comes in parts that are counted from nothing each: routes, their certificate, what changes.
     pub part: u64,
     part_begun_ms: u64,
@@ -37,21 +46,12 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    pub fn begin(&mut self, title: impl Into<String>, of_marks: bool, now_ms: u64) -> TaskId {
+    pub fn begin(&mut self, title: impl Into<String>, needs: Needs, now_ms: u64) -> TaskId {
         let id = TaskId(self.next);
         self.next += 1;
         let (part, part_begun_ms) = (1, now_ms);
         let title = title.into();
-        self.running.push(Task {
-            id,
-            title,
-            begun_ms: now_ms,
-            of_marks,
-            part,
-            part_begun_ms,
-            done: 0,
-            of: 0,
-        });
+        self.running.push(Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, done: 0, of: 0 });
         id
     }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn a_task_tells_how_long_it_takes_once_it_can() {
         let mut tasks = Tasks::default();
-        let id = tasks.begin("nue", true, 1000);
+        let id = tasks.begin("nue", Needs::Marks, 1000);
         assert_eq!(tasks.get(id).unwrap().left_ms(9000), None);
         tasks.progress(id, 3, 12, 2000);
         assert_eq!(tasks.get(id).unwrap().left_ms(2000), Some(3000));
@@ -100,6 +100,6 @@ mod tests {
         tasks.progress(id, 1, 5, 3000);
         assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().left_ms(4000)), (2, Some(4000)));
         assert!(tasks.end(id).is_some() && tasks.end(id).is_none());
-        assert_ne!(tasks.begin("next", true, 0), id);
+        assert_ne!(tasks.begin("next", Needs::Nothing, 0), id);
     }
 }

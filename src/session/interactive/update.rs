@@ -9,7 +9,7 @@ use super::layer::{Help, Layer};
 use super::messages::Severity;
 use super::palette;
 use super::prompt::{Prompt, Purpose};
-use super::screens::Detail;
+use super::screens::{Detail, rows_of};
 use super::state::State;
 
 /// Signs of a message that a row of the log shows at least, on a screen of the usual width.
@@ -106,6 +106,10 @@ pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> 
 
 fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
     let Some(prompt) = &mut state.prompt else { return Vec::new() };
+    // Whoever moves in a suggestion means to change it.
+    if key.typed().is_none() {
+        prompt.suggested = false;
+    }
     match key.press {
         Press::Esc => return abandoned(state),
         Press::Enter => return entered(state),
@@ -177,6 +181,7 @@ pub fn set_filter(state: &mut State, text: String) {
         table.refresh(&*listing);
     }
     *screen.table_mut() = table;
+    screen.filtered(known);
 }
 
 fn abandoned(state: &mut State) -> Vec<Effect> {
@@ -200,6 +205,9 @@ fn entered(state: &mut State) -> Vec<Effect> {
         Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
         Purpose::From | Purpose::To => {
             state.screens.paths.set(purpose, text.trim().to_owned(), &state.known);
+            if let Some(problem) = state.screens.paths.problem.clone() {
+                state.say(Severity::Error, problem);
+            }
             if state.screens.paths.to.is_none() {
                 ask(state, Purpose::To, "");
             }
@@ -236,7 +244,8 @@ fn in_layer(state: &mut State, key: Key) -> Vec<Effect> {
         _ => 0,
     };
     let lines = match state.layer {
-        Some(Layer::Details(_)) => Detail::whole(state).map_or(0, |(_, pairs)| pairs.len() + 2),
+        Some(Layer::Details(_)) => Detail::whole(state)
+            .map_or(0, |(_, pairs)| rows_of(state, pairs.iter().map(|(_, text)| text.as_str())) + 2),
         _ => 0,
     };
     match &mut state.layer {

@@ -139,3 +139,82 @@ fn a_path_over_something_marked_says_so() {
     assert_eq!(driver.state.screen, ScreenId::Paths);
     assert!(driver.state.known.marks.iter().all(|mark| matches!(mark, Resolved::Link(_))));
 }
+
+/// A filter that cannot be read shows all rows there are, of the list as it is now.
+#[test]
+fn a_filter_that_cannot_be_read_leads_nowhere_else() {
+    for keys in
+        ["/ \" enter g enter", "tab f j f 3 tab / \" enter f", "2 / efi> enter f", "tab / hosts>x G enter"]
+    {
+        let mut driver = desk("sim:demo");
+        driver.press(keys);
+        let state = &driver.state;
+        let rows = state.current().listing(&state.known).map_or(0, |listing| listing.row_count());
+        assert!(state.current().table().selection.rows.iter().all(|row| *row < rows), "{keys}");
+        super::desk::frame(state, &super::desk::appearance("dark", fabdeck::console::Depth::True));
+    }
+}
+
+/// Whoever looks again and sees the same keeps what was worked out.
+#[test]
+fn a_look_at_the_same_keeps_what_engines_said() {
+    let mut driver = desk("sim:demo");
+    driver.press("tab f : p r e v i e w space u p d n enter");
+    let paths = driver.state.known.paths.clone().unwrap();
+    driver.press("r");
+    assert!(matches!(driver.state.known.proposed["updn"], Proposed::Done { .. }));
+    assert!(Arc::ptr_eq(&paths, driver.state.known.paths.as_ref().unwrap()));
+    assert!(driver.state.known.cost.is_some());
+}
+
+/// What was indexed for an earlier look is not taken for that of the next.
+#[test]
+fn work_on_an_earlier_look_is_let_go() {
+    let (whole, less) = (Arc::new(look("sim:demo")), Arc::new(look("sim:demo,silent=20%,seed=7")));
+    let (mut state, task) = opened();
+    let begun = feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(Ok(whole)) });
+    let index = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: job @ Job::Index { .. } } => Some((*task, job.clone())),
+        _ => None,
+    });
+    let (index, job) = index.expect("paths are indexed");
+    let again = press(&mut state, "r");
+    let Some(Effect::Begin { task, job: Job::Look }) = again.first() else { panic!("{again:?}") };
+    let effects = feed(&mut state, Happening::Finished { task: *task, outcome: Outcome::Looked(Ok(less)) });
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Cancel(task) if *task == index)),
+        "{effects:?}"
+    );
+    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    feed(&mut state, Happening::Finished { task: index, outcome });
+    assert!(state.known.paths.is_none(), "those of the look before");
+}
+
+/// A question leads to a screen, and Esc back to where it was asked.
+#[test]
+fn esc_goes_back_to_where_a_question_was_asked() {
+    let mut driver = desk("sim:demo");
+    driver.press("2 / kind=switch-switch enter j U esc");
+    assert_eq!(driver.state.screen, ScreenId::Links);
+    assert_eq!(driver.state.current().table().filter, "kind=switch-switch");
+    driver.press("esc");
+    assert_eq!((driver.state.screen, driver.state.current().table().filter.as_str()), (ScreenId::Links, ""));
+}
+
+#[test]
+fn the_tree_finds_hosts_and_stands_on_them() {
+    let mut driver = desk("sim:demo");
+    driver.press("/ node17 enter");
+    let state = &driver.state;
+    assert_eq!(state.current().table().selection.rows.len(), 1);
+    let Some(Resolved::Node(id)) = state.current().current(&state.known) else { panic!("a host") };
+    assert_eq!(state.look().unwrap().name(id), "node17 mlx5_0");
+}
+
+/// The name that is offered goes with the first sign of another.
+#[test]
+fn a_suggestion_gives_way() {
+    let mut driver = desk("sim:kary,k=3,n=2");
+    driver.press(":preview space updn enter j w m i n e enter");
+    assert_eq!(driver.written.last().unwrap().0.to_str(), Some("mine"));
+}

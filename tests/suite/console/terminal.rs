@@ -61,6 +61,23 @@ fn a_session_stops_and_goes_on() {
     assert_eq!(session.ended(), 0);
 }
 
+/// The screen of the shell is as it was, whatever was to be drawn when the session ended.
+#[test]
+fn a_redraw_at_the_very_end_wipes_nothing() {
+    for keys in ["\x0cqq", "\x0c\x03"] {
+        let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
+        session.until("spines");
+        session.quiet();
+        let before = session.bytes();
+        session.press(keys);
+        session.ended();
+        session.assert_restored();
+        let sent = session.raw_since(before);
+        let left = sent.windows(8).position(|window| window == b"\x1b[?1049l").expect("the screen is left");
+        assert!(!sent[left..].windows(4).any(|window| window == b"\x1b[2J"), "{}", sent.escape_ascii());
+    }
+}
+
 #[test]
 fn a_storm_of_sizes_ends_in_the_last_one() {
     let mut session = Session::open(&["--source", "sim:demo"], 80, 24);

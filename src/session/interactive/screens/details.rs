@@ -149,3 +149,19 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     }
     lines
 }
+
+/// About how many rows texts take on this screen: enough for a bound of scrolling.
+pub fn rows_of<'t>(state: &State, texts: impl Iterator<Item = &'t str>) -> usize {
+    let width = usize::from(state.size.width.saturating_sub(20)).max(10);
+    texts.map(|text| 1 + text.chars().count() / width).sum()
+}
+
+/// The same of the page of the engine that is open.
+pub fn rows_of_page(state: &State) -> usize {
+    let Some(engine) = state.screens.whatif.page else { return 0 };
+    let Some(proposal) = state.known.proposal(engine) else { return 1 };
+    let report = crate::session::report_lines(&proposal.report);
+    let transition = proposal.transition.lines();
+    let texts = report.iter().chain(&transition).map(|(_, text)| text.as_str());
+    rows_of(state, texts.chain(proposal.remarks.iter().map(String::as_str))) + 4
+}

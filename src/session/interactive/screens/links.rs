@@ -44,11 +44,8 @@ impl Screen for LinksScreen {
         Entered::Nothing("a link has nothing inside; f marks it as failed")
     }
 
-    fn out(&mut self, known: &Known) -> bool {
-        let narrowed = !self.list.table.filter.is_empty();
-        self.list.table.filter.clear();
-        self.list.refresh(known);
-        narrowed
+    fn out(&mut self, _: &Known) -> bool {
+        false
     }
 
     fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {

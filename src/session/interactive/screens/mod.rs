@@ -9,7 +9,7 @@ mod screen;
 mod table_of;
 mod whatif;
 
-pub use details::Detail;
+pub use details::{Detail, rows_of, rows_of_page};
 pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;

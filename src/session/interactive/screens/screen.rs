@@ -57,11 +57,19 @@ pub trait Screen {
     /// The next way of looking at it, or the one before; or why there is no other.
     fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str>;
 
+    /// The filter of its list is another now.
+    fn filtered(&mut self, _known: &Known) {}
+
     /// What is known changed.
     fn refresh(&mut self, known: &Known);
 
     /// The command that shows the same, without the source; `None` where none does.
     fn command(&self, known: &Known) -> Option<String>;
+
+    /// Whether the command's rows have the fields of this list.
+    fn is_printed(&self) -> bool {
+        true
+    }
 
     /// What an empty screen has to say.
     fn when_empty(&self, known: &Known) -> String;

@@ -75,7 +75,7 @@ impl FabricScreen {
     fn make_tree(&mut self, known: &Known) {
         let Some(look) = &known.look else { return };
         let here = self.item();
-        self.tree_rows = rows(known, look, &self.open);
+        self.tree_rows = rows(known, look, &self.open, !self.tree.filter.is_empty());
         let mut tree = std::mem::take(&mut self.tree);
         tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
         self.tree = tree;
@@ -99,8 +99,8 @@ impl FabricScreen {
     }
 
     fn toggle(&mut self, item: TreeItem, known: &Known) -> Entered {
-        if matches!(item, TreeItem::Port(_)) {
-            let peer = known.look.as_deref().and_then(|look| peer_node(look, item.what()?));
+        if let TreeItem::Port(port) = item {
+            let peer = known.look.as_deref().and_then(|look| peer_node(look, Resolved::Port(port)));
             return match peer {
                 Some(node) => {
                     self.go_into(node, known);
@@ -156,10 +156,10 @@ impl Screen for FabricScreen {
         })
     }
 
-    fn what(&self, row: usize, _: &Known) -> Option<Resolved> {
+    fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
         match self.list() {
             Some(list) => list.rows.what(row),
-            None => self.tree_rows.get(row)?.item.what(),
+            None => self.tree_rows.get(row)?.item.what(known.look.as_deref()?),
         }
     }
 
@@ -181,11 +181,6 @@ impl Screen for FabricScreen {
     }
 
     fn out(&mut self, known: &Known) -> bool {
-        if !self.table().filter.is_empty() {
-            self.table_mut().filter.clear();
-            self.refilter(known);
-            return true;
-        }
         if self.inside.pop().is_none() {
             return false;
         }
@@ -193,6 +188,10 @@ impl Screen for FabricScreen {
             self.show_inside(&look, known);
         }
         true
+    }
+
+    fn filtered(&mut self, known: &Known) {
+        self.refilter(known);
     }
 
     fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
@@ -228,7 +227,8 @@ impl Screen for FabricScreen {
     }
 
     fn command(&self, known: &Known) -> Option<String> {
-        let node = self.inside.last().and_then(|node| Some(known.look.as_ref()?.name(*node).to_owned()));
+        let unique = |look: &Look, node: NodeId| look.names.unique(look.fabric(), node);
+        let node = self.inside.last().and_then(|node| Some(unique(known.look.as_ref()?, *node)));
         Some(match (node, self.view) {
             (Some(name), _) => format!(
                 "show ports --filter {}",
@@ -239,7 +239,15 @@ impl Screen for FabricScreen {
         })
     }
 
-    fn when_empty(&self, _: &Known) -> String {
+    fn is_printed(&self) -> bool {
+        self.list().is_some()
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        if known.tiers.is_empty() && known.look.as_ref().is_some_and(|look| look.fabric().switch_count() > 0)
+        {
+            return "the switches are being sorted by rank".to_owned();
+        }
         "the fabric has no switch".to_owned()
     }
 }

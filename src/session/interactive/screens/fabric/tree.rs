@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use crate::fabric::{NodeId, PortId, PortNum, Resolved};
+use crate::fabric::{NodeId, PortId, PortNum, PortState, Resolved};
 use crate::session::interactive::known::{Known, Tier};
 use crate::session::{Column, Kind, Listing, Look, Value, counted};
 
@@ -23,28 +23,36 @@ pub struct TreeRow {
 }
 
 impl TreeItem {
-    pub fn what(self) -> Option<Resolved> {
+    /// A row of a switch's port stands for the host behind it, where there is one.
+    pub fn what(self, look: &Look) -> Option<Resolved> {
         match self {
             Self::Tier(_) => None,
             Self::Node(id) => Some(Resolved::Node(id)),
-            Self::Port(id) => Some(Resolved::Port(id)),
+            Self::Port(id) => Some(host_behind(look, id).map_or(Resolved::Port(id), Resolved::Node)),
         }
     }
 }
 
-/// The rows that can be seen when these items are open.
-pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>) -> Vec<TreeRow> {
+fn host_behind(look: &Look, port: PortId) -> Option<NodeId> {
+    let fabric = look.fabric();
+    let node = fabric.port(fabric.peer(port)?).node;
+    (!fabric.node(node).is_switch()).then_some(node)
+}
+
+/// The rows that can be seen when these items are open; all there are when somebody looks for one.
+pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) -> Vec<TreeRow> {
+    let open = |item: &TreeItem| all || open.contains(item);
     let mut rows = Vec::new();
     for (at, tier) in known.tiers.iter().enumerate() {
         let item = TreeItem::Tier(at);
         rows.push(TreeRow { depth: 0, item });
-        if !open.contains(&item) {
+        if !open(&item) {
             continue;
         }
         for id in &tier.switches {
             let item = TreeItem::Node(*id);
             rows.push(TreeRow { depth: 1, item });
-            if open.contains(&item) {
+            if open(&item) {
                 let ports =
                     look.fabric().ports_of(*id).filter(|(_, port)| port.number != PortNum::MANAGEMENT);
                 rows.extend(ports.map(|(port, _)| TreeRow { depth: 2, item: TreeItem::Port(port) }));
@@ -99,7 +107,10 @@ impl TreeListing<'_> {
             TreeItem::Node(id) => self.look.name(id).to_owned(),
             TreeItem::Port(id) => {
                 let port = self.look.fabric().port(id);
-                let peer = port.peer.map_or_else(|| "no cable".to_owned(), |peer| self.look.port_name(peer));
+                // A port that is up has something behind it, whether that answered or not.
+                let up = port.facts.state.is_some_and(|state| state > PortState::Down);
+                let none = if up { "no answer" } else { "no cable" };
+                let peer = port.peer.map_or_else(|| none.to_owned(), |peer| self.look.port_name(peer));
                 format!("{:>3}  {peer}", port.number.value())
             }
         };
@@ -122,7 +133,7 @@ impl TreeListing<'_> {
 
     fn state(&self, item: TreeItem) -> Option<&'static str> {
         let look = self.look;
-        let what = item.what()?;
+        let what = item.what(look)?;
         if self.known.failed(what) {
             return Some("marked");
         }
@@ -168,6 +179,9 @@ impl Listing for TreeListing<'_> {
             (0, _) => self.name(row).into(),
             (1, TreeItem::Node(id)) => {
                 fabric.port_of(id, PortNum::MANAGEMENT).and_then(|port| fabric.port(port).facts.lid).into()
+            }
+            (1, TreeItem::Port(id)) if host_behind(self.look, id).is_some() => {
+                fabric.peer(id).and_then(|peer| fabric.port(peer).facts.lid).into()
             }
             (2, TreeItem::Node(id)) => self.peers(id, false).into(),
             (3, TreeItem::Node(id)) => self.peers(id, true).into(),

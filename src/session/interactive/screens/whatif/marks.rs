@@ -1,6 +1,7 @@
 //! The marks as rows.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::fabric::Resolved;
@@ -33,10 +34,9 @@ pub struct Marks {
 
 impl Marks {
     pub fn new(known: &Known) -> Self {
-        let alone = |what: Resolved| {
-            let elements = &known.cost.as_ref()?.lost.elements;
-            elements.iter().find(|element| element.what == what).map(|element| element.pairs)
-        };
+        let elements = known.cost.iter().flat_map(|cost| &cost.lost.elements);
+        let pairs: BTreeMap<Resolved, u64> = elements.map(|element| (element.what, element.pairs)).collect();
+        let alone = |what: Resolved| pairs.get(&what).copied();
         let mark = |what| (what, known.element(what).unwrap_or_default(), alone(what));
         Self { marks: known.marks.iter().map(mark).collect() }
     }
