@@ -46,6 +46,10 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             if die % 100 == 1 {
                 driver.happen(Happening::Paste("leaf\u{1b}[31m\n叶".to_owned()));
             }
+            if die % 100 == 2 {
+                // Filters that cannot be read, over lists that change afterwards.
+                driver.press(["/ \" enter", "/ lid> enter", "/ leaf enter"][(die / 100 % 3) as usize]);
+            }
             driver.happen(Happening::Key(key(&mut dice)));
             if die % 16 == 0 {
                 frame(&driver.state, &colours);
