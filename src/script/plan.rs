@@ -93,7 +93,7 @@ pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> 
 /// Says in one line what a plan's findings are.
 pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
     if !plan.findings.is_empty() {
-        context.output.say(&format!("warning: the plan has findings: {}", plan.findings.join("; ")));
+        context.output.say(&format!("warning: the plan of {}: {}", plan.engine, plan.findings.join("; ")));
     }
 }
 
