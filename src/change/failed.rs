@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{Element, Fabric, Faults, Guid, Names, NodeId, PortId, PortNum, Resolved};
+use crate::fabric::{Element, Fabric, Faults, Names, PortId, PortNum, Resolved};
 
 /// An element that was marked as failed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -31,10 +31,10 @@ impl FailedElement {
     fn of(fabric: &Fabric, names: &Names, what: Resolved) -> Self {
         let end = |port: PortId| {
             let port = fabric.port(port);
-            FailedEnd { node: node_key(fabric, port.node), port: Some(port.number.value()) }
+            FailedEnd { node: fabric.node_key(port.node), port: Some(port.number.value()) }
         };
         let ends = match what {
-            Resolved::Node(id) => vec![FailedEnd { node: node_key(fabric, id), port: None }],
+            Resolved::Node(id) => vec![FailedEnd { node: fabric.node_key(id), port: None }],
             Resolved::Port(id) => vec![end(id)],
             Resolved::Link(id) => vec![end(fabric.link(id).a), end(fabric.link(id).b)],
         };
@@ -43,9 +43,9 @@ impl FailedElement {
 
     /// Where it is in a fabric; `None` when it is there no more.
     pub fn find(&self, fabric: &Fabric) -> Option<Resolved> {
-        let port = |end: &FailedEnd| fabric.port_of(node_of(fabric, &end.node)?, PortNum(end.port?));
+        let port = |end: &FailedEnd| fabric.port_of(fabric.node_by_key(&end.node)?, PortNum(end.port?));
         match self.ends.as_slice() {
-            [end] if end.port.is_none() => node_of(fabric, &end.node).map(Resolved::Node),
+            [end] if end.port.is_none() => fabric.node_by_key(&end.node).map(Resolved::Node),
             [end] => port(end).map(Resolved::Port),
             [a, b] => {
                 let (a, b) = (port(a)?, port(b)?);
@@ -57,27 +57,10 @@ impl FailedElement {
     }
 }
 
-/// A node in words: a switch and an adapter in one box may share a GUID.
-pub fn node_key(fabric: &Fabric, id: NodeId) -> String {
-    let node = fabric.node(id);
-    format!("{} {}", node.facts.kind.word(), node.guid())
-}
-
-/// The node of such words.
-pub fn node_of(fabric: &Fabric, key: &str) -> Option<NodeId> {
-    let (kind, guid) = key.split_once(' ')?;
-    let guid = Guid::from_hex(guid).ok()?;
-    let fits = |id: &NodeId| {
-        let node = fabric.node(*id);
-        node.guid() == guid && node.facts.kind.word() == kind
-    };
-    fabric.node_by_guid(guid).filter(fits).or_else(|| fabric.nodes().map(|(id, _)| id).find(fits))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::NameMap;
+    use crate::fabric::{NameMap, NodeId};
     use crate::generate::{Spec, generate};
 
     #[test]
@@ -102,7 +85,7 @@ mod tests {
             ..all[0].clone()
         };
         assert_eq!(gone.find(&fabric), None);
-        let guid = |at| node_key(&fabric, NodeId(at)).replace("switch", "host");
+        let guid = |at| fabric.node_key(NodeId(at)).replace("switch", "host");
         let misnamed = FailedElement { ends: vec![FailedEnd { node: guid(0), port: None }], ..gone };
         assert_eq!(misnamed.find(&fabric), None);
     }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::failed::node_key;
 use super::standing::Standing;
-use crate::fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState, ServiceLevel, Tables};
+use crate::fabric::{NodeId, PortId, PortState, ServiceLevel, Tables};
 
 /// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
 /// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
@@ -69,11 +68,12 @@ impl Change {
 }
 
 impl Fingerprint {
-    pub fn of(fabric: &Fabric, tables: &Tables, manager: Option<Guid>, faults: &Faults) -> Self {
-        let mut print = Self { subnet_manager: manager.map(|guid| guid.to_string()), ..Self::default() };
-        let standing = Standing::new(fabric, faults, manager);
+    pub fn of(standing: &Standing<'_>, tables: &Tables) -> Self {
+        let fabric = standing.fabric;
+        let manager = standing.manager.map(|guid| guid.to_string());
+        let mut print = Self { subnet_manager: manager, ..Self::default() };
         for (id, node) in fabric.nodes().filter(|(id, _)| standing.holds(*id)) {
-            print.nodes.insert(node_key(fabric, id), node_hash(fabric, &standing, id));
+            print.nodes.insert(fabric.node_key(id), node_hash(standing, id));
             if let Some(lft) = tables.lft(id).filter(|_| node.is_switch()) {
                 print.tables.insert(node.guid().to_string(), digits(&blake3::hash(lft.bytes())));
             }
@@ -83,17 +83,9 @@ impl Fingerprint {
     }
 
     /// The same with what switches do with lanes.
-    pub fn with_lanes(
-        mut self,
-        fabric: &Fabric,
-        tables: &Tables,
-        manager: Option<Guid>,
-        faults: &Faults,
-    ) -> Self {
-        let standing = Standing::new(fabric, faults, manager);
-        let switches = fabric.switches().filter(|(id, _)| standing.holds(*id));
-        let prints =
-            switches.map(|(id, node)| (node.guid().to_string(), lanes_of(fabric, &standing, tables, id)));
+    pub fn with_lanes(mut self, standing: &Standing<'_>, tables: &Tables) -> Self {
+        let switches = standing.fabric.switches().filter(|(id, _)| standing.holds(*id));
+        let prints = switches.map(|(id, node)| (node.guid().to_string(), lanes_of(standing, tables, id)));
         self.lanes = prints.collect();
         self.whole = self.hash_of_all();
         self
@@ -174,8 +166,8 @@ fn digits(hash: &blake3::Hash) -> String {
 }
 
 /// What of a node decides over routes: where it is, what is cabled and up, and the LIDs it is reached by.
-fn node_hash(fabric: &Fabric, standing: &Standing<'_>, id: NodeId) -> String {
-    let mut hasher = blake3::Hasher::new();
+fn node_hash(standing: &Standing<'_>, id: NodeId) -> String {
+    let (fabric, mut hasher) = (standing.fabric, blake3::Hasher::new());
     let node = fabric.node(id);
     hasher.update(node.facts.kind.word().as_bytes());
     hasher.update(&[node.facts.port_count]);
@@ -196,7 +188,8 @@ fn node_hash(fabric: &Fabric, standing: &Standing<'_>, id: NodeId) -> String {
     digits(&hasher.finalize())
 }
 
-fn lanes_of(fabric: &Fabric, standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
+fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
+    let fabric = standing.fabric;
     let cabled: Vec<PortId> =
         fabric.ports_of(id).map(|(port, _)| port).filter(|port| standing.peer(*port).is_some()).collect();
     let works = |number| cabled.iter().any(|port| fabric.port(*port).number == number);
@@ -235,7 +228,7 @@ fn lanes_of(fabric: &Fabric, standing: &Standing<'_>, tables: &Tables, id: NodeI
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
+    use crate::fabric::{Fabric, Faults, Guid, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
     use crate::generate::{Spec, generate};
 
     fn fabric(name: &str) -> Fabric {
@@ -251,7 +244,7 @@ mod tests {
         let plain = fabric("kary,k=2,n=2");
         let none = Faults::new();
         let print = |fabric: &Fabric, tables: &Tables, manager| {
-            Fingerprint::of(fabric, tables, Some(Guid(manager)), &none)
+            Fingerprint::of(&Standing::new(fabric, &none, Some(Guid(manager))), tables)
         };
         let mut tables = Tables::default();
         tables.entry(NodeId(0)).lft = Some(Lft::of(vec![255, 1, 2]));
@@ -283,15 +276,17 @@ mod tests {
             faults.mark(Resolved::Link(id));
         });
         assert_eq!(faults.len(), 2);
-        let none = Tables::default();
-        let made = Fingerprint::of(&whole, &none, None, &faults);
-        assert_eq!(words(&made, &Fingerprint::of(&broken, &none, None, &Faults::new())), None);
-        assert!(words(&made, &Fingerprint::of(&whole, &none, None, &Faults::new())).is_some());
+        let (none, unmarked) = (Tables::default(), Faults::new());
+        let print =
+            |fabric: &Fabric, faults: &Faults| Fingerprint::of(&Standing::new(fabric, faults, None), &none);
+        let made = print(&whole, &faults);
+        assert_eq!(words(&made, &print(&broken, &unmarked)), None);
+        assert!(words(&made, &print(&whole, &unmarked)).is_some());
         // A leaf takes its hosts with it.
         let leaf = whole.nodes().find(|(_, node)| !node.is_switch()).unwrap().0;
         let leaf = whole.ports_of(leaf).find_map(|(port, _)| whole.peer(port)).unwrap();
         faults.mark(Resolved::Node(whole.port(leaf).node));
-        let made = Fingerprint::of(&whole, &none, None, &faults);
+        let made = print(&whole, &faults);
         assert_eq!(made.nodes.len(), whole.nodes().len() - 4);
     }
 
@@ -299,9 +294,8 @@ mod tests {
     fn lanes_that_changed_are_named() {
         let fabric = fabric("kary,k=2,n=2");
         let (none, mut tables) = (Faults::new(), Tables::default());
-        let print = |tables: &Tables| {
-            Fingerprint::of(&fabric, tables, None, &none).with_lanes(&fabric, tables, None, &none)
-        };
+        let standing = Standing::new(&fabric, &none, None);
+        let print = |tables: &Tables| Fingerprint::of(&standing, tables).with_lanes(&standing, tables);
         let unknown = print(&tables);
         let to = fabric.ports_of(NodeId(1)).find(|(_, port)| port.link.is_some()).unwrap().1.number;
         tables.entry(NodeId(1)).sl2vl.insert((PortNum(0), to), Sl2Vl::default());

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::fingerprint::Fingerprint;
-use crate::fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Routes, Tables};
+use super::standing::Standing;
+use crate::fabric::{Fabric, Lanes, Lid, NodeId, PortNum, Routes, Tables};
 use crate::routing::Problem;
 use crate::routing::certificate::Mapping;
 
@@ -22,7 +23,8 @@ pub struct PlanLanes {
     pub count: u8,
     /// `one`, `destination` or `pair`.
     pub by: String,
-    /// By destination: two hexadecimal digits for each LID from 0 on. By pair: such a row for each switch, by GUID.
+    /// By destination: two hexadecimal digits for each LID from 0 on. By pair: such a row for each switch that
+    /// the plan is for, by GUID.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -30,7 +32,7 @@ pub struct PlanLanes {
 }
 
 impl PlanLanes {
-    pub fn of(fabric: &Fabric, routes: &Routes) -> Self {
+    pub fn of(standing: &Standing<'_>, routes: &Routes) -> Self {
         let count = routes.lane_count();
         match &routes.lanes {
             Lanes::One => Self { count, by: ONE.into(), ..Self::default() },
@@ -38,7 +40,8 @@ impl PlanLanes {
                 Self { count, by: DESTINATION.into(), destination: Some(hex(lane)), ..Self::default() }
             }
             Lanes::ByPair { lane, .. } => {
-                let rows = lane.chunks(routes.stride().max(1)).zip(fabric.switches());
+                let rows = lane.chunks(routes.stride().max(1)).zip(standing.fabric.switches());
+                let rows = rows.filter(|(_, (id, _))| standing.holds(*id));
                 let pair = rows.map(|(row, (_, node))| (node.guid().to_string(), hex(row))).collect();
                 Self { count, by: PAIR.into(), destination: None, pair }
             }
@@ -94,13 +97,13 @@ impl PlanLanes {
         }
     }
 
-    /// Working switches that do not put the level of each of these lanes on the lane of that number, or have a port
+    /// Switches that they are for and that do not put the level of each of these lanes on the lane of that number, or have a port
     /// without it; `None` where no switch tells its tables.
-    pub fn unmet(&self, fabric: &Fabric, tables: &Tables, faults: &Faults) -> Option<Vec<NodeId>> {
+    pub fn unmet(&self, standing: &Standing<'_>, tables: &Tables) -> Option<Vec<NodeId>> {
         if self.count == 1 {
             return Some(Vec::new());
         }
-        let problem = Problem::new(fabric, faults);
+        let problem = Problem::new(standing.fabric, standing.faults);
         let mapping = Mapping::new(&problem, tables);
         let wrong = |switch: &u32| {
             let channels = &problem.graph.channels()[problem.graph.leaving(*switch)];
@@ -116,7 +119,8 @@ impl PlanLanes {
                 !hop.passes || (hop.told && hop.lane != level)
             })
         };
-        mapping.any().then(|| problem.switches().filter(wrong).map(NodeId).collect())
+        let held = problem.switches().filter(|switch| standing.holds(NodeId(*switch)));
+        mapping.any().then(|| held.filter(wrong).map(NodeId).collect())
     }
 
     /// `4 by destination`.
@@ -149,7 +153,7 @@ pub(super) fn bytes(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Lane, ServiceLevel, Sl2Vl};
+    use crate::fabric::{Faults, Lane, ServiceLevel, Sl2Vl};
     use crate::generate::{Spec, generate};
     use crate::routing::{NoPulse, Request, engine};
 
@@ -158,11 +162,12 @@ mod tests {
         let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
         let problem = Problem::new(&fabric, &faults);
-        let print = Fingerprint::of(&fabric, &Tables::default(), None, &faults);
+        let standing = Standing::new(&fabric, &faults, None);
+        let print = Fingerprint::of(&standing, &Tables::default());
         for (id, by) in [("minhop", ONE), ("nue", DESTINATION), ("dfsssp", PAIR)] {
             let request = Request { lanes: 4, ..Request::default() };
             let routes = (engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes;
-            let lanes = PlanLanes::of(&fabric, &routes);
+            let lanes = PlanLanes::of(&standing, &routes);
             assert_eq!((lanes.by.as_str(), lanes.fault(&print)), (by, None), "{id}");
             assert_eq!(lanes.lanes(&fabric, routes.stride()), routes.lanes, "{id}");
             let wrong = [
@@ -186,8 +191,9 @@ mod tests {
     fn switches_that_put_levels_elsewhere_are_found() {
         let fabric = generate(&"torus,dims=4x4".parse::<Spec>().unwrap()).unwrap().fabric;
         let faults = Faults::default();
+        let standing = Standing::new(&fabric, &faults, None);
         let two = PlanLanes { count: 2, by: DESTINATION.into(), ..PlanLanes::default() };
-        assert_eq!(two.unmet(&fabric, &Tables::default(), &faults), None);
+        assert_eq!(two.unmet(&standing, &Tables::default()), None);
         let mut own = Sl2Vl::default();
         own.set(ServiceLevel::new(1).unwrap(), Lane::new(1).unwrap());
         let mut tables = Tables::default();
@@ -196,11 +202,11 @@ mod tests {
             let all = ports.iter().flat_map(|from| ports.iter().map(|to| ((*from, *to), own)));
             tables.entry(id).sl2vl = all.collect();
         }
-        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(Vec::new()));
+        assert_eq!(two.unmet(&standing, &tables), Some(Vec::new()));
         let rows = &mut tables.entry(NodeId(5)).sl2vl;
         rows.values_mut().for_each(|row| *row = Sl2Vl::default());
-        assert_eq!(two.unmet(&fabric, &tables, &faults), Some(vec![NodeId(5)]));
-        assert_eq!(PlanLanes { count: 1, ..two }.unmet(&fabric, &tables, &faults), Some(Vec::new()));
+        assert_eq!(two.unmet(&standing, &tables), Some(vec![NodeId(5)]));
+        assert_eq!(PlanLanes { count: 1, ..two }.unmet(&standing, &tables), Some(Vec::new()));
     }
 
     #[test]

@@ -9,9 +9,10 @@ mod standing;
 mod transition;
 mod writes;
 
-pub use failed::{FailedElement, FailedEnd, node_key, node_of};
+pub use failed::{FailedElement, FailedEnd};
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use lanes::PlanLanes;
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
+pub use standing::Standing;
 pub use transition::TransitionReport;
 pub use writes::{BlockWrite, PlanError, writes};

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::essence::essence;
-use super::failed::{FailedElement, node_key, node_of};
+use super::failed::FailedElement;
 use super::fingerprint::{Change, Fingerprint};
 use super::lanes::{self, PlanLanes};
+use super::standing::Standing;
 use super::transition::TransitionReport;
 use super::writes::BlockWrite;
 use crate::fabric::{BLOCK_LIDS, Fabric, Faults, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Routes, Tables};
@@ -39,6 +40,9 @@ pub struct Plan {
     pub certificate: Value,
     pub impact: Value,
     pub transition: TransitionReport,
+    /// What an operator should know before it is applied, each in a few words.
+    #[serde(default)]
+    pub findings: Vec<String>,
     /// In the order in which they are written.
     pub writes: Vec<BlockWrite>,
     /// Over all of the above as the file has it, its layout left out.
@@ -51,10 +55,6 @@ pub struct Plan {
 pub struct Scope {
     /// Paths from and to switches count too.
     pub switches: bool,
-    /// Partitions with members, where only pairs that share one count; `None`: all talk to all.
-    pub partitions: Option<u64>,
-    /// The most lanes that the engine was given.
-    pub most_lanes: u8,
 }
 
 /// An entry that is not what a plan found there.
@@ -157,10 +157,11 @@ impl Plan {
     /// The first thing that is different in a fabric from what the plan was made for.
     pub fn stale(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Option<Change> {
         let faults = self.faults(fabric);
-        let now = Fingerprint::of(fabric, tables, manager, &faults);
+        let standing = Standing::new(fabric, &faults, manager);
+        let now = Fingerprint::of(&standing, tables);
         let now = match self.fingerprint.lanes.is_empty() {
             true => now,
-            false => now.with_lanes(fabric, tables, manager, &faults),
+            false => now.with_lanes(&standing, tables),
         };
         self.fingerprint.first_difference(&now)
     }
@@ -178,7 +179,7 @@ impl Plan {
         let mut drift = Drift::default();
         let mut last = None;
         for write in &self.writes {
-            let Some(id) = node_of(fabric, &format!("switch {}", write.switch)) else { continue };
+            let Some(id) = write.switch(fabric) else { continue };
             let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&write.block));
             let Some(lft) = held.and_then(|held| held.lft.as_ref()) else { continue };
             for (offset, old) in block(&write.old).into_iter().flatten().enumerate() {
@@ -198,29 +199,11 @@ impl Plan {
         drift
     }
 
-    /// What an operator should know before it is applied: what its certificate and its transition find fault with.
-    pub fn findings(&self) -> Vec<String> {
-        let certificate = &self.certificate;
-        let count = |value: &Value| value.as_u64().unwrap_or(0);
-        let lost =
-            count(&certificate["unreachable"]).saturating_sub(count(&certificate["by_cause"]["cut_off"]));
-        let (loops, limited) = (count(&certificate["loops"]), count(&certificate["limited_paths"]));
-        let deadlock = certificate["deadlock_free"] == Value::Bool(false);
-        let all = [
-            (lost > 0, format!("{lost} pairs that cables connect have no path")),
-            (loops > 0, format!("{loops} loops")),
-            (deadlock, "its paths can deadlock".to_owned()),
-            (limited > 0, format!("{limited} paths end at a port without their lane")),
-            (self.transition.safe == Some(false), "it is not safe while traffic flows".to_owned()),
-        ];
-        all.into_iter().filter(|(found, _)| *found).map(|(_, words)| words).collect()
-    }
-
     /// What the nodes of a fabric are called, for a plan of it; a name that says no more than the GUID is left out.
     pub fn names_of(fabric: &Fabric, name: &dyn Fn(NodeId) -> String) -> BTreeMap<String, String> {
         let told = fabric.nodes().map(|(id, node)| (id, node.guid().to_string(), name(id)));
         let told = told.filter(|(_, guid, name)| guid != name);
-        told.map(|(id, _, name)| (node_key(fabric, id), name)).collect()
+        told.map(|(id, _, name)| (fabric.node_key(id), name)).collect()
     }
 
     /// The routes after the plan, on its lanes.
@@ -232,18 +215,27 @@ impl Plan {
 
     /// The tables after the plan, from those before it.
     pub fn outcome(&self, fabric: &Fabric, tables: &Tables) -> Tables {
-        let mut after = tables.clone();
+        self.with_blocks(fabric, tables, |write| &write.new)
+    }
+
+    /// Whether all that it writes stands there, and all else is as it was before.
+    pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
+        let before = || self.with_blocks(fabric, tables, |write| &write.old);
+        self.outcome(fabric, tables) == *tables && self.stale(fabric, &before(), manager).is_none()
+    }
+
+    fn with_blocks(&self, fabric: &Fabric, tables: &Tables, text: fn(&BlockWrite) -> &str) -> Tables {
+        let mut with = tables.clone();
         for write in &self.writes {
-            let guid = crate::fabric::Guid::from_hex(&write.switch).ok();
-            let Some(id) = guid.and_then(|guid| fabric.node_by_guid(guid)) else { continue };
-            let lft = after.entry(id).lft.get_or_insert_with(Lft::new);
-            for (offset, port) in block(&write.new).into_iter().flatten().enumerate() {
+            let Some(id) = write.switch(fabric) else { continue };
+            let lft = with.entry(id).lft.get_or_insert_with(Lft::new);
+            for (offset, port) in block(text(write)).into_iter().flatten().enumerate() {
                 let lid = u32::from(write.block) * u32::from(BLOCK_LIDS) + offset as u32;
                 let Some(lid) = Lid::new(lid) else { continue };
                 lft.set(lid, (port != NO_PATH).then_some(PortNum(port)));
             }
         }
-        after
+        with
     }
 }
 
@@ -270,6 +262,7 @@ mod tests {
         let problem = Problem::new(&fabric, &faults);
         let routes =
             (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let standing = Standing::new(&fabric, &faults, None);
         let plan = Plan {
             schema: SCHEMA.into(),
             source: "x".into(),
@@ -279,13 +272,14 @@ mod tests {
             scope: Scope::default(),
             created: None,
             author: None,
-            fingerprint: Fingerprint::of(&fabric, &tables, None, &Faults::default()),
+            fingerprint: Fingerprint::of(&standing, &tables),
             names: Plan::names_of(&fabric, &|id| format!("node{}", id.0)),
-            lanes: PlanLanes::of(&fabric, &routes),
+            lanes: PlanLanes::of(&standing, &routes),
             certificate: Value::Null,
             impact: Value::Null,
             transition: TransitionReport::default(),
-            writes: writes(&fabric, &tables, &routes, |_| true).unwrap(),
+            findings: Vec::new(),
+            writes: writes(&standing, &tables, &routes, &|_| String::new()).unwrap(),
             hash: String::new(),
         };
         (fabric, tables, routes, plan)
@@ -302,6 +296,11 @@ mod tests {
             assert_eq!(after.lft(id), Some(&routes.lft(id.0)));
         }
         assert_ne!(after.lft(NodeId(0)), tables.lft(NodeId(0)));
+        assert!(plan.is_applied(&fabric, &after, None) && !plan.is_applied(&fabric, &tables, None));
+        assert!(!plan.is_applied(&fabric, &after, Some(Guid(7))), "another manager");
+        let mut other = after.clone();
+        other.entry(NodeId(1)).lft.get_or_insert_default().set(Lid::new(99).unwrap(), Some(PortNum(1)));
+        assert!(!plan.is_applied(&fabric, &other, None), "something else has changed as well");
     }
 
     #[test]

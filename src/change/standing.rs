@@ -1,16 +1,19 @@
-//! What of a fabric still stands once the marked elements are gone: its largest part, of equal ones the manager's.
+//! What of a fabric still stands once the marked elements are gone: its largest part, of equal ones the manager's. A plan
+//! is for that and for nothing else.
 
 use crate::fabric::{Fabric, Faults, Guid, NodeId, PortId, PortState};
 
-pub(super) struct Standing<'a> {
-    fabric: &'a Fabric,
-    faults: &'a Faults,
+#[derive(Debug)]
+pub struct Standing<'a> {
+    pub(super) fabric: &'a Fabric,
+    pub(super) manager: Option<Guid>,
+    pub(super) faults: &'a Faults,
     holds: Vec<bool>,
 }
 
 impl<'a> Standing<'a> {
-    pub(super) fn new(fabric: &'a Fabric, faults: &'a Faults, manager: Option<Guid>) -> Self {
-        let mut standing = Self { fabric, faults, holds: Vec::new() };
+    pub fn new(fabric: &'a Fabric, faults: &'a Faults, manager: Option<Guid>) -> Self {
+        let mut standing = Self { fabric, manager, faults, holds: Vec::new() };
         let (part, sizes) = standing.parts();
         let port = manager.and_then(|guid| fabric.port_by_guid(guid)).map(|port| fabric.port(port).node);
         let seat = port.or_else(|| manager.and_then(|guid| fabric.node_by_guid(guid)));
@@ -47,7 +50,9 @@ impl<'a> Standing<'a> {
         (part, sizes)
     }
 
-    pub(super) fn holds(&self, id: NodeId) -> bool {
+    /// Whether a plan is for this node: it decides what is written, which lanes are told, what the fingerprint covers and
+    /// what counts as changed.
+    pub fn holds(&self, id: NodeId) -> bool {
         self.holds.get(id.index()) == Some(&true)
     }
 

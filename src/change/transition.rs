@@ -26,12 +26,30 @@ pub struct TransitionReport {
 
 impl TransitionReport {
     /// In half a sentence.
-    pub fn word(&self) -> &'static str {
-        match self.safe {
+    pub fn word(&self) -> String {
+        let verdict = match self.safe {
             Some(true) => "safe while traffic flows",
             Some(false) => "not safe while traffic flows",
             None => "whether it is safe while traffic flows is not known",
+        };
+        format!("{verdict}{}", self.resting())
+    }
+
+    /// What a verdict takes for granted of the lanes of the old paths, where that is less than all switches or the
+    /// records of all pairs say.
+    fn resting(&self) -> String {
+        let told = ["SL2VL tables", "path records, every pair"].contains(&self.old_lanes.as_str());
+        if told || self.old_lanes.starts_with("unknown") || self.safe.is_none() {
+            return String::new();
         }
+        let rests = match self.old_lanes.as_str() {
+            "one" => "if all packets are on service level 0, as was said",
+            "path records, sampled" => "as far as sampled path records tell the lanes of the old paths",
+            "assumed" => "if the old paths are those that are assumed",
+            "plan" => "if the old paths are on the lanes of the plan",
+            other => return format!(", by lanes of the old paths from: {other}"),
+        };
+        format!(", {rests}")
     }
 
     /// Whether the old paths close the circle by themselves, so that it is there before anything is written.
@@ -43,15 +61,16 @@ impl TransitionReport {
     pub fn lines(&self) -> Vec<(&'static str, String)> {
         let channels = self.cycle.as_deref().unwrap_or_default();
         let waiting = channels.len();
+        let resting = self.resting();
         let verdict = match (self.safe, self.cycle_lane) {
             (Some(true), _) => {
-                "safe while traffic flows: old and new paths together have no circle".to_owned()
+                format!("safe while traffic flows: old and new paths together have no circle{resting}")
             }
             (Some(false), lane) => {
                 let lane = lane.unwrap_or(0);
                 let why = if self.is_old() { ", by the old paths alone" } else { "" };
                 format!(
-                    "not safe while traffic flows: {waiting} channels of lane {lane} wait for each other{why}; drain first"
+                    "not safe while traffic flows: {waiting} channels of lane {lane} wait for each other{why}{resting}; drain first"
                 )
             }
             (None, _) => {
@@ -87,7 +106,19 @@ mod tests {
         mixed.cycle_paths = Some(vec!["old path".into(), "new path".into()]);
         assert!(!mixed.lines()[0].1.contains("alone"));
         assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
-        assert!(told(Some(true), None).lines()[0].1.starts_with("safe"));
+        assert!(told(Some(true), None).lines()[0].1.ends_with("no circle"));
+        let rests = |old_lanes: &str| {
+            TransitionReport { old_lanes: old_lanes.into(), ..told(Some(true), None) }.lines().remove(0).1
+        };
+        for (old, words) in [("one", "level 0"), ("path records, sampled", "sampled"), ("assumed", "assumed")]
+        {
+            assert!(rests(old).contains(words), "{old}: {}", rests(old));
+            let unsafe_now = TransitionReport { old_lanes: old.into(), ..told(Some(false), Some("x")) };
+            assert!(unsafe_now.lines()[0].1.contains(words) && unsafe_now.word().contains(words), "{old}");
+        }
+        for old in ["SL2VL tables", "path records, every pair"] {
+            assert!(rests(old).ends_with("no circle"), "{old}");
+        }
         assert!(told(None, None).lines()[0].1.ends_with("not read"));
         assert!(told(None, Some("x")).lines()[0].1.contains("not read, and 1 channels wait"));
     }

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{BLOCK_LIDS, Fabric, Lft, NodeId, Routes, Tables, block_of};
+use super::standing::Standing;
+use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lft, NodeId, NodeKind, Routes, Tables, block_of};
 
 /// One block of 64 LIDs of one switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -13,6 +14,13 @@ pub struct BlockWrite {
     /// 64 ports as 128 hexadecimal digits.
     pub old: String,
     pub new: String,
+}
+
+impl BlockWrite {
+    /// The switch that it is for, where a fabric has it.
+    pub fn switch(&self, fabric: &Fabric) -> Option<NodeId> {
+        fabric.node_of(NodeKind::Switch, Guid::from_hex(&self.switch).ok()?)
+    }
 }
 
 /// Why nothing can be planned.
@@ -27,20 +35,21 @@ pub enum PlanError {
     Unread { switch: String, block: u16 },
 }
 
-/// In the order of the switches, then of the blocks. Blocks that stay as they are stand in no plan; a switch for which
-/// `alive` is false is left alone.
+/// In the order of the switches, then of the blocks. Blocks that stay as they are stand in no plan; what does not stand
+/// is left alone. Errors call a switch by its name.
 pub fn writes(
-    fabric: &Fabric,
+    standing: &Standing<'_>,
     tables: &Tables,
     routes: &Routes,
-    alive: impl Fn(u32) -> bool,
+    name: &dyn Fn(NodeId) -> String,
 ) -> Result<Vec<BlockWrite>, PlanError> {
     let mut writes = Vec::new();
-    for (id, node) in fabric.switches().filter(|(id, _)| alive(id.0)) {
+    for (id, node) in standing.fabric.switches().filter(|(id, _)| standing.holds(*id)) {
         let switch = node.guid().to_string();
+        let called = || format!("{} ({switch})", name(id));
         let held = tables.nodes.get(&id).filter(|held| held.lft.is_some());
         let Some(lft) = held.and_then(|held| held.lft.as_ref()) else {
-            return Err(PlanError::NoTable { switch });
+            return Err(PlanError::NoTable { switch: called() });
         };
         let new = routes.row(id.0);
         for block in 0..blocks(lft, new) {
@@ -49,7 +58,7 @@ pub fn writes(
                 continue;
             }
             if unread(tables, id, block) {
-                return Err(PlanError::Unread { switch, block });
+                return Err(PlanError::Unread { switch: called(), block });
             }
             writes.push(BlockWrite { switch: switch.clone(), block, old: hex(&old), new: hex(&new) });
         }
@@ -72,7 +81,7 @@ fn hex(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Faults, Lid, PortNum};
+    use crate::fabric::{Faults, Lid, PortNum, Resolved};
     use crate::generate::{Spec, generate};
     use crate::routing::{NoPulse, Problem, Request, engine};
 
@@ -87,19 +96,26 @@ mod tests {
         for (id, _) in fabric.switches() {
             tables.entry(id).lft = Some(routes.lft(id.0));
         }
-        let alive = |_| true;
-        assert_eq!(writes(&fabric, &tables, &routes, alive), Ok(Vec::new()));
+        let standing = Standing::new(&fabric, &faults, None);
+        let writes = |tables: &Tables, routes: &Routes| {
+            super::writes(&standing, tables, routes, &|id| format!("node{}", id.0))
+        };
+        assert_eq!(writes(&tables, &routes), Ok(Vec::new()));
         let mut other = routes.clone();
         other.set(2, Lid::new(1).unwrap(), Some(PortNum(1)));
         other.set(2, Lid::new(2).unwrap(), None);
-        let changed = writes(&fabric, &tables, &other, alive).unwrap();
+        let changed = writes(&tables, &other).unwrap();
         assert_eq!((changed.len(), changed[0].block), (1, 0));
         assert_eq!(changed[0].switch, fabric.node(NodeId(2)).guid().to_string());
         assert_eq!((changed[0].old.len(), &changed[0].new[2..6]), (128, "01ff"));
         tables.entry(NodeId(2)).unread.insert(0);
-        assert!(matches!(writes(&fabric, &tables, &other, alive), Err(PlanError::Unread { block: 0, .. })));
+        assert!(matches!(writes(&tables, &other), Err(PlanError::Unread { block: 0, .. })));
         tables.entry(NodeId(1)).lft = None;
-        assert!(matches!(writes(&fabric, &tables, &other, alive), Err(PlanError::NoTable { .. })));
-        assert_eq!(writes(&fabric, &tables, &routes, |switch| switch != 1), Ok(Vec::new()));
+        let missing = writes(&tables, &other).unwrap_err().to_string();
+        assert!(missing.contains("of node1 (0x"), "{missing}");
+        let mut faults = Faults::default();
+        faults.mark(Resolved::Node(NodeId(1)));
+        let standing = Standing::new(&fabric, &faults, None);
+        assert_eq!(super::writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
     }
 }

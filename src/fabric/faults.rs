@@ -56,14 +56,15 @@ impl Faults {
             || self.port_failed(fabric, link.b)
     }
 
-    /// The same marks in another look at the fabric, by GUID and port; and those that are not there any more.
+    /// The same marks in another look at the fabric, by kind, GUID and port; and those that are not there any more.
     pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<Resolved>) {
+        let node = |id: NodeId| to.node_of(from.node(id).facts.kind, from.node(id).guid());
         let port = |id: PortId| {
             let port = from.port(id);
-            to.port_of(to.node_by_guid(from.node(port.node).guid())?, port.number)
+            to.port_of(node(port.node)?, port.number)
         };
         let again = |what: Resolved| match what {
-            Resolved::Node(id) => to.node_by_guid(from.node(id).guid()).map(Resolved::Node),
+            Resolved::Node(id) => node(id).map(Resolved::Node),
             Resolved::Port(id) => port(id).map(Resolved::Port),
             Resolved::Link(id) => {
                 let link = from.link(id);

@@ -11,6 +11,8 @@ pub enum NodeKind {
 }
 
 impl NodeKind {
+    pub const ALL: [Self; 3] = [Self::Switch, Self::ChannelAdapter, Self::Router];
+
     pub fn word(self) -> &'static str {
         match self {
             Self::Switch => "switch",

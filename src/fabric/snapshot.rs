@@ -165,8 +165,30 @@ impl Fabric {
         self.port(id).peer
     }
 
+    /// The first node with a GUID. A switch and an adapter in one box may share theirs: where the kind is known,
+    /// [`Self::node_of`] tells them apart.
     pub fn node_by_guid(&self, guid: Guid) -> Option<NodeId> {
         self.by_guid.get(&guid).copied()
+    }
+
+    /// The node of a kind with a GUID: the two identify it.
+    pub fn node_of(&self, kind: NodeKind, guid: Guid) -> Option<NodeId> {
+        let at =
+            self.nodes.binary_search_by_key(&(kind, guid), |node| (node.facts.kind, node.guid())).ok()?;
+        Some(NodeId(at as u32))
+    }
+
+    /// What identifies a node, in words: `switch 0x0000000000000001`.
+    pub fn node_key(&self, id: NodeId) -> String {
+        let node = self.node(id);
+        format!("{} {}", node.facts.kind.word(), node.guid())
+    }
+
+    /// The node of such words.
+    pub fn node_by_key(&self, key: &str) -> Option<NodeId> {
+        let (word, guid) = key.split_once(' ')?;
+        let kind = NodeKind::ALL.into_iter().find(|kind| kind.word() == word)?;
+        self.node_of(kind, Guid::from_hex(guid).ok()?)
     }
 
     pub fn port_by_guid(&self, guid: Guid) -> Option<PortId> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
-use crate::session::{Look, Stale, ahead, assume, counted, failed, judge, stale};
+use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge};
 
 use super::args::PlanAction;
 use super::context::Context;
@@ -54,6 +54,11 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     });
     let failed: Vec<&str> = plan.failed.iter().map(|failed| failed.element.as_str()).collect();
     let pairs = if plan.scope.switches { "paths of switches too" } else { "paths between terminals" };
+    let deadlock = match plan.certificate["deadlock_free"].as_bool() {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not known",
+    };
     let told = vec![
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
@@ -63,27 +68,32 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("lanes", plan.lanes.summary()),
         ("judged over", pairs.to_owned()),
         ("unreachable", number(&plan.certificate["unreachable"])),
-        ("deadlock free", plan.certificate["deadlock_free"].to_string()),
+        ("deadlock free", deadlock.to_owned()),
         ("moved pairs", number(&plan.impact["moved_pairs"])),
         ("changes", changes(plan)),
     ];
-    assumed.into_iter().chain(told).chain(plan.transition.lines()).collect()
+    let found = finding_lines(&plan.findings);
+    assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
+}
+
+fn finding_lines(findings: &[String]) -> impl Iterator<Item = (&'static str, String)> {
+    findings.iter().map(|found| ("finding", found.clone()))
 }
 
 /// A plan for another fabric, or another state of it, says nothing about this one.
-pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<(), Failure> {
-    let Some(stale) = stale(look, plan) else { return Ok(()) };
+pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
+    let fit = fit(look, plan);
+    let Some(stale) = fit.stale() else { return Ok(fit) };
     context.conclude(look);
     let what =
         format!("FD-7932: the plan is stale: {}; make it again for the fabric as it is", stale.words());
     Err(Failure::new(Exit::Stale, what))
 }
 
-/// Says in one line what a plan's certificate and transition find fault with.
+/// Says in one line what a plan's findings are.
 pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
-    let found = plan.findings();
-    if !found.is_empty() {
-        context.output.say(&format!("warning: the plan has findings: {}", found.join("; ")));
+    if !plan.findings.is_empty() {
+        context.output.say(&format!("warning: the plan of {}: {}", plan.engine, plan.findings.join("; ")));
     }
 }
 
@@ -102,32 +112,54 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
     let lanes = !plan.fingerprint.lanes.is_empty();
     let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
-    refuse_stale(context, &look, &plan)?;
-    let report = judge(&look, &plan, switches)?;
+    let fit = refuse_stale(context, &look, &plan)?;
+    let judged = judge(&look, &plan, &fit, switches)?;
     let failed = failed(&look, &plan);
     if context.output.json {
         let mut object = context.object("plan-check", &look)?;
         object.field("stale", &false)?;
+        object.field("applied", &(fit == Fit::Applied))?;
         object.field("failed", &failed)?;
-        object.field("scope", &Scope { switches: switches || plan.scope.switches, ..plan.scope })?;
-        object.field("transition", &plan.transition)?;
-        object.fields(&report)?;
+        object.field("scope", &Scope { switches: switches || plan.scope.switches })?;
+        object.field("unmet_switches", &judged.unmet)?;
+        object.field("transition", &judged.transition)?;
+        object.field("findings", &judged.findings)?;
+        object.fields(&judged.report)?;
         object.end()?;
     } else {
-        let mut pairs = vec![("stale", "no: the fabric is as it was".to_owned())];
+        let mut pairs = vec![("stale", fit.words())];
         pairs.extend(super::check::assumed(&look));
         pairs.extend(failed.iter().map(|failed| {
             let there = if failed.found { "there still, and left alone" } else { "gone" };
             ("failed", format!("{}: {there}", failed.element))
         }));
-        pairs.push(("lanes", plan.lanes.summary()));
-        pairs.extend(crate::session::report_lines(&report));
-        pairs.extend(plan.transition.lines());
+        pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
+        pairs.extend(such_as(judged.unmet.as_deref().unwrap_or_default()));
+        pairs.extend(crate::session::report_lines(&judged.report));
+        pairs.extend(judged.transition.lines());
+        pairs.extend(finding_lines(&judged.findings));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);
-    let unsafe_live = plan.transition.safe == Some(false);
-    Ok(if report.findings() || unsafe_live { Exit::Findings } else { concluded })
+    Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// The first of some names.
+fn such_as(names: &[String]) -> impl Iterator<Item = (&'static str, String)> {
+    names.iter().take(10).map(|name| ("  such as", name.clone()))
+}
+
+/// The lanes of a plan, and which switches they wait for.
+fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
+    let summary = plan.lanes.summary();
+    match unmet {
+        _ if plan.lanes.count == 1 => summary,
+        None => format!("{summary}; no switch tells what it does with levels"),
+        Some(unmet) => {
+            let switches = counted(unmet.len(), "switch does not put", "switches do not put");
+            format!("{summary}; {switches} each level on the lane of its number")
+        }
+    }
 }
 
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
@@ -136,35 +168,22 @@ fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
     let ahead = ahead(&look, &plan);
-    let stale = stale(&look, &plan);
+    let fit = fit(&look, &plan);
+    let stale = fit.stale();
     if context.output.json {
         let mut object = context.object("plan-diff", &look)?;
-        object.field("stale", &stale.as_ref().map(Stale::words))?;
-        object.field("drift", &stale.as_ref().map(|stale| &stale.drift))?;
+        object.field("stale", &stale.map(Stale::words))?;
+        object.field("applied", &(fit == Fit::Applied))?;
+        object.field("drift", &stale.map(|stale| &stale.drift))?;
         object.fields(&ahead)?;
         object.end()?;
     } else {
-        let words = stale.as_ref().map(Stale::words);
-        let mut pairs = vec![("stale", words.unwrap_or_else(|| "no: the fabric is as it was".to_owned()))];
-        let such_as = |names: &[String]| {
-            names.iter().take(10).map(|name| ("  such as", name.clone())).collect::<Vec<_>>()
-        };
+        let mut pairs = vec![("stale", fit.words())];
         let switches = counted(ahead.switches.len(), "switch", "switches");
         pairs.push(("tables", format!("{switches} to write, for what the plan leads to")));
         pairs.extend(such_as(&ahead.switches));
-        let wrong = ahead.lanes.as_deref().unwrap_or_default();
-        let switches = counted(wrong.len(), "switch does not put", "switches do not put");
-        pairs.push((
-            "lanes",
-            match (&ahead.lanes, plan.lanes.count) {
-                (_, 1) => plan.lanes.summary(),
-                (None, _) => format!("{}; no switch tells what it does with levels", plan.lanes.summary()),
-                (Some(_), _) => {
-                    format!("{}; {switches} each level on the lane of its number", plan.lanes.summary())
-                }
-            },
-        ));
-        pairs.extend(such_as(wrong));
+        pairs.push(("lanes", lanes_line(&plan, ahead.lanes.as_deref())));
+        pairs.extend(such_as(ahead.lanes.as_deref().unwrap_or_default()));
         write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     }
     let concluded = context.conclude(&look);

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::access::Wanted;
 use crate::change::Plan;
-use crate::session::{Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, propose, report_lines};
+use crate::session::{
+    Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, plan_text, propose, report_lines, settled,
+};
 
 use super::args::RoutePlanArgs;
 use super::check;
@@ -30,7 +32,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let tables = &look.observation.tables;
     let begun = std::time::Instant::now();
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
-    let outcome = context.watched(engine.id, |pulse| propose(&look, tables, &faults, engine, asked, pulse));
+    let outcome = context.watched(engine.id, |pulse| {
+        let proposal = propose(&look, tables, &faults, engine, asked, pulse)?;
+        settled(&look, &faults, proposal, asked.sent, pulse)
+    });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
@@ -39,16 +44,17 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     };
-    let unwritten = |error: UnwrittenPlan| Failure::new(Exit::Failed, error.to_string());
+    let unwritten = |error: UnwrittenPlan| {
+        let exit = if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed };
+        Failure::new(exit, error.to_string())
+    };
     let plan = plan_of(&look, &faults, engine.id, &proposal, made).map_err(unwritten)?;
-    let text = plan.text().map_err(|error| unwritten(error.into()))?;
+    let text = plan_text(&plan).map_err(unwritten)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
-    let found = proposal.report.faults();
-    found.iter().for_each(|fault| context.output.say(&format!("{}: {fault}", engine.id)));
-    Ok(if found.is_empty() { concluded } else { Exit::Findings })
+    Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// A plan may take the place of a plan; any other file is one that somebody still wants.
@@ -78,6 +84,7 @@ fn write(
         let mut object = context.object("route", look)?;
         object.fields(row)?;
         object.field("plan", &file)?;
+        object.field("findings", &plan.findings)?;
         return Ok(object.end()?);
     }
     let mut lines: Vec<_> = check::assumed(look).into_iter().collect();

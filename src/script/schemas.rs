@@ -27,7 +27,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("fabric", "fabdeck show fabric --json", true, fabric());
     add("check", "fabdeck check --json", true, check());
     add("whatif", "fabdeck whatif --json", true, whatif());
-    let mut route = vec![("plan", text())];
+    let mut route = vec![("plan", text()), ("findings", list(text()))];
     route.extend(engine_row());
     add("route", "fabdeck route --json", true, route);
     add("plan-show", "fabdeck plan show --json", false, vec![("plan", json!({ "type": "object" }))]);
@@ -278,9 +278,14 @@ fn engine_row() -> Vec<(&'static str, Value)> {
 
 fn plan_check() -> Vec<(&'static str, Value)> {
     let failed = closed(vec![("element", text()), ("found", flag())]);
-    let partitions = nullable(number());
-    let scope = closed(vec![("switches", flag()), ("partitions", partitions), ("most_lanes", number())]);
-    vec![("failed", list(failed)), ("scope", scope), ("transition", closed(transition()))]
+    vec![
+        ("applied", flag()),
+        ("failed", list(failed)),
+        ("scope", closed(vec![("switches", flag())])),
+        ("unmet_switches", nullable(list(text()))),
+        ("transition", closed(transition())),
+        ("findings", list(text())),
+    ]
 }
 
 fn plan_diff() -> Vec<(&'static str, Value)> {
@@ -290,6 +295,7 @@ fn plan_diff() -> Vec<(&'static str, Value)> {
     let lanes = nullable(list(text()));
     vec![
         ("stale", nullable(text())),
+        ("applied", flag()),
         ("drift", nullable(drift)),
         ("switches", list(text())),
         ("lanes", lanes),

@@ -4,8 +4,9 @@ use serde::Serialize;
 
 use super::check::Report;
 use super::whatif::judged;
+use super::written_plan::findings;
 use super::{Look, counted};
-use crate::change::{Drift, Drifted, Plan, node_of};
+use crate::change::{Drift, Drifted, Plan, Standing, TransitionReport};
 use crate::fabric::{NodeId, PortNum};
 use crate::routing::Refusal;
 use crate::routing::certificate::{LaneKnowledge, Scope};
@@ -44,24 +45,51 @@ pub struct Failed<'a> {
     pub found: bool,
 }
 
-/// What is different in a fabric from what a plan was made for.
-pub fn stale(look: &Look, plan: &Plan) -> Option<Stale> {
-    let (fabric, tables) = (look.fabric(), &look.observation.tables);
-    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    let drift = drift_report(look, &plan.drift(fabric, tables));
-    if let Some(change) = plan.stale(fabric, tables, manager) {
-        let done = change.is_table() && plan.outcome(fabric, tables) == *tables;
-        let words = change.words(&|key| named(look, plan, key));
-        let first = if done { format!("{words}: all that it writes stands there already") } else { words };
-        return Some(Stale { first, drift });
+/// How a fabric fits a plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fit {
+    /// It is as it was when the plan was made.
+    AsMade,
+    /// All that the plan writes stands there already, and nothing else has changed.
+    Applied,
+    Stale(Stale),
+}
+
+impl Fit {
+    pub fn stale(&self) -> Option<&Stale> {
+        match self {
+            Self::Stale(stale) => Some(stale),
+            Self::AsMade | Self::Applied => None,
+        }
     }
-    let first = "what it writes over is not what it found".to_owned();
-    (drift.entries > 0).then_some(Stale { first, drift })
+
+    /// `no: the fabric is as it was`.
+    pub fn words(&self) -> String {
+        match self {
+            Self::AsMade => "no: the fabric is as it was".to_owned(),
+            Self::Applied => "no: applied already, all that it writes stands there".to_owned(),
+            Self::Stale(stale) => stale.words(),
+        }
+    }
+}
+
+/// What is different in a fabric from what a plan was made for.
+pub fn fit(look: &Look, plan: &Plan) -> Fit {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let drift = drift_report(look, &plan.drift(fabric, tables));
+    match plan.stale(fabric, tables, look.manager()) {
+        Some(change) if change.is_table() && plan.is_applied(fabric, tables, look.manager()) => Fit::Applied,
+        Some(change) => Fit::Stale(Stale { first: change.words(&|key| named(look, plan, key)), drift }),
+        None if drift.entries > 0 => {
+            Fit::Stale(Stale { first: "what it writes over is not what it found".to_owned(), drift })
+        }
+        None => Fit::AsMade,
+    }
 }
 
 /// A node of a plan: under the name that it has now, else under the one that it had.
 fn named(look: &Look, plan: &Plan, key: &str) -> String {
-    let now = node_of(look.fabric(), key).map(|id| look.name(id));
+    let now = look.fabric().node_by_key(key).map(|id| look.name(id));
     match (now, key.split_once(' ')) {
         (Some(name), Some((kind, guid))) if name != guid => format!("{kind} {name} ({guid})"),
         _ => plan.named(key),
@@ -118,13 +146,49 @@ pub fn failed<'p>(look: &Look, plan: &'p Plan) -> Vec<Failed<'p>> {
     plan.failed.iter().map(one).collect()
 }
 
-/// The certificate of what a plan leads to, in the scope that it was made in; `switches`: paths of switches too.
-pub fn judge(look: &Look, plan: &Plan, switches: bool) -> Result<Report, Refusal> {
-    let faults = plan.faults(look.fabric());
-    let after = plan.outcome(look.fabric(), &look.observation.tables);
-    let routes = plan.routes(look.fabric(), &after);
+/// What is true of what a plan leads to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    pub report: Report,
+    pub transition: TransitionReport,
+    /// Switches that do not put each of the plan's levels on the lane of its number; `None` where none tells its tables.
+    pub unmet: Option<Vec<String>>,
+    pub findings: Vec<String>,
+}
+
+/// Judges a plan over the scope that it was made in; `switches`: over paths of switches too.
+pub fn judge(look: &Look, plan: &Plan, fit: &Fit, switches: bool) -> Result<Judged, Refusal> {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let faults = plan.faults(fabric);
+    let after = plan.outcome(fabric, tables);
+    let routes = plan.routes(fabric, &after);
     let scope = Scope { switches: switches || plan.scope.switches, lanes: LaneKnowledge::Known };
-    Ok(Report { lanes_from: "plan", ..judged(look, &routes, &faults, &scope)? })
+    let report = Report { lanes_from: "plan", ..judged(look, &routes, &faults, &scope)? };
+    let transition = match fit {
+        Fit::Applied => TransitionReport { reason: Some(DONE.to_owned()), ..TransitionReport::default() },
+        _ if switches && !plan.scope.switches => widened(&plan.transition),
+        _ => plan.transition.clone(),
+    };
+    let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
+    let findings = findings(&report, &transition, unmet.as_deref());
+    Ok(Judged { report, transition, unmet: names_of(look, unmet), findings })
+}
+
+const DONE: &str = "nothing is left to write";
+
+/// A verdict over the paths of terminals as one over those of switches too: a circle stays one, and more paths may close
+/// one where there was none.
+fn widened(narrow: &TransitionReport) -> TransitionReport {
+    let reason =
+        "the plan was judged without the paths of switches; make it again with --switches".to_owned();
+    match narrow.safe {
+        Some(true) => TransitionReport { safe: None, reason: Some(reason), ..narrow.clone() },
+        _ => narrow.clone(),
+    }
+}
+
+fn names_of(look: &Look, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {
+    ids.map(|ids| ids.into_iter().map(|id| look.name(id).to_owned()).collect())
 }
 
 /// Where a fabric differs from what a plan leads to.
@@ -140,8 +204,9 @@ pub fn ahead(look: &Look, plan: &Plan) -> Ahead {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let after = plan.outcome(fabric, tables);
     let differs = |id: &NodeId| tables.lft(*id) != after.lft(*id);
-    let name = |id: NodeId| look.name(id).to_owned();
-    let switches = fabric.switches().map(|(id, _)| id).filter(differs).map(name).collect();
-    let unmet = plan.lanes.unmet(fabric, tables, &plan.faults(fabric));
-    Ahead { switches, lanes: unmet.map(|all| all.into_iter().map(name).collect()) }
+    let switches = fabric.switches().map(|(id, _)| id).filter(differs);
+    let switches = switches.map(|id| look.name(id).to_owned()).collect();
+    let faults = plan.faults(fabric);
+    let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
+    Ahead { switches, lanes: names_of(look, unmet) }
 }

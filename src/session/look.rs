@@ -1,8 +1,8 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
 use crate::fabric::{
-    Fabric, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PortFacts, PortId, PortState,
-    Routes,
+    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PortFacts, PortId,
+    PortState, Routes,
 };
 use crate::observe::Observation;
 
@@ -32,6 +32,11 @@ impl Look {
 
     pub fn fabric(&self) -> &Fabric {
         &self.observation.fabric
+    }
+
+    /// The GUID of the subnet manager's port, where one was seen.
+    pub fn manager(&self) -> Option<Guid> {
+        self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
     }
 
     pub fn name(&self, node: NodeId) -> &str {

@@ -30,7 +30,7 @@ pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};
-pub use judged_plan::{Ahead, DriftReport, Failed, Stale, ahead, failed, judge, stale};
+pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
@@ -46,4 +46,4 @@ pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose,
 };
 pub use wording::{report_lines, wrap};
-pub use written_plan::{Made, UnwrittenPlan, plan_of};
+pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

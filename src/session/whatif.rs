@@ -93,8 +93,6 @@ pub struct Proposal {
     pub routes: Arc<Routes>,
     /// Paths of switches are certified too.
     pub switches: bool,
-    /// The most lanes that the engine might use.
-    pub most_lanes: u8,
     pub report: Report,
     pub difference: Difference,
     /// (Source switch, LID) whose paths change their lane; `None` where the old ones are not known.
@@ -160,33 +158,60 @@ pub(super) fn propose_again(
     let (request, capped) = capped(look, &problem, asked.request);
     let answer = run(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
-    let scope = Scope { switches, lanes: LaneKnowledge::Known };
-    let certificate = certify(&problem, &answer.routes, &scope, pulse)?;
-    let took = Took { route, certificate: begun.elapsed().saturating_sub(route) };
-    let mut old = in_force(look, tables, faults);
-    let (lanes, old_lanes) = lanes_in_force(look, &problem, tables, &old, switches, asked.sent);
-    let known = lanes.is_some();
-    // Where lanes are not known, paths count as moved by their ports alone.
-    old.lanes = lanes.unwrap_or_else(|| relaid(&answer.routes, &old));
-    let together =
-        Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
-    let (difference, transition) = compare(&problem, &old, &answer.routes, &together);
-    let unread = unread_tables(&problem, tables) > 0;
-    let transition = passage(&Names { look, problem: &problem }, &transition, (known, old_lanes), unread);
+    let weighed = weigh((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
     let proposal = Proposal {
         switches,
-        most_lanes: request.lanes,
-        report: Report { lanes_from: "engine", ..report(look, &problem, &certificate) },
-        difference,
-        changed_lanes: known.then(|| changed_lanes(&problem, &old, &answer.routes, switches)),
-        transition,
+        report: weighed.report,
+        difference: weighed.difference,
+        changed_lanes: weighed.changed_lanes,
+        transition: weighed.transition,
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
         not_used: engine.no_use_for(&request),
         ran: answer.ran,
-        took,
+        took: Took { route, certificate: weighed.took },
     };
     Ok((proposal, answer.past))
+}
+
+/// What is true of an engine's routes, and of the way to them.
+pub(super) struct Weighed {
+    pub(super) report: Report,
+    pub(super) difference: Difference,
+    pub(super) changed_lanes: Option<u64>,
+    pub(super) transition: TransitionReport,
+    /// For the certificate.
+    took: Duration,
+}
+
+/// Holds routes against the tables in force.
+pub(super) fn weigh(
+    (look, tables): (&Look, &Tables),
+    problem: &Problem<'_>,
+    routes: &Routes,
+    (switches, sent): (bool, Sent<'_>),
+    pulse: &dyn Pulse,
+) -> Result<Weighed, Refusal> {
+    let begun = Instant::now();
+    let scope = Scope { switches, lanes: LaneKnowledge::Known };
+    let certificate = certify(problem, routes, &scope, pulse)?;
+    let took = begun.elapsed();
+    let mut old = in_force(look, tables, problem.faults);
+    let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
+    let known = lanes.is_some();
+    // Where lanes are not known, paths count as moved by their ports alone.
+    old.lanes = lanes.unwrap_or_else(|| relaid(routes, &old));
+    let together =
+        Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
+    let (difference, transition) = compare(problem, &old, routes, &together);
+    let unread = unread_tables(problem, tables) > 0;
+    Ok(Weighed {
+        report: Report { lanes_from: "engine", ..report(look, problem, &certificate) },
+        difference,
+        changed_lanes: known.then(|| changed_lanes(problem, &old, routes, switches)),
+        transition: passage(&Names { look, problem }, &transition, (known, old_lanes), unread),
+        took,
+    })
 }
 
 /// A transition by name.

@@ -1,8 +1,16 @@
 //! A proposal written down as a plan.
 
-use super::{Look, Proposal};
-use crate::change::{FailedElement, Fingerprint, Plan, PlanError, PlanLanes, SCHEMA, Scope, writes};
-use crate::fabric::{Faults, NodeId};
+use std::sync::Arc;
+
+use super::lanes::{Sent, relaid};
+use super::whatif::{in_force, weigh};
+use super::{Look, Proposal, Report, counted};
+use crate::change::{
+    FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
+    TransitionReport, writes,
+};
+use crate::fabric::{Faults, Lanes, NodeId, Routes};
+use crate::routing::{Problem, Pulse, Refusal};
 
 /// Who made a plan and when, as far as it is to be told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -18,9 +26,77 @@ pub enum UnwrittenPlan {
     Plan(#[from] PlanError),
     #[error("FD-7921: {0}")]
     Text(#[from] serde_json::Error),
+    #[error(
+        "FD-7923: the plan is not written, for it would be refused when it is read: {0}; this is a bug in fabdeck"
+    )]
+    Refused(#[from] PlanFileError),
 }
 
-/// What an engine proposes for the marks, against the tables that are held.
+/// What a plan of a proposal can do: what it is not for keeps its tables, so certificate, impact and transition are told
+/// of those.
+pub fn settled(
+    look: &Look,
+    faults: &Faults,
+    proposal: Proposal,
+    sent: Sent<'_>,
+    pulse: &dyn Pulse,
+) -> Result<Proposal, Refusal> {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let standing = Standing::new(fabric, faults, look.manager());
+    if fabric.switches().all(|(id, _)| standing.holds(id) || faults.node_failed(id)) {
+        return Ok(proposal);
+    }
+    let held = in_force(look, tables, faults);
+    let lfts: Vec<_> = fabric
+        .switches()
+        .map(|(id, _)| if standing.holds(id) { proposal.routes.lft(id.0) } else { held.lft(id.0) })
+        .collect();
+    let mut routes = Routes::of_tables(lfts.iter().map(Some));
+    routes.lanes = relaid(&proposal.routes, &routes);
+    let stride = routes.stride().max(1);
+    if let Lanes::ByPair { lane, .. } = &mut routes.lanes {
+        let rows = fabric.switches().zip(lane.chunks_mut(stride));
+        rows.filter(|((id, _), _)| !standing.holds(*id)).for_each(|(_, row)| row.fill(0));
+    }
+    let problem = Problem::new(fabric, faults);
+    let weighed = weigh((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
+    Ok(Proposal {
+        routes: Arc::new(routes),
+        report: weighed.report,
+        difference: weighed.difference,
+        changed_lanes: weighed.changed_lanes,
+        transition: weighed.transition,
+        ..proposal
+    })
+}
+
+/// The file of a plan. It has been read back: what would be refused is not written.
+pub fn plan_text(plan: &Plan) -> Result<String, UnwrittenPlan> {
+    let text = plan.text()?;
+    Plan::read(&text)?;
+    Ok(text)
+}
+
+/// What an operator should know before a plan is applied: what its certificate and its transition find fault with, and
+/// how many switches its lanes wait for.
+pub(super) fn findings(
+    report: &Report,
+    transition: &TransitionReport,
+    unmet: Option<&[NodeId]>,
+) -> Vec<String> {
+    let mut found = report.faults();
+    let unmet = unmet.map_or(0, <[NodeId]>::len);
+    if unmet > 0 {
+        let switches = counted(unmet, "switch puts", "switches put");
+        found.push(format!("its lanes hold only once {switches} each level on the lane of its number"));
+    }
+    if transition.safe == Some(false) {
+        found.push("it is not safe while traffic flows".to_owned());
+    }
+    found
+}
+
+/// What an engine proposes for the marks, against the tables that are held; a proposal that was [`settled`].
 pub fn plan_of(
     look: &Look,
     faults: &Faults,
@@ -29,32 +105,30 @@ pub fn plan_of(
     made: Made,
 ) -> Result<Plan, UnwrittenPlan> {
     let tables = &look.observation.tables;
-    let alive = |switch| !faults.node_failed(NodeId(switch));
-    let writes = writes(look.fabric(), tables, &proposal.routes, alive)?;
-    let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
     let difference = proposal.difference;
     let fabric = look.fabric();
-    let print = Fingerprint::of(fabric, tables, manager, faults);
+    let standing = Standing::new(fabric, faults, look.manager());
+    let name = |id| look.name(id).to_owned();
+    let writes = writes(&standing, tables, &proposal.routes, &name)?;
+    let print = Fingerprint::of(&standing, tables);
     let fingerprint = match leans_on_lanes(proposal) {
-        true => print.with_lanes(fabric, tables, manager, faults),
+        true => print.with_lanes(&standing, tables),
         false => print,
     };
+    let lanes = PlanLanes::of(&standing, &proposal.routes);
+    let unmet = lanes.unmet(&standing, tables);
     Ok(Plan {
         schema: SCHEMA.to_owned(),
         source: look.source.clone(),
         assumed: look.assumed.map(str::to_owned),
         engine: engine.to_owned(),
         failed: FailedElement::all(fabric, &look.names, faults),
-        scope: Scope {
-            switches: proposal.switches,
-            partitions: proposal.report.partitions.map(|count| count as u64),
-            most_lanes: proposal.most_lanes,
-        },
+        scope: Scope { switches: proposal.switches },
         created: made.created,
         author: made.author,
         fingerprint,
-        names: Plan::names_of(fabric, &|id| look.name(id).to_owned()),
-        lanes: PlanLanes::of(look.fabric(), &proposal.routes),
+        names: Plan::names_of(fabric, &name),
+        lanes,
         certificate: serde_json::to_value(&proposal.report)?,
         impact: serde_json::json!({
             "changed_entries": difference.entries, "changed_blocks": difference.blocks,
@@ -62,6 +136,7 @@ pub fn plan_of(
             "changed_lanes": proposal.changed_lanes,
         }),
         transition: proposal.transition.clone(),
+        findings: findings(&proposal.report, &proposal.transition, unmet.as_deref()),
         writes,
         hash: String::new(),
     })

@@ -223,3 +223,21 @@ fn a_link_is_degraded_only_when_both_ends_say_what_they_can_do() {
     assert_eq!(build(Edr, Some(Hdr), Some(Edr)), Some(false), "an HDR port opposite an EDR port runs at EDR");
     assert_eq!(build(Ddr, Some(Hdr), None), None);
 }
+
+/// A switch and an adapter in one box may share a GUID: a mark on one is no mark on the other.
+#[test]
+fn marks_are_carried_over_by_kind_and_guid() {
+    let mut builder = FabricBuilder::default();
+    let [switch, host] = [NodeKind::Switch, NodeKind::ChannelAdapter]
+        .map(|kind| builder.add_node(NodeFacts::new(kind, Guid(5), 2, "box")).unwrap());
+    builder.connect((switch, PortNum(1)), (host, PortNum(1))).unwrap();
+    let fabric = builder.finish();
+    let host = fabric.node_of(NodeKind::ChannelAdapter, Guid(5)).unwrap();
+    assert_eq!(fabric.node_by_key(&fabric.node_key(host)), Some(host));
+    assert_eq!(fabric.node_by_key("host 0x0000000000000006"), None);
+    let mut faults = Faults::new();
+    for what in [Resolved::Node(host), Resolved::Port(fabric.port_of(host, PortNum(1)).unwrap())] {
+        faults.mark(what);
+    }
+    assert_eq!(faults.carried_over(&fabric, &fabric.clone()), (faults, Vec::new()));
+}

@@ -12,6 +12,7 @@ mod ndr;
 mod nue;
 mod oracle;
 mod partitions;
+mod plans;
 mod promises;
 mod sftree;
 mod sketch;
