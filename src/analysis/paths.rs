@@ -143,6 +143,13 @@ impl Paths {
         terminals * terminals.saturating_sub(1)
     }
 
+    /// Paths as (source, LID) that no table leads along, without any mark.
+    pub fn without_path(&self) -> u64 {
+        let terminals: u64 = self.terminals.iter().map(|count| u64::from(*count)).sum();
+        let all = self.ends.len() as u64 * terminals.saturating_sub(1);
+        all.saturating_sub(self.histogram.iter().sum())
+    }
+
     /// Paths over each channel of the graph without marks.
     pub fn load(&self) -> &[u64] {
         &self.load

@@ -26,7 +26,11 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             let share = lost.share * 100.0;
             pairs.push((
                 "lost",
-                format!("{} of {} pairs until somebody reroutes ({share:.1} %)", lost.pairs, cost.pairs),
+                format!(
+                    "{} of {} pairs until somebody reroutes ({share:.1} %)",
+                    cost.lost_pairs(),
+                    cost.pairs
+                ),
             ));
             pairs.push((
                 "for good",

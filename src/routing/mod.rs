@@ -26,6 +26,7 @@ mod updown;
 pub use again::{Again, AgainFn, Past, Ran, Run, run};
 pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request, Uses};
 pub use heights::heights;
+pub use nue::UPDN_ROUTES;
 pub use problem::{Destination, Problem};
 pub use registry::{ENGINES, engine};
 pub use trees::Cause;

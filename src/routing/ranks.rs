@@ -95,6 +95,16 @@ pub(super) fn named_switches(
     Ok(found)
 }
 
+/// Which of the given roots are failed, for a remark.
+pub(super) fn failed_roots(problem: &Problem<'_>, request: &Request) -> Option<String> {
+    let failed = |guid: &&Guid| {
+        let node = problem.fabric.node_by_guid(**guid);
+        node.is_some_and(|id| problem.fabric.node(id).is_switch() && !problem.graph.alive(id.0))
+    };
+    let failed: Vec<String> = request.roots.iter().filter(failed).map(Guid::to_string).collect();
+    (!failed.is_empty()).then(|| format!("given roots that are failed: {}", failed.join(", ")))
+}
+
 /// Steps from the nearest of several switches.
 fn steps_from(graph: &SwitchGraph, starts: impl IntoIterator<Item = u32>) -> Vec<u32> {
     let mut steps = vec![FAR; graph.switch_count()];
@@ -304,7 +314,14 @@ fn readings(
         let mut roots = named_switches(engine, problem, &request.roots)?;
         let given = roots.len();
         fill_parts(problem, &mut roots, |part| centres[part].0.clone());
-        let remark = format!("ranks below {given} roots that were given");
+        let below_given = match given {
+            0 => "ranks below the centre, for want of a working root".to_owned(),
+            _ => format!("ranks below {given} roots that were given"),
+        };
+        let remark = match failed_roots(problem, request) {
+            Some(failed) => format!("{below_given}; {failed}"),
+            None => below_given,
+        };
         return Ok(vec![Ranks { height: below(graph, &roots), remark }]);
     }
     let centre: Vec<u32> = centres.iter().flat_map(|(centre, _)| centre.iter().copied()).collect();

@@ -490,7 +490,7 @@ mod tests {
                 for root in roots {
                     let one = hops[root as usize]
                         .iter()
-                        .map(|hops| if *hops == 255 { FAR } else { (*hops).into() });
+                        .map(|hops| if *hops == u16::MAX { FAR } else { (*hops).into() });
                     assert!(one.eq(near.row(root).iter().copied()), "{name}: {root}");
                 }
             }

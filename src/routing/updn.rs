@@ -53,6 +53,7 @@ fn heights(problem: &Problem<'_>, request: &Request, remarks: &mut Vec<String>) 
     let name = |root: &u32| problem.fabric.node(crate::fabric::NodeId(*root)).guid().to_string();
     if !request.roots.is_empty() {
         let given = ranks::named_switches(ID, problem, &request.roots)?;
+        remarks.extend(ranks::failed_roots(problem, request));
         let (part, _) = graph.parts();
         let elsewhere = |number: usize| !given.iter().any(|root| part[*root as usize] as usize == number);
         let more =

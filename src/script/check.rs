@@ -2,33 +2,27 @@
 
 use std::path::Path;
 
-use crate::access::{LanesRead, Source, Wanted};
+use crate::access::Wanted;
 use crate::fabric::{Faults, JobMap, Tables};
-use crate::observe::{PathLevels, Place};
 use crate::routing::NoPulse;
-use crate::routing::certificate::{LaneKnowledge, Scope};
-use crate::session::{LoadsWanted, Look, Report, Sent, check_in_force, judged, loads, report_lines, run_on};
+use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines, run_on};
 
 use super::args::{CheckArgs, LaneChoice};
 use super::context::Context;
+use super::levels::InForce;
 use super::table::write_pairs;
 use super::{Exit, Failure, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;
     let own = args.tables.is_none();
-    let choice = args.lanes.unwrap_or(if own { LaneChoice::Sampled } else { LaneChoice::Unknown });
-    if !own && matches!(choice, LaneChoice::Sampled | LaneChoice::Exact) {
+    if !own && matches!(args.lanes, Some(LaneChoice::Sampled | LaneChoice::Exact)) {
         return Err(Failure::usage(
             "FD-7902: path records are about the tables in force, so '--tables FILE' goes with --lanes one or unknown",
         ));
     }
-    // Of the tables in force what they tell by themselves comes first.
-    let later = own && args.lanes.is_none();
-    let lanes = choice != LaneChoice::Unknown && !later;
     let mut source = context.open(context.named_source()?)?;
-    let mut look =
-        context.look_through(source.as_mut(), Wanted { tables: own, lanes, ..Wanted::default() })?;
+    let mut look = context.look_through(source.as_mut(), Wanted { tables: own, ..Wanted::default() })?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
@@ -48,21 +42,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
              opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         ));
     }
-    let choice = match later && look.routes.is_none() {
-        true => lanes_that_matter(context, source.as_mut(), &mut look, choice, args)?,
-        false => choice,
-    };
-    let records = match choice {
-        // Assumed tables bring their own lanes.
-        _ if look.routes.is_some() => None,
-        LaneChoice::Sampled | LaneChoice::Exact => {
-            let asked_for = args.lanes.is_some();
-            levels::records(context, source.as_mut(), &mut look, choice, (asked_for, args.switches))?
-        }
-        LaneChoice::One | LaneChoice::Unknown => None,
+    // Records tell the levels of tables in force; of others a file says what it knows.
+    let in_force = match own || args.lanes.is_some() {
+        true => levels::in_force(context, source.as_mut(), &mut look, (args.lanes, args.switches))?,
+        false => InForce::unasked(None),
     };
     let jobs = args.jobs.as_ref().map(|file| jobs(context, &look, file)).transpose()?;
-    let report = verdict(&look, choice, records.as_ref(), args.switches)?;
+    let (tables, faults) = (&look.observation.tables, Faults::default());
+    let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoPulse)?;
     let wanted = LoadsWanted { patterns: args.loads, jobs: jobs.as_ref() };
     let (patterns, jobs) = match (args.loads, wanted.jobs) {
         (false, None) => (None, None),
@@ -84,54 +71,6 @@ fn jobs(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<JobMap, F
         })?;
     }
     Ok(jobs)
-}
-
-fn verdict(
-    look: &Look,
-    choice: LaneChoice,
-    records: Option<&PathLevels>,
-    switches: bool,
-) -> Result<Report, Failure> {
-    let faults = Faults::default();
-    // Assumed tables bring their own lanes, unless somebody wants to see them without.
-    let own = !matches!(choice, LaneChoice::One | LaneChoice::Unknown);
-    if let Some(routes) = look.routes.as_ref().filter(|_| own) {
-        let scope = Scope { switches, lanes: LaneKnowledge::Known };
-        return Ok(Report { lanes_from: "assumed", ..judged(look, routes, &faults, &scope)? });
-    }
-    let sent = match (choice, records) {
-        (LaneChoice::One, _) => Sent::One,
-        (_, Some(read)) => Sent::Records { levels: &read.levels, every: read.every },
-        _ => Sent::Unknown,
-    };
-    let tables = &look.observation.tables;
-    Ok(check_in_force(look, tables, &faults, switches, sent, &NoPulse)?)
-}
-
-/// Reads the tables of lanes, unless there are many and the forwarding tables decide without them that there is no
-/// deadlock.
-fn lanes_that_matter(
-    context: &mut Context<'_, '_>,
-    source: &mut dyn Source,
-    look: &mut Look,
-    choice: LaneChoice,
-    args: &CheckArgs,
-) -> Result<LaneChoice, Failure> {
-    let LanesRead::TooMany(count) = context.read_lanes(source, look, Some(levels::UNASKED))? else {
-        return Ok(choice);
-    };
-    let early = verdict(look, LaneChoice::Unknown, None, args.switches)?;
-    if early.deadlock_free != Some(true) {
-        context.read_lanes(source, look, None)?;
-        return Ok(choice);
-    }
-    look.observation.notes.add("FN-705", Place::file(look.source.clone()), || {
-        format!(
-            "{count} tables of lanes were not read: no circle can close, whatever lanes are used (--lanes sampled reads \
-             them, and finds packets that are dropped for want of a lane)"
-        )
-    });
-    Ok(LaneChoice::Unknown)
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.

@@ -1,6 +1,6 @@
 //! The service levels of the paths in force, as far as somebody tells them: `--lanes`, `--lanes-in-force`.
 
-use crate::access::{LevelsRead, LevelsWanted, Source, Wanted};
+use crate::access::{LanesRead, LevelsRead, LevelsWanted, Source, Wanted};
 use crate::observe::{PathLevels, Place};
 use crate::session::{Look, Sent};
 
@@ -13,16 +13,22 @@ pub const UNASKED: u64 = 200_000;
 
 /// What is known of the lanes in force.
 pub struct InForce {
-    choice: LaneChoice,
+    choice: Option<LaneChoice>,
     records: Option<PathLevels>,
 }
 
 impl InForce {
+    /// What the choice says, with nobody asked.
+    pub fn unasked(choice: Option<LaneChoice>) -> Self {
+        Self { choice, records: None }
+    }
+
     pub fn sent(&self) -> Sent<'_> {
         match (self.choice, &self.records) {
-            (LaneChoice::One, _) => Sent::One,
+            (Some(LaneChoice::One), _) => Sent::One,
+            (Some(LaneChoice::Unknown), _) => Sent::Unknown,
             (_, Some(read)) => Sent::Records { levels: &read.levels, every: read.every },
-            _ => Sent::Unknown,
+            _ => Sent::Unsaid,
         }
     }
 }
@@ -33,36 +39,87 @@ pub fn look(
     wanted: Wanted,
     (choice, switches): (Option<LaneChoice>, bool),
 ) -> Result<(Look, InForce), Failure> {
-    let asked_for = choice.is_some();
-    let choice = choice.unwrap_or(LaneChoice::Sampled);
     let mut source = context.open(context.named_source()?)?;
-    // What switches do with lanes is a precondition of routes on several; `unknown` takes nothing of it into account.
-    let wanted = Wanted { lanes: choice != LaneChoice::Unknown, ..wanted };
     let mut look = context.look_through(source.as_mut(), wanted)?;
     context.assume(&mut look)?;
-    let ask = matches!(choice, LaneChoice::Sampled | LaneChoice::Exact);
-    let records = match ask && look.routes.is_none() && look.observation.tables.has_forwarding() {
-        true => records(context, source.as_mut(), &mut look, choice, (asked_for, switches))?,
-        false => None,
-    };
-    Ok((look, InForce { choice, records }))
+    let in_force = in_force(context, source.as_mut(), &mut look, (choice, switches))?;
+    Ok((look, in_force))
 }
 
-/// Path records, where the subnet manager gives any. Without having been asked for, they are asked for as long as
-/// that takes seconds.
-pub fn records(
+/// A look that asks nobody for lanes.
+pub fn look_only(context: &mut Context<'_, '_>, wanted: Wanted) -> Result<(Look, InForce), Failure> {
+    let mut look = context.look_at(context.open(context.named_source()?)?, wanted)?;
+    context.assume(&mut look)?;
+    Ok((look, InForce::unasked(None)))
+}
+
+/// Adds to a look what the lanes in force can be told from: tables of lanes, and path records where the subnet manager
+/// gives any. Without having been asked for, they are asked for as long as that takes seconds.
+pub fn in_force(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
     look: &mut Look,
-    choice: LaneChoice,
-    (asked_for, switches): (bool, bool),
+    (choice, switches): (Option<LaneChoice>, bool),
+) -> Result<InForce, Failure> {
+    let mut found = InForce::unasked(choice);
+    // Assumed tables bring their own lanes, unless somebody wants to see them without.
+    let brought = look.routes.is_some() && choice != Some(LaneChoice::One);
+    if brought || !look.observation.tables.has_forwarding() {
+        return Ok(found);
+    }
+    let wanted = LevelsWanted { every: choice == Some(LaneChoice::Exact), switches, most: None };
+    match choice {
+        Some(LaneChoice::Unknown) => {}
+        Some(LaneChoice::One) => {
+            context.read_lanes(source, look, None)?;
+        }
+        Some(LaneChoice::Sampled | LaneChoice::Exact) => {
+            context.read_lanes(source, look, None)?;
+            found.records = records(context, source, look, wanted)?;
+        }
+        None => {
+            let wanted = LevelsWanted { most: Some(UNASKED), ..wanted };
+            if worth_asking(context, source, look, wanted)? {
+                found.records = records(context, source, look, wanted)?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Reads tables of lanes where path records are not too many and tables are not either: one without the other says
+/// nothing.
+fn worth_asking(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    wanted: LevelsWanted,
+) -> Result<bool, Failure> {
+    let price = context.read_levels(source, look, LevelsWanted { most: Some(0), ..wanted })?;
+    if !matches!(price, LevelsRead::TooMany(count) if count <= UNASKED) {
+        return Ok(true);
+    }
+    let LanesRead::TooMany(count) = context.read_lanes(source, look, Some(UNASKED))? else { return Ok(true) };
+    look.observation.notes.add("FN-705", Place::file(look.source.clone()), || {
+        format!(
+            "lanes are not known: it would take {count} questions for the tables of lanes; 'sampled' asks them where it \
+             is given by name, and finds packets that are dropped for want of a lane"
+        )
+    });
+    Ok(false)
+}
+
+/// Path records, where the subnet manager gives any.
+fn records(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    wanted: LevelsWanted,
 ) -> Result<Option<PathLevels>, Failure> {
-    let most = (!asked_for).then_some(UNASKED);
-    let wanted = LevelsWanted { every: choice == LaneChoice::Exact, switches, most };
     let why = match context.read_levels(source, look, wanted)? {
         LevelsRead::Read(read) => return Ok(Some(read)),
         // Nobody expects files to answer.
-        LevelsRead::NotLive if !asked_for => return Ok(None),
+        LevelsRead::NotLive if wanted.most.is_some() => return Ok(None),
         LevelsRead::NotLive => "the source is not live".to_owned(),
         LevelsRead::NoManager => "no subnet manager answers".to_owned(),
         LevelsRead::Silent => "the subnet manager gives none".to_owned(),

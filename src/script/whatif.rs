@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
-use crate::fabric::{Faults, Guid, meant, resembling};
-use crate::routing::{ENGINES, Engine, Request, engine};
+use crate::fabric::{Faults, Guid, PortNum, Resolved, meant, resembling};
+use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
 };
 
-use super::args::{FailArgs, LaneChoice, RouteArgs, WhatifArgs};
+use super::args::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::{write_pairs, write_table};
 use super::{Exit, Failure, check, levels};
@@ -27,8 +27,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let engines = engines(&args.engine)?;
     let wanted = Wanted { tables: true, multicast: true, ..Wanted::default() };
     // Whoever waits for paths wants the costs of a failure at once: lanes take many times longer to read than tables.
-    let choice = args.route.lanes_in_force.unwrap_or(LaneChoice::Unknown);
-    let (mut look, in_force) = levels::look(context, wanted, (Some(choice), args.route.switches))?;
+    let (mut look, in_force) = match args.route.lanes_in_force {
+        None => levels::look_only(context, wanted)?,
+        choice => levels::look(context, wanted, (choice, args.route.switches))?,
+    };
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &mut look, &args.route)?;
     let tables = look.observation.tables.clone();
@@ -52,7 +54,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let concluded = context.conclude(&look);
     let faults = comparison.faults();
     faults.iter().for_each(|fault| context.output.say(fault));
-    Ok(if faults.is_empty() { concluded } else { Exit::Findings })
+    let none = comparison.rows().iter().all(|row| row.refused.is_some());
+    if none {
+        context.output.say("no engine that was asked gave routes");
+    }
+    Ok(if faults.is_empty() && !none { concluded } else { Exit::Findings })
 }
 
 /// The engines that were named, or all.
@@ -77,6 +83,15 @@ pub fn engine_named(id: &str) -> Result<&'static Engine, Failure> {
 /// What is marked as failed.
 pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Result<Faults, Failure> {
     let mut faults = context.among_answers(look, marks(look, &args.fail))?;
+    let fabric = look.fabric();
+    for marked in faults.iter() {
+        let Resolved::Port(port) = marked else { continue };
+        // A switch is reached by its port 0 without a cable.
+        if fabric.peer(port).is_none() && fabric.port(port).number != PortNum::MANAGEMENT {
+            let name = look.port_name(port);
+            context.output.say(&format!("port:{name} has no cable, so its failure takes nothing"));
+        }
+    }
     if let Some(count) = args.fail_random {
         mark_random(look, &mut faults, count, args.seed);
     }
@@ -147,6 +162,14 @@ fn write(
     let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
     lines.extend(cost_lines(look, &failed, cost));
+    if context.output.verbose {
+        let one = format!(
+            "{:.1} {} for one channel of one link",
+            cost.expected.one_channel,
+            cost.expected_counts()
+        );
+        lines.push(("", one));
+    }
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
@@ -157,7 +180,9 @@ fn write(
         write_transition(context, alike)?;
     }
     for row in comparison.rows() {
-        let remarks = row.remarks.iter().filter(|_| context.output.verbose);
+        // Whose routes they are is no detail.
+        let shown = |remark: &&String| context.output.verbose || remark.starts_with(UPDN_ROUTES);
+        let remarks = row.remarks.iter().filter(shown);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
         if !row.not_used.is_empty() {
@@ -180,6 +205,10 @@ fn write_json(
     object.field("failed", &failed)?;
     object.field("pairs", pairs)?;
     object.field("lost_until_reroute", &lost.pairs)?;
+    object.field("at_least", &cost.at_least())?;
+    object.field("without_path_before", &cost.without_path_before)?;
+    object.field("unread_tables", &cost.unread_tables)?;
+    object.field("adaptive_routing", &cost.adaptive_routing)?;
     object.field("lost_share", &lost.share)?;
     object.field("lost_lids", &lost.lids)?;
     let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
@@ -191,6 +220,7 @@ fn write_json(
         "expected",
         &serde_json::json!({
             "faults": expected.faults, "unit": "link", "mean": expected.mean, "linear": expected.linear,
+            "one_channel": expected.one_channel,
             "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
         }),
     )?;
@@ -201,15 +231,16 @@ fn write_json(
 
 /// What is lost, and what would be expected of as many random links.
 fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
-    let Cost { lost, expected, pairs, several_lids } = cost;
+    let Cost { lost, expected, pairs, several_lids, .. } = cost;
     let taken = format!(
         "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good{}",
-        lost.pairs,
+        cost.lost_pairs(),
         lost.share * 100.0,
         lost.critical,
         ended(lost)
     );
     let mut lines = vec![("lost", taken)];
+    lines.extend(not_counted(cost).map(|why| ("", why)));
     lines.extend(each_alone(failed, lost));
     lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
     let usual = format!(
@@ -222,6 +253,22 @@ fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str,
     );
     lines.push(("expected", usual));
     lines
+}
+
+/// Why more may be lost than is counted, and what had no path before.
+fn not_counted(cost: &Cost) -> Option<String> {
+    let unread = match cost.unread_tables {
+        0 => None,
+        some => Some(format!("the tables of {} were not read", counted(some as usize, "switch", "switches"))),
+    };
+    let adaptive =
+        cost.adaptive_routing.map(|_| "adaptive routing is on or seen, so tables do not tell the paths");
+    let before = match cost.without_path_before {
+        0 => None,
+        some => Some(format!("{some} paths to a LID are missing before anything fails, and are not counted")),
+    };
+    let all: Vec<String> = unread.into_iter().chain(adaptive.map(str::to_owned)).chain(before).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// What was asked of an engine in vain.

@@ -76,8 +76,9 @@ pub struct Report {
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// How the lanes of paths are known: "one", "path records, sampled", "path records, every pair", "engine" for those
-    /// of a proposal, "assumed" with the tables, "plan" for what a plan says, or "unknown".
+    /// How the lanes of paths are known: "one", "path records, sampled", "path records, every pair", "SL2VL tables" that
+    /// put all levels on one lane, "engine" for those of a proposal, "assumed" with the tables, "plan" for what a plan
+    /// says, or "unknown".
     pub lanes_from: &'static str,
     /// Ports that drop packets because they do not have the lane that these come on; the first of them.
     pub lane_limits: Vec<String>,
@@ -93,6 +94,9 @@ pub struct Report {
     pub adaptive_routing: Option<u64>,
     /// `None` when it depends on lanes that are not known, and where adaptive routing is on.
     pub deadlock_free: Option<bool>,
+    /// There is no cycle even where all paths share one lane, so there is none on any lanes.
+    #[serde(skip)]
+    pub whatever_lanes: bool,
     /// Channels of which each waits for the next, the last for the first.
     pub cycle: Option<Vec<String>>,
     /// For each of them a path that uses it and then the next.
@@ -153,13 +157,16 @@ impl Report {
             (left > 0, format!("{left} pairs have no path, though cables connect them")),
             (
                 self.partly_reached > 0,
-                format!("{} ports are reached by some of their LIDs only", self.partly_reached),
+                format!("{} pairs reach a port by some of its LIDs only", self.partly_reached),
             ),
             (self.loops > 0, "packets run in a loop".to_owned()),
             (self.deadlock_free == Some(false), "packets can wait for each other in a circle".to_owned()),
             (
                 !self.lane_limits.is_empty(),
-                format!("{} paths are dropped for want of a lane", self.limited_paths),
+                match self.limited_paths {
+                    0 => "paths are on lanes that a port on their way does not have".to_owned(),
+                    some => format!("{some} paths are dropped for want of a lane"),
+                },
             ),
         ];
         faults.into_iter().filter(|(found, _)| *found).map(|(_, words)| words).collect()
@@ -234,6 +241,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         adaptive_routing: adaptive.map(Adaptive::switches),
         // Where switches choose among ports by themselves, tables do not tell the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
+        whatever_lanes: acyclic && certificate.lanes.len() <= 1,
         cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect()),
         cycle_lane: cycle.map(|cycle| cycle.lane.value()),

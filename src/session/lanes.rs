@@ -1,5 +1,7 @@
 //! Tables in force on the lanes that packets take: service levels through the tables of lanes of every switch.
 
+use std::borrow::Cow;
+
 use super::Look;
 use super::check::{Names, Report, check, report, unread_tables};
 use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
@@ -12,14 +14,64 @@ const LISTED: usize = 10;
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
 pub enum Sent<'a> {
+    /// Nothing, and nothing of tables of lanes or of an assumption is taken into account either.
     Unknown,
+    /// Nobody said. Assumed lanes count, and tables of lanes where they put all levels on one lane.
+    Unsaid,
     /// All on level 0.
     One,
     /// As path records say: of every pair, or of some sources of each switch.
-    Records {
-        levels: &'a Levels,
-        every: bool,
-    },
+    Records { levels: &'a Levels, every: bool },
+}
+
+impl Sent<'static> {
+    /// What a face knows that asks nobody. What a subnet manager could have told is not known without having asked it.
+    pub fn unasked(look: &Look) -> Self {
+        match look.observation.reading.is_some() && look.routes.is_none() {
+            true => Self::Unknown,
+            false => Self::Unsaid,
+        }
+    }
+}
+
+/// What is known of the lanes of the paths in force.
+enum Known<'a> {
+    /// One for each (switch, LID), and how it is known.
+    Whole(Lanes, &'static str),
+    /// Levels, which have to be followed hop by hop.
+    Partly(Cow<'a, Levels>, &'static str),
+    Unknown,
+}
+
+/// The one place that says how lanes are known, for every command.
+fn known<'a>(
+    look: &Look,
+    problem: &Problem<'_>,
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    switches: bool,
+    sent: Sent<'a>,
+) -> Known<'a> {
+    let (levels, from) = match (sent, &look.routes) {
+        (Sent::Unknown, _) => return Known::Unknown,
+        (Sent::One, _) if !mapping.any() => return Known::Whole(Lanes::One, "one"),
+        (Sent::One, _) => (Cow::Owned(Levels::One(ServiceLevel::default())), "one"),
+        (_, Some(held)) => {
+            let from = if look.assumed.is_some() { "assumed" } else { "plan" };
+            return Known::Whole(relaid(held, routes), from);
+        }
+        (Sent::Unsaid, None) => {
+            let lane = mapping.everywhere(problem, 0);
+            let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
+            return alike.map_or(Known::Unknown, |lane| Known::Whole(all_on(lane, routes), "SL2VL tables"));
+        }
+        (Sent::Records { levels, every: false }, None) => (Cow::Borrowed(levels), "path records, sampled"),
+        (Sent::Records { levels, every: true }, None) => (Cow::Borrowed(levels), "path records, every pair"),
+    };
+    match as_routes(problem, routes, mapping, &levels, switches) {
+        Some(lanes) => Known::Whole(lanes, from),
+        None => Known::Partly(levels, from),
+    }
 }
 
 /// Judges tables in force.
@@ -37,26 +89,23 @@ pub fn check_in_force(
     let mapping = Mapping::new(&problem, tables);
     let scope = |lanes| Scope { switches, lanes };
     let unread = unread_tables(&problem, tables);
-    let zero = Levels::One(ServiceLevel::default());
-    let (levels, from) = match sent {
-        Sent::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
-        Sent::One if !mapping.any() => {
-            return check(look, tables, faults, &scope(LaneKnowledge::Known), pulse);
-        }
-        Sent::One => (&zero, "one"),
-        Sent::Records { levels, every: false } => (levels, "path records, sampled"),
-        Sent::Records { levels, every: true } => (levels, "path records, every pair"),
-    };
     let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
-    if let Some(lanes) = as_routes(&problem, &routes, &mapping, levels, switches) {
-        routes.lanes = lanes;
-        let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
-        return Ok(Report { lanes_from: from, ..report(look, &problem, &certificate) }.without(unread));
-    }
+    let (levels, from) = match known(look, &problem, &routes, &mapping, switches, sent) {
+        Known::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
+        Known::Whole(lanes, from) => {
+            routes.lanes = lanes;
+            let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Known), parts, pulse)?;
+            let lane_limits = beyond_limit(look, &problem, &certificate.lanes);
+            let report = Report { lanes_from: from, lane_limits, ..report(look, &problem, &certificate) };
+            return Ok(report.without(unread));
+        }
+        Known::Partly(levels, from) => (levels, from),
+    };
     let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Unknown), parts, pulse)?;
-    let served = serve(&problem, &routes, switches, &mapping, levels, pulse)?;
+    let served = serve(&problem, &routes, switches, &mapping, &levels, pulse)?;
     let names = Names { look, problem: &problem };
-    Ok(joined(report(look, &problem, &certificate), &served, &names, from).without(unread))
+    let said = matches!(*levels, Levels::One(_));
+    Ok(joined(report(look, &problem, &certificate), &served, &names, (from, said)).without(unread))
 }
 
 /// The lanes of the paths in force as routes hold them, and how they are known; `None` with the reason where they are
@@ -69,28 +118,10 @@ pub(super) fn lanes_in_force(
     switches: bool,
     sent: Sent<'_>,
 ) -> (Option<Lanes>, &'static str) {
-    if let Some(held) = &look.routes {
-        return (Some(relaid(held, old)), if look.assumed.is_some() { "assumed" } else { "plan" });
-    }
-    let mapping = Mapping::new(problem, tables);
-    let zero = Levels::One(ServiceLevel::default());
-    let (levels, from) = match sent {
-        Sent::Unknown => {
-            let lane = mapping.everywhere(problem, 0);
-            let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
-            return match alike {
-                Some(lane) => (Some(all_on(lane, old)), "SL2VL tables"),
-                None => (None, "unknown"),
-            };
-        }
-        Sent::One if !mapping.any() => return (Some(Lanes::One), "one"),
-        Sent::One => (&zero, "one"),
-        Sent::Records { levels, every: false } => (levels, "path records, sampled"),
-        Sent::Records { levels, every: true } => (levels, "path records, every pair"),
-    };
-    match as_routes(problem, old, &mapping, levels, switches) {
-        Some(lanes) => (Some(lanes), from),
-        None => (None, "unknown: not one for each switch and LID"),
+    match known(look, problem, old, &Mapping::new(problem, tables), switches, sent) {
+        Known::Whole(lanes, from) => (Some(lanes), from),
+        Known::Partly(..) => (None, "unknown: not one for each switch and LID"),
+        Known::Unknown => (None, "unknown"),
     }
 }
 
@@ -156,10 +187,17 @@ fn as_routes(
     }
 }
 
-/// A certificate as if all paths shared one lane, with what is true of their lanes.
-fn joined(base: Report, served: &Served, names: &Names<'_, '_>, from: &'static str) -> Report {
+/// A certificate as if all paths shared one lane, with what is true of their lanes. Where somebody said the one level of
+/// all paths, a switch that did not tell its tables is taken to leave it on the lane of its number, as if no switch had
+/// told any: a circle then may close, while that none does is not known.
+fn joined(
+    base: Report,
+    served: &Served,
+    names: &Names<'_, '_>,
+    (from, said): (&'static str, bool),
+) -> Report {
     let acyclic = base.cycle.is_none();
-    let circle = served.circle.as_ref().filter(|_| served.untold.is_empty());
+    let circle = served.circle.as_ref().filter(|_| said || served.untold.is_empty());
     let verdict = match () {
         // On one lane there is no cycle, so there is none on any.
         () if acyclic => Some(true),

@@ -4,9 +4,11 @@
 use std::sync::Arc;
 
 use super::Look;
+use super::check::unread_tables;
 use super::whatif::{Cost, in_force};
 use crate::analysis::{Marked, Paths};
 use crate::fabric::{Faults, Resolved, Tables};
+use crate::observe::Adaptive;
 use crate::routing::{Problem, Pulse, Refusal};
 
 /// Marks over the tables of one look.
@@ -14,6 +16,8 @@ use crate::routing::{Problem, Pulse, Refusal};
 pub struct Preview {
     paths: Arc<Paths>,
     marked: Marked,
+    unread_tables: u64,
+    adaptive_routing: Option<u64>,
 }
 
 impl Preview {
@@ -23,7 +27,12 @@ impl Preview {
         let problem = Problem::new(look.fabric(), &whole);
         let routes = Arc::new(in_force(look, tables, &whole));
         let paths = Arc::new(Paths::new(&problem, routes, pulse)?);
-        Ok(Self { marked: Marked::new(Arc::clone(&paths)), paths })
+        Ok(Self {
+            marked: Marked::new(Arc::clone(&paths)),
+            paths,
+            unread_tables: unread_tables(&problem, tables),
+            adaptive_routing: look.observation.adaptive.map(Adaptive::switches),
+        })
     }
 
     /// The paths in force that marks are counted over.
@@ -53,6 +62,14 @@ impl Preview {
     pub fn cost(&self) -> Cost {
         let lost = self.marked.lost();
         let expected = self.paths.expected(lost.links.max(1));
-        Cost { lost, expected, pairs: self.paths.pairs(), several_lids: self.paths.several_lids() }
+        Cost {
+            lost,
+            expected,
+            pairs: self.paths.pairs(),
+            several_lids: self.paths.several_lids(),
+            without_path_before: self.paths.without_path(),
+            unread_tables: self.unread_tables,
+            adaptive_routing: self.adaptive_routing,
+        }
     }
 }

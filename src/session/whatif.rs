@@ -57,12 +57,29 @@ pub struct Cost {
     pub pairs: u64,
     /// Some port has several LIDs: what is expected counts paths as (source, LID), not pairs.
     pub several_lids: bool,
+    /// Paths as (source, LID) that there are none of even without marks; what marks take of them is not known.
+    pub without_path_before: u64,
+    /// Switches whose forwarding table is not known, or not whole.
+    pub unread_tables: u64,
+    /// Switches on which adaptive routing is on, 0 where only its traces are seen; `None`: nothing says that it is.
+    pub adaptive_routing: Option<u64>,
 }
 
 impl Cost {
     /// What the expected numbers are of.
     pub fn expected_counts(&self) -> &'static str {
         if self.several_lids { "paths to a LID" } else { "pairs" }
+    }
+
+    /// More may be lost than is counted: over tables that were not read, or where tables do not tell the paths.
+    pub fn at_least(&self) -> bool {
+        self.unread_tables > 0 || self.adaptive_routing.is_some()
+    }
+
+    /// The pairs that are lost, as far as is known.
+    pub fn lost_pairs(&self) -> String {
+        let bound = if self.at_least() { "at least " } else { "" };
+        format!("{bound}{}", self.lost.pairs)
     }
 }
 
@@ -126,9 +143,9 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// For paths between terminals, with nothing known of the levels in force.
+    /// For paths between terminals, with nothing said of the levels in force.
     pub fn of(request: &'a Request) -> Self {
-        Self { request, switches: false, sent: Sent::Unknown }
+        Self { request, switches: false, sent: Sent::Unsaid }
     }
 }
 

@@ -18,11 +18,15 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         ),
         (
             "unreachable",
-            match report.unreachable {
-                0 => "none".to_owned(),
-                some => format!(
-                    "{some}: {} of hosts, {} with an aggregation node, {} with a switch",
-                    by_kind.hosts, by_kind.aggregation, by_kind.switches
+            match (report.unreachable, report.limited_paths) {
+                (0, 0) => "none".to_owned(),
+                (0, _) => "none; paths that are dropped are not counted here".to_owned(),
+                (some, dropped) => format!(
+                    "{some}: {} of hosts, {} with an aggregation node, {} with a switch{}",
+                    by_kind.hosts,
+                    by_kind.aggregation,
+                    by_kind.switches,
+                    if dropped > 0 { "; paths that are dropped are not counted here" } else { "" }
                 ),
             },
         ),
@@ -89,6 +93,13 @@ fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
         let tables = format!(
             "the tables of {} switches; pairs over them count as without a path",
             report.unread_tables
+        );
+        pairs.push(("not known", tables));
+    }
+    if report.untold_switches > 0 && report.deadlock_free == Some(false) {
+        let tables = format!(
+            "the SL2VL tables of {} switches; level 0 is taken to be lane 0 there",
+            report.untold_switches
         );
         pairs.push(("not known", tables));
     }
@@ -197,9 +208,18 @@ fn deadlock(report: &Report) -> String {
         (_, Some(1)) => "not judged: adaptive routing is on at 1 switch".to_owned(),
         (_, Some(switches)) => format!("not judged: adaptive routing is on at {switches} switches"),
         (Some(true), _) if report.lanes > 1 => {
-            format!("free: no cycle of dependencies on any of its {} lanes{of_records}", report.lanes)
+            let lanes = report.lanes;
+            format!(
+                "free: no cycle of dependencies on any of its {lanes} lanes{}{of_records}",
+                dropped(report)
+            )
         }
-        (Some(true), _) => "free: no cycle of dependencies, whatever lanes are used".to_owned(),
+        (Some(true), _) if report.whatever_lanes => {
+            "free: no cycle of dependencies, whatever lanes are used".to_owned()
+        }
+        (Some(true), _) => {
+            format!("free: no cycle of dependencies on the lanes in force{}{of_records}", dropped(report))
+        }
         (Some(false), _) => match report.cycle_lane {
             Some(lane) if report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) => {
                 format!("possible: {waiting} channels wait for each other, from lane {lane} on{of_records}")
@@ -210,6 +230,14 @@ fn deadlock(report: &Report) -> String {
             }
         },
         (None, _) => not_known(report, waiting),
+    }
+}
+
+/// Packets that end on their way wait for nothing behind it.
+fn dropped(report: &Report) -> String {
+    match report.limited_paths {
+        0 => String::new(),
+        paths => format!(", with {paths} paths dropped"),
     }
 }
 

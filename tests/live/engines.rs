@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{self, Stage};
 
-/// Every engine of OpenSM somewhere, on fabrics with and without cycles, with failed links, with pairs left out.
+/// Every engine of OpenSM that computes a whole routing of its own, but dnup, on fabrics with and without cycles, with failed links, with pairs left out.
 const FABRICS: &[(&str, &[&str])] = &[
     ("kary,k=3,n=3", &["minhop", "updn", "ftree", "sssp", "dfsssp", "lash", "nue"]),
     // Its updn leaves pairs of aggregation nodes out, its ftree refuses them.

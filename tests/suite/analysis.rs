@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use fabdeck::analysis::{Lost, Marked, Paths};
-use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes};
+use fabdeck::fabric::{Fabric, Faults, LinkId, Lmc, NodeId, PortId, Resolved, Routes, Tables};
+use fabdeck::observe::{Adaptive, Observation};
 use fabdeck::routing::certificate::Kind;
 use fabdeck::routing::{Cause, NoPulse, Problem};
+use fabdeck::session::Look;
 use rayon::prelude::*;
 
 use crate::routing::certificate::{Dice, any_fabric, certificate, damage, path};
@@ -378,4 +380,30 @@ fn disconnected_paths_follow_proposition_4_2_and_the_exact_mean() {
         }
         assert!((measured / exact - 1.0).abs() < 0.01, "{percent} %: {measured} and {exact}");
     }
+}
+
+/// What is not known of the tables in force cannot be counted as lost, so the count is a bound and says so.
+#[test]
+fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths() {
+    let fabric = fabric("kary,k=3,n=2");
+    let none = Faults::default();
+    let problem = Problem::new(&fabric, &none);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let mut tables = Tables::default();
+    fabric.switches().for_each(|(id, _)| tables.entry(id).lft = Some(routes.lft(id.0)));
+    let cost = |tables: &Tables, adaptive| {
+        let observation = Observation { fabric: fabric.clone(), adaptive, ..Observation::default() };
+        let look = Look::new("here", observation, &Default::default());
+        fabdeck::session::cost(&look, tables, &none).unwrap()
+    };
+    let whole = cost(&tables, None);
+    assert_eq!((whole.at_least(), whole.without_path_before, whole.lost_pairs()), (false, 0, "0".to_owned()));
+    let adaptive = cost(&tables, Some(Adaptive::On(2)));
+    assert_eq!((adaptive.at_least(), adaptive.adaptive_routing), (true, Some(2)));
+    tables.entry(NodeId(0)).lft = None;
+    let unread = cost(&tables, None);
+    // Three hosts behind the first leaf, of nine: they send to nobody, and nobody to them.
+    let among = 3 * 2 + 2 * 3 * 6;
+    assert_eq!((unread.unread_tables, unread.without_path_before), (1, among));
+    assert_eq!((unread.at_least(), unread.lost_pairs()), (true, "at least 0".to_owned()));
 }

@@ -6,16 +6,19 @@ use rayon::prelude::*;
 
 use crate::fabric::SwitchGraph;
 
+/// Hops between two switches: fewer than there are LIDs for switches, however long a line they stand in.
+pub(in super::super) type Hops = u16;
+
 /// How far two switches are apart when there is no way.
-pub(in super::super) const FAR: u8 = u8::MAX;
+pub(in super::super) const FAR: Hops = Hops::MAX;
 
 /// Row `to`, column `from`; a cable works in both directions, so it is the same the other way round.
-pub(in super::super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<u8>> {
+pub(in super::super) fn hop_matrix(graph: &SwitchGraph) -> Vec<Vec<Hops>> {
     let rows = (0..graph.switch_count() as u32).into_par_iter();
     rows.map(|to| hops_to(graph, to)).collect()
 }
 
-fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<u8> {
+fn hops_to(graph: &SwitchGraph, to: u32) -> Vec<Hops> {
     let mut hops = vec![FAR; graph.switch_count()];
     if !graph.alive(to) {
         return hops;
@@ -52,10 +55,10 @@ pub(super) fn touched(before: &SwitchGraph, graph: &SwitchGraph) -> Vec<u32> {
 
 /// The matrix of a graph out of that of the one before. Only rows that what was touched can change are searched anew.
 pub(super) fn renewed(
-    (before, hops): (&SwitchGraph, &[Vec<u8>]),
+    (before, hops): (&SwitchGraph, &[Vec<Hops>]),
     graph: &SwitchGraph,
     touched: &[u32],
-) -> Vec<Vec<u8>> {
+) -> Vec<Vec<Hops>> {
     let rows = (0..graph.switch_count() as u32).into_par_iter();
     rows.map(|to| {
         let mended = match before.alive(to) == graph.alive(to) {
@@ -72,16 +75,16 @@ pub(super) fn renewed(
 /// Hops are right when every switch but the destination is one farther than the nearest of its neighbours: that has
 /// one solution. Where it held before, it has to be looked at again only for switches whose neighbours are others now.
 fn mended(
-    old: &[u8],
+    old: &[Hops],
     (before, graph): (&SwitchGraph, &SwitchGraph),
     touched: &[u32],
     to: u32,
-) -> Option<Vec<u8>> {
+) -> Option<Vec<Hops>> {
     let mut row = old.to_vec();
     if !graph.alive(to) {
         return Some(row);
     }
-    let beyond = |row: &[u8], at: u32| {
+    let beyond = |row: &[Hops], at: u32| {
         let near = graph.channels()[graph.leaving(at)].iter().map(|channel| row[channel.to as usize]).min();
         near.unwrap_or(FAR).saturating_add(1)
     };

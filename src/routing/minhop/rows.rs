@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::hops::{FAR, hop_matrix, renewed, touched};
+use super::hops::{FAR, Hops, hop_matrix, renewed, touched};
 use crate::fabric::{NO_PATH, Routes, SwitchGraph};
 use crate::routing::again::{Again, Past};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
@@ -25,7 +25,7 @@ struct Made {
     graph: SwitchGraph,
     /// By switch, the LIDs behind it.
     behind: Vec<Vec<Destination>>,
-    hops: Vec<Vec<u8>>,
+    hops: Vec<Vec<Hops>>,
 }
 
 /// A row follows from the channels of its switch, from which of them lead nearer to each other switch, and from the
@@ -66,12 +66,12 @@ pub fn again(
 }
 
 /// Switches from which other channels lead nearer to some switch than before.
-fn stale(graph: &SwitchGraph, (before, now): (&[Vec<u8>], &[Vec<u8>]), touched: &[u32]) -> Vec<bool> {
+fn stale(graph: &SwitchGraph, (before, now): (&[Vec<Hops>], &[Vec<Hops>]), touched: &[u32]) -> Vec<bool> {
     let others: Vec<usize> = (0..now.len()).filter(|to| before[*to] != now[*to]).collect();
     let switches = (0..graph.switch_count() as u32).into_par_iter();
     switches
         .map(|switch| {
-            let nearer = |hops: &[Vec<u8>], next: usize, to: usize| {
+            let nearer = |hops: &[Vec<Hops>], next: usize, to: usize| {
                 let here = hops[switch as usize][to];
                 here != FAR && hops[next][to].saturating_add(1) == here
             };
@@ -86,7 +86,7 @@ fn stale(graph: &SwitchGraph, (before, now): (&[Vec<u8>], &[Vec<u8>]), touched: 
 /// Fills the rows of the switches that are wanted.
 fn fill(
     problem: &Problem<'_>,
-    hops: &[Vec<u8>],
+    hops: &[Vec<Hops>],
     routes: &mut Routes,
     wanted: &(dyn Fn(usize) -> bool + Sync),
     pulse: &dyn Pulse,
@@ -104,7 +104,7 @@ fn fill(
     if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(()) }
 }
 
-fn fill_row(problem: &Problem<'_>, hops: &[Vec<u8>], switch: u32, row: &mut [u8]) {
+fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], switch: u32, row: &mut [u8]) {
     let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
     let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
     let mut lids_on = vec![0u32; channels.len()];

@@ -12,7 +12,8 @@
 //!   LID goes with its first terminal; on very large fabrics the LIDs of a switch share trees.
 //! - On trees balanced Up*/Down* routes are taken where they come near the best. Otherwise, with links missing, one lane
 //!   serves: the orientation from a switch at the bottom holds every way up and down, and only loads are weighed.
-//! - With one lane or two Up*/Down* routes are taken too where the search comes to more paths on its busiest channel.
+//! - With one lane or two, and where switches have ranks, Up*/Down* routes are taken too where the search comes to more
+//!   paths on its busiest channel.
 //! - A dependency is used when a switch is settled, not when an edge is relaxed; a Pearce-Kelly order finds cycles;
 //!   what a finished tree does not need is given back.
 //! - Compact blocks by bisection instead of a multilevel partition.
@@ -40,4 +41,4 @@ mod plain;
 mod plan;
 mod tree;
 
-pub use plan::route;
+pub use plan::{UPDN_ROUTES, route};

@@ -11,7 +11,7 @@ use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, Routes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::{self, named_switches};
+use crate::routing::ranks::{self, failed_roots, named_switches};
 use crate::routing::sftree::subtree_roots;
 use crate::routing::updn;
 use crate::routing::updown::Order;
@@ -64,13 +64,19 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
+    answer.remarks.extend(failed_roots(problem, request));
     if !(request.compute_nodes.is_empty() && request.io_nodes.is_empty()) {
         answer.remarks.push(
-            "the search treats all adapters alike: lists of compute and I/O nodes change nothing".into(),
+            "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at most \
+             the ranks and the root that it begins from"
+                .into(),
         );
     }
     Ok(answer)
 }
+
+/// How the remark begins that says whose routes they are.
+pub const UPDN_ROUTES: &str = "these are updn's routes";
 
 /// All trees, with the escape paths that suit the fabric.
 fn search<'n>(
@@ -103,7 +109,7 @@ fn search<'n>(
 /// The routes of Up*/Down*, and why they are taken.
 fn without_search(plain: &Plain, need: &Need) -> Answer {
     let why = format!(
-        "balanced Up*/Down* routes are as good on one lane: at most {} paths on a channel, no routes have less than {}",
+        "{UPDN_ROUTES}, as good on one lane: at most {} paths on a channel, no routes have less than {}",
         plain.busiest, need.busiest
     );
     let mut answer = plain.answer.clone();

@@ -13,7 +13,7 @@ use super::state::{Loading, State, quoted};
 use super::update::{ask as begin_line, page, set_filter};
 use crate::fabric::{Element, Resolved};
 use crate::routing::engine;
-use crate::session::{Danger, counted, mark_random};
+use crate::session::{Danger, Look, Sent, counted, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -392,7 +392,12 @@ fn can_write_plan(state: &State) -> Result<(), String> {
 }
 
 /// A look of the console asks nobody for the lanes in force.
-const AS_HERE: &str = " --lanes-in-force unknown";
+fn as_here(look: &Look) -> &'static str {
+    match Sent::unasked(look) {
+        Sent::Unknown => " --lanes-in-force unknown",
+        _ => "",
+    }
+}
 
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
@@ -409,8 +414,8 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let marks = state.known.marks.clone();
-    let rest =
-        format!("route --engine {}{}{AS_HERE} -o {}", engine.id, state.marks_as_arguments(), quoted(file));
+    let (marked, lanes) = (state.marks_as_arguments(), as_here(&look));
+    let rest = format!("route --engine {}{marked}{lanes} -o {}", engine.id, quoted(file));
     state.last_line = Some(state.line(&rest));
     for fault in proposal.report.faults() {
         state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
@@ -554,14 +559,16 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
 fn equivalent(state: &State) -> Option<String> {
     if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
         let marks = state.marks_as_arguments();
+        let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
         return Some(
-            state.line(&format!("route --engine {}{marks}{AS_HERE} -o {}.plan", engine.id, engine.id)),
+            state.line(&format!("route --engine {}{marks}{lanes} -o {}.plan", engine.id, engine.id)),
         );
     }
     if state.screen == ScreenId::Whatif {
         let asked: Vec<&str> = state.engines().keys().copied().collect();
         let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-        return Some(state.line(&format!("whatif{}{engines}{AS_HERE}", state.marks_as_arguments())));
+        // It asks nobody for lanes either.
+        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();

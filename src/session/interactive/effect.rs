@@ -8,7 +8,7 @@ use super::tasks::{Needs, TaskId};
 use super::tiers::tiers;
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
-use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, Proposals, plan_of};
+use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, Proposals, Sent, plan_of};
 
 /// Asked of whoever runs the session.
 #[derive(Clone, Debug)]
@@ -97,7 +97,8 @@ impl Job {
             Self::Propose { look, proposals, marks, engine, request } => {
                 let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);
                 let tables = &look.observation.tables;
-                let outcome = proposals.propose((look, tables), marks, engine, Asked::of(request), pulse);
+                let asked = Asked { sent: Sent::unasked(look), ..Asked::of(request) };
+                let outcome = proposals.propose((look, tables), marks, engine, asked, pulse);
                 Some(Outcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
             }
         }

@@ -208,3 +208,26 @@ fn groups_that_a_failure_tears_are_named() {
     let json: serde_json::Value = serde_json::from_str(&said("switch:spine-1", &["--json"])).unwrap();
     assert_eq!(json["groups_cut"], serde_json::json!({ "known": 1, "count": 1, "first": ["0xc000"] }));
 }
+
+#[test]
+fn a_mark_on_a_port_without_a_cable_takes_nothing_and_says_so() {
+    let whatif = ["--source", "sim:torus,dims=3", "whatif", "--engine", "minhop", "--fail"];
+    for (port, bare) in [("port:sw_0[36]", true), ("port:sw_0[1]", false)] {
+        let ended = fabdeck(&home()).args(whatif).arg(port).output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(said.contains("has no cable, so its failure takes nothing"), bare, "{port}: {said}");
+    }
+}
+
+#[test]
+fn a_given_root_that_is_failed_is_named() {
+    let home = home();
+    std::fs::write(home.path().join("roots"), "0x0002c90100000003\n").unwrap();
+    for engine in ["updn", "nue", "ftree"] {
+        let whatif = ["--source", "sim:kary,k=3,n=2", "-v", "whatif", "--engine", engine];
+        let ended =
+            fabdeck(&home).args(whatif).args(["--roots", "roots", "--fail", "switch:spine0"]).output();
+        let said = String::from_utf8_lossy(&ended.unwrap().stderr).into_owned();
+        assert!(said.contains("given roots that are failed: 0x0002c90100000003"), "{engine}: {said}");
+    }
+}

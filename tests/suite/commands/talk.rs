@@ -118,14 +118,35 @@ fn engines_tell_nothing_of_their_progress_but_to_a_terminal() {
 }
 
 #[test]
-fn millions_of_lanes_are_read_only_where_they_decide() {
+fn millions_of_lanes_are_read_only_where_somebody_asks() {
     let tree = fabdeck(&["--source", "crowded", "check"]);
     assert_eq!(tree.exit, Exit::Done);
     assert!(tree.out.contains("free: no cycle of dependencies, whatever lanes are used"), "{}", tree.out);
-    assert!(tree.err.contains("5000000 tables of lanes were not read"), "{}", tree.err);
-    let ring = fabdeck(&["--source", "crowded ring", "check"]).err;
-    assert!(ring.contains("all lanes were read") && !ring.contains("not read"), "{ring}");
-    // Who asks for lanes gets them with the look.
+    assert!(tree.err.contains("it would take 5000000 questions for the tables"), "{}", tree.err);
+    let plan = tempfile::tempdir().unwrap();
+    let plan = plan.path().join("a.plan").display().to_string();
+    let route = ["route", "--engine", "updn", "-o", &plan];
+    for (source, price) in
+        [("crowded ring", "it would take 5000000 "), ("talkative ring", "it would take 7000000 ")]
+    {
+        for command in [&["check"][..], &route] {
+            let said = fabdeck(&[&["--source", source], command].concat()).err;
+            assert!(said.contains(price) && !said.contains("all lanes were read"), "{command:?}: {said}");
+        }
+    }
+    // Who asks for lanes gets them.
     let asked = fabdeck(&["--source", "crowded", "check", "--lanes", "sampled"]).err;
-    assert!(!asked.contains("not read"), "{asked}");
+    assert!(asked.contains("all lanes were read") && !asked.contains("5000000"), "{asked}");
+    // `unknown` reads nothing.
+    let unknown = [&["--source", "crowded"], &route[..], &["--lanes-in-force", "unknown"]].concat();
+    assert!(!fabdeck(&unknown).err.contains("lanes"));
+}
+
+#[test]
+fn no_engine_with_routes_is_a_finding() {
+    let none = fabdeck(&["--source", "ring", "whatif", "--engine", "ftree"]);
+    assert_eq!(none.exit, Exit::Findings);
+    assert!(none.err.contains("no engine that was asked gave routes"), "{}", none.err);
+    let some = fabdeck(&["--source", "ring", "whatif", "--engine", "ftree,updn"]);
+    assert_eq!(some.exit, Exit::Done);
 }

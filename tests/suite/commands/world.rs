@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::{LanesRead, Source, SourceError, Traffic, Wanted, Watch};
+use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
 use fabdeck::files::jobs::JobLine;
@@ -53,8 +53,8 @@ impl Source for Taken {
     }
 }
 
-/// A fabric with millions of tables of lanes, which says when they are read all the same.
-struct Crowded(Taken);
+/// A fabric with millions of tables of lanes, which says when they are read all the same, and so many path records.
+struct Crowded(Taken, u64);
 
 impl Source for Crowded {
     fn describe(&self) -> &str {
@@ -77,6 +77,18 @@ impl Source for Crowded {
         look.notes.add("FN-901", Place::file(self.describe()), || "all lanes were read".to_owned());
         Ok(LanesRead::Read)
     }
+
+    fn read_levels(
+        &mut self,
+        _: &mut Observation,
+        wanted: LevelsWanted,
+        _: &mut dyn Watch,
+    ) -> Result<LevelsRead, SourceError> {
+        Ok(match wanted.most {
+            Some(most) if most < self.1 => LevelsRead::TooMany(self.1),
+            _ => LevelsRead::Silent,
+        })
+    }
 }
 
 impl Outside for World {
@@ -86,9 +98,12 @@ impl Outside for World {
             "sim:demo" => Ok(Box::new(Taken("sim:demo", plain()))),
             "routed" => Ok(Box::new(Taken("routed", routed("kary,k=3,n=2")))),
             "ring" => Ok(Box::new(Taken("ring", routed("torus,dims=6")))),
-            "crowded" => Ok(Box::new(Crowded(Taken("crowded", computed("kary,k=3,n=2", "updn"))))),
+            "crowded" => Ok(Box::new(Crowded(Taken("crowded", computed("kary,k=3,n=2", "updn")), 10))),
             "crowded ring" => {
-                Ok(Box::new(Crowded(Taken("crowded ring", computed("torus,dims=6", "minhop")))))
+                Ok(Box::new(Crowded(Taken("crowded ring", computed("torus,dims=6", "minhop")), 10)))
+            }
+            "talkative ring" => {
+                Ok(Box::new(Crowded(Taken("talkative ring", computed("torus,dims=6", "minhop")), 7_000_000)))
             }
             "untold" => Ok(Box::new(Taken(
                 "untold",

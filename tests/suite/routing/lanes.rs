@@ -7,8 +7,8 @@ use fabdeck::fabric::{
 };
 use fabdeck::observe::{Adaptive, Observation};
 use fabdeck::routing::certificate::{Mapping, Served, serve};
-use fabdeck::routing::{NoPulse, Problem};
-use fabdeck::session::{Look, Report, Sent, check_in_force};
+use fabdeck::routing::{NoPulse, Problem, Request};
+use fabdeck::session::{Asked, Look, Report, Sent, check_in_force, propose, report_lines};
 
 use super::certificate::{Dice, any_fabric};
 use super::{fabric, route};
@@ -304,6 +304,71 @@ fn a_ring_is_judged_by_the_lanes_of_its_levels() {
     assert_eq!((silent.deadlock_free, silent.unsaid_paths > 0), (None, true));
 }
 
+/// A ring by shortest paths is free only because a switch drops what crosses it: nobody may read that as free on any
+/// lanes, nor as every pair reached.
+#[test]
+fn what_is_dropped_is_no_promise_for_any_lanes() {
+    let fabric = fabric("torus,dims=5");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let drops = |switch: u32, _: u8, _: u8| Some(row(&[if switch == 2 { 15 } else { 0 }]));
+    let report = judged(&looked(fabric.clone(), None), &tables(&fabric, &routes, drops), Sent::One);
+    assert_eq!((report.deadlock_free, report.unreachable), (Some(true), 0));
+    let lines = report_lines(&report);
+    let line =
+        |label: &str| lines.iter().find(|(said, _)| *said == label).map(|(_, text)| text.as_str()).unwrap();
+    let dropped = format!(
+        "free: no cycle of dependencies on the lanes in force, with {} paths dropped",
+        report.limited_paths
+    );
+    assert_eq!(line("deadlock"), dropped);
+    assert_eq!(line("unreachable"), "none; paths that are dropped are not counted here");
+}
+
+/// Every command takes lanes for known by the same rule.
+#[test]
+fn lanes_are_known_to_a_check_as_to_a_proposal() {
+    let fabric = fabric("torus,dims=5");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let layered = route("dfsssp", &problem).unwrap().routes;
+    let look = looked(fabric.clone(), None);
+    let mut assumed = looked(fabric.clone(), None);
+    (assumed.assumed, assumed.routes) = (Some("dfsssp"), Some(layered.clone()));
+    let none = tables(&fabric, &routes, |_, _, _| None);
+    let flat = tables(&fabric, &routes, |_, _, _| Some(row(&[3; 16])));
+    let laid = tables(&fabric, &layered, |_, _, _| None);
+    let gap = tables(&fabric, &routes, |switch, _, _| (switch != 3).then(|| row(&[0])));
+    let (on, free) = (Some(false), Some(true));
+    for (look, tables, sent, from, verdict) in [
+        (&look, &none, Sent::Unknown, "unknown", None),
+        (&look, &none, Sent::Unsaid, "unknown", None),
+        (&look, &none, Sent::One, "one", on),
+        // Whatever the level, it comes to lane 3.
+        (&look, &flat, Sent::Unsaid, "SL2VL tables", on),
+        (&look, &flat, Sent::Unknown, "unknown", None),
+        (&assumed, &laid, Sent::Unsaid, "assumed", free),
+        (&assumed, &laid, Sent::One, "one", on),
+        (&assumed, &laid, Sent::Unknown, "unknown", None),
+        // One switch that says nothing is no better than all.
+        (&look, &gap, Sent::One, "one", on),
+    ] {
+        let report = judged(look, tables, sent);
+        assert_eq!((report.lanes_from, report.deadlock_free), (from, verdict), "{sent:?} {from}");
+        if report.untold_switches > 0 {
+            assert!(report_lines(&report).iter().any(|(_, text)| text.contains("lane 0 there")));
+            continue;
+        }
+        let request = Request::default();
+        let asked = Asked { sent, ..Asked::of(&request) };
+        let engine = fabdeck::routing::engine("minhop").unwrap();
+        let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
+        assert_eq!(proposal.transition.old_lanes, from, "{sent:?}");
+    }
+}
+
 #[test]
 fn a_port_without_the_lane_drops_paths_and_is_named() {
     let plain = fabric("torus,dims=5");
@@ -348,11 +413,11 @@ fn a_transition_goes_by_the_lanes_in_force() {
     let straight = tables(&fabric, &layered, |_, _, _| Some(row(&[0, 1, 2, 3])));
     let flat = tables(&fabric, &layered, |_, _, _| Some(row(&[3; 16])));
     let look = looked(fabric.clone(), None);
-    let request = fabdeck::routing::Request::default();
+    let request = Request::default();
     let engine = fabdeck::routing::engine("dfsssp").unwrap();
     let change = |look: &Look, tables: &Tables, sent: Sent<'_>| {
-        let asked = fabdeck::session::Asked { sent, ..fabdeck::session::Asked::of(&request) };
-        let proposal = fabdeck::session::propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
+        let asked = Asked { sent, ..Asked::of(&request) };
+        let proposal = propose(look, tables, &faults, engine, asked, &NoPulse).unwrap();
         (proposal.transition, proposal.changed_lanes)
     };
     let (same, changed) = change(&look, &straight, records);
@@ -364,7 +429,7 @@ fn a_transition_goes_by_the_lanes_in_force() {
     assert_eq!((unknown.safe, unknown.old_lanes.as_str(), changed), (None, "unknown", None));
     assert!(unknown.reason.is_some() && unknown.cycle.is_some() && unknown.cycle_lane.is_none());
     // Every level on lane 3, so that it takes no record to know where the old paths are.
-    let (all, changed) = change(&look, &flat, Sent::Unknown);
+    let (all, changed) = change(&look, &flat, Sent::Unsaid);
     assert_eq!((all.safe, all.old_lanes.as_str(), all.cycle_lane), (Some(false), "SL2VL tables", Some(3)));
     assert!(changed.is_some_and(|changed| changed > 0));
     assert!(all.cycle_paths.unwrap().iter().all(|path| path.starts_with("old path from ")));
@@ -387,14 +452,14 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
     let fabric = with_ports(&plain, |id, facts| facts.operational_lanes = (id == narrow).then_some(1));
     let look = looked(fabric, None);
     let (faults, none) = (Faults::default(), Tables::default());
-    let request = fabdeck::routing::Request::default();
+    let request = Request::default();
     let propose = |engine: &str| {
-        fabdeck::session::propose(
+        propose(
             &look,
             &none,
             &faults,
             fabdeck::routing::engine(engine).unwrap(),
-            fabdeck::session::Asked::of(&request),
+            Asked::of(&request),
             &NoPulse,
         )
     };

@@ -3,6 +3,7 @@
 use fabdeck::fabric::Faults;
 use fabdeck::routing::Problem;
 
+use super::certificate::certificate;
 use super::oracle::judge;
 use super::{fabric, route};
 
@@ -22,4 +23,14 @@ fn everything_is_reached_on_shortest_paths() {
         assert!(verdict.lost.is_empty() && verdict.lost_switches.is_empty(), "{name}: {verdict:?}");
         assert!(!verdict.loops && !verdict.detour, "{name}: {verdict:?}");
     }
+}
+
+/// A matrix of hops in bytes would take the far end of a long line for one that no cable leads to.
+#[test]
+fn a_line_of_three_hundred_switches_is_served_from_end_to_end() {
+    let (fabric, faults) = (fabric("mesh,dims=300,terminals=1"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route("minhop", &problem).unwrap().routes;
+    let seen = certificate(&problem, &routes, false);
+    assert_eq!((seen.lost.total(), seen.lengths.longest), (0, 299));
 }

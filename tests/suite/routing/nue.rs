@@ -68,21 +68,6 @@ fn the_ring_of_five_with_a_shortcut_needs_one_lane() {
 }
 
 #[test]
-fn the_impasse_is_solved() {
-    // Figures 6.8 and 6.9: n4 between n3 and n5, with islands below, inside a larger network.
-    let cables = [(1, 3), (2, 3), (3, 4), (4, 5), (5, 7), (5, 6), (4, 8), (8, 9), (8, 10), (1, 2), (7, 6)];
-    let around = [(1, 11), (11, 7), (2, 12), (12, 6), (11, 12)];
-    for more in 0..=around.len() {
-        let cables: Vec<_> = cables.iter().chain(&around[..more]).copied().collect();
-        let (fabric, faults) = (by_hand(12, &cables), Faults::default());
-        let problem = Problem::new(&fabric, &faults);
-        for lanes in 1..=4 {
-            holds("impasse", &problem, lanes);
-        }
-    }
-}
-
-#[test]
 fn named_fabrics_keep_every_promise_at_any_number_of_lanes() {
     for (name, lanes) in [
         ("demo", &[1, 8][..]),

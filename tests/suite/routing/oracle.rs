@@ -74,6 +74,22 @@ pub fn judge(problem: &Problem<'_>, routes: &Routes) -> Verdict {
     verdict
 }
 
+/// Whether dependencies of the paths of all these routes together have a cycle, on some lane.
+pub fn cyclic_together(problem: &Problem<'_>, all: &[&Routes], switches: bool) -> bool {
+    let mut waits = BTreeSet::new();
+    for (routes, from) in all.iter().flat_map(|routes| problem.switches().map(move |from| (routes, from))) {
+        if !switches && problem.graph.terminals_of(from).is_empty() {
+            continue;
+        }
+        for end in problem.destinations().iter().filter(|end| switches || !end.is_switch()) {
+            let lane = routes.lane(from, end.lid).value();
+            let path = walk(problem, routes, from, end.lid, &mut false).unwrap_or_default();
+            waits.extend(path.windows(2).map(|two| ((two[0], lane), (two[1], lane))));
+        }
+    }
+    cyclic(&waits)
+}
+
 /// The channels of a path; `None` where it ends anywhere but at the destination.
 fn walk(problem: &Problem<'_>, routes: &Routes, from: u32, to: Lid, loops: &mut bool) -> Option<Vec<u32>> {
     let mut path = Vec::new();
