@@ -93,13 +93,21 @@ fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<
         object.fields(report)?;
         return Ok(object.end()?);
     }
-    let pairs: Vec<_> = assumed(look).into_iter().chain(report_lines(report)).collect();
+    let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).collect();
     write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())
 }
 
-/// The line that says whose tables are assumed, where the source has none.
-pub fn assumed(look: &Look) -> Option<(&'static str, String)> {
-    let engine = look.assumed?;
-    Some(("assumed", format!("the tables are those of {engine}; the source has none")))
+/// What everything that is said below rests on: whose tables are assumed, and that part of the fabric is not known.
+pub fn premises(look: &Look) -> Vec<(&'static str, String)> {
+    let assumed = look
+        .assumed
+        .map(|engine| ("assumed", format!("the tables are those of {engine}; the source has none")));
+    let partial = look.observation.partial().then(|| {
+        (
+            "partial",
+            "not all of the fabric could be read: what follows is about what could (-v, notes)".to_owned(),
+        )
+    });
+    assumed.into_iter().chain(partial).collect()
 }

@@ -128,7 +128,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         object.end()?;
     } else {
         let mut pairs = vec![("stale", fit.words())];
-        pairs.extend(super::check::assumed(&look));
+        pairs.extend(super::check::premises(&look));
         pairs.extend(failed.iter().map(|failed| {
             let there = if failed.found { "there still, and left alone" } else { "gone" };
             ("failed", format!("{}: {there}", failed.element))

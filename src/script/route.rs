@@ -87,7 +87,7 @@ fn write(
         object.field("findings", &plan.findings)?;
         return Ok(object.end()?);
     }
-    let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
+    let mut lines = check::premises(look);
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
     lines.push(("changes", changes(plan)));

@@ -82,7 +82,7 @@ fn write(context: &mut Context<'_, '_>, look: &Look, trace: &Trace) -> Result<()
         object.field("links", &trace.links())
     })?;
     if !context.output.json {
-        if let Some((word, what)) = check::assumed(look) {
+        for (word, what) in check::premises(look) {
             writeln!(context.output.out, "{word}: {what}")?;
         }
         writeln!(context.output.out, "{verdict}")?;

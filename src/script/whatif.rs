@@ -159,7 +159,7 @@ fn write(
     if context.output.json {
         return write_json(context, look, &failed, cost, groups.as_ref(), comparison);
     }
-    let mut lines: Vec<_> = check::assumed(look).into_iter().collect();
+    let mut lines = check::premises(look);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
     lines.extend(cost_lines(look, &failed, cost));
     if context.output.verbose {

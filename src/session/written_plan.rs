@@ -9,8 +9,22 @@ use crate::change::{
     FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
     TransitionReport, writes,
 };
-use crate::fabric::{Faults, Lanes, NodeId, Routes};
+use crate::fabric::{Faults, Lanes, Lid, NO_PATH, NodeId, Routes};
 use crate::routing::{Problem, Pulse, Refusal};
+
+/// LIDs that tables in force lead to and that no port which answered has.
+fn silent_lids(look: &Look, faults: &Faults) -> Vec<u16> {
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let held = in_force(look, tables, faults);
+    let led_to = |lid: &u16| {
+        fabric
+            .switches()
+            .any(|(id, _)| held.row(id.0).get(usize::from(*lid)).is_some_and(|port| *port != NO_PATH))
+    };
+    let unowned = |lid: &u16| Lid::new((*lid).into()).is_some_and(|lid| fabric.port_by_lid(lid).is_none());
+    let stride = u16::try_from(held.stride()).unwrap_or(u16::MAX);
+    (1..stride).filter(unowned).filter(led_to).collect()
+}
 
 /// Who made a plan and when, as far as it is to be told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -24,6 +38,12 @@ pub struct Made {
 pub enum UnwrittenPlan {
     #[error(transparent)]
     Plan(#[from] PlanError),
+    #[error(
+        "FD-7924: part of the fabric did not answer, and tables in force lead to {count} {} of it (LID {first} first): a plan \
+         would take these routes away; look again when everything answers",
+        if *count == 1 { "LID" } else { "LIDs" }
+    )]
+    Silent { count: usize, first: u16 },
     #[error("FD-7921: {0}")]
     Text(#[from] serde_json::Error),
     #[error(
@@ -109,6 +129,10 @@ pub fn plan_of(
     let fabric = look.fabric();
     let standing = Standing::new(fabric, faults, look.manager());
     let name = |id| look.name(id).to_owned();
+    let silent = silent_lids(look, faults);
+    if let Some(first) = silent.first().filter(|_| look.observation.partial()) {
+        return Err(UnwrittenPlan::Silent { count: silent.len(), first: *first });
+    }
     let writes = writes(&standing, tables, &proposal.routes, &name)?;
     let print = Fingerprint::of(&standing, tables);
     let fingerprint = match leans_on_lanes(proposal) {

@@ -231,3 +231,24 @@ fn a_given_root_that_is_failed_is_named() {
         assert!(said.contains("given roots that are failed: 0x0002c90100000003"), "{engine}: {said}");
     }
 }
+
+/// What did not answer is not what is gone: no plan takes its routes away, and verdicts say what they are about.
+#[test]
+fn a_fabric_that_answers_in_part_gets_no_plan() {
+    let home = home();
+    let said = |args: &[&str], code: i32| {
+        let args = [&["--source", "sim:demo,silent=20%,seed=7"][..], args].concat();
+        let ended = assert_cmd::Command::from_std(fabdeck(&home))
+            .args(&args)
+            .assert()
+            .code(code)
+            .get_output()
+            .clone();
+        [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let [checked, _] = said(&["check"], 0);
+    assert!(checked.contains("partial"), "{checked}");
+    let [_, refused] = said(&["route", "--engine", "nue", "-o", "half.plan"], 1);
+    assert!(refused.contains("FD-7924") && refused.contains("9 LIDs"), "{refused}");
+    assert!(!home.path().join("half.plan").exists());
+}
