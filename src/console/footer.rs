@@ -3,7 +3,7 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Needs, Place, Severity, State, Task};
+use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Needs, Place, State, Task};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -29,14 +29,7 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
     let room = at.width.saturating_sub(width(&right) + 1);
     let left = ratatui::layout::Rect { width: room, ..at };
     if let Some(message) = state.news() {
-        let role = match message.severity {
-            Severity::Said => Role::Text,
-            Severity::Warning => Role::Warning,
-            Severity::Error => Role::Danger,
-        };
-        let word = message.severity.word();
-        let text = if word.is_empty() { message.text.clone() } else { format!("{word}: {}", message.text) };
-        canvas.text(left, 0, 0, &text, role);
+        canvas.text(left, 0, 0, &message.line(), Role::of(message.severity));
     } else if let Some(task) = state.tasks.running().first() {
         progress(canvas, left, state, task);
     } else if let Loading::Failed(error) = &state.loading {

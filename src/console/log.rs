@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::area::area;
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{Message, Scroll, Severity, State};
+use crate::session::interactive::{Message, Scroll, State};
 use crate::session::wrap;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
@@ -29,14 +29,8 @@ const MARGIN: u16 = 11;
 
 /// A message in rows: its time in the first of them.
 fn wrapped(message: &Message, width: u16) -> impl Iterator<Item = (String, String, Role)> {
-    let role = match message.severity {
-        Severity::Said => Role::Text,
-        Severity::Warning => Role::Warning,
-        Severity::Error => Role::Danger,
-    };
-    let word = message.severity.word();
-    let text = if word.is_empty() { message.text.clone() } else { format!("{word}: {}", message.text) };
-    let lines = wrap(&text, width.saturating_sub(MARGIN + 1).into()).into_iter().enumerate();
+    let role = Role::of(message.severity);
+    let lines = wrap(&message.line(), width.saturating_sub(MARGIN + 1).into()).into_iter().enumerate();
     let seconds = message.at_ms / 1000;
     lines.map(move |(at, line)| (if at == 0 { format!("{seconds:>6} s") } else { String::new() }, line, role))
 }

@@ -1,5 +1,6 @@
 //! Themes: a style for every role. A role is what a thing means, never how it looks.
 
+use crate::session::interactive::Severity;
 use std::collections::BTreeMap;
 
 use ratatui::style::Style;
@@ -47,6 +48,17 @@ roles! {
     Heat1 "heat.1";
     Heat2 "heat.2";
     Heat3 "heat.3";
+}
+
+impl Role {
+    /// What a message of this severity looks like.
+    pub fn of(severity: Severity) -> Self {
+        match severity {
+            Severity::Said => Self::Text,
+            Severity::Warning => Self::Warning,
+            Severity::Error => Self::Danger,
+        }
+    }
 }
 
 /// The themes that come with the program.

@@ -25,5 +25,15 @@ pub struct Message {
     pub text: String,
 }
 
+impl Message {
+    /// As it is shown: its word first, where it has one.
+    pub fn line(&self) -> String {
+        match self.severity.word() {
+            "" => self.text.clone(),
+            word => format!("{word}: {}", self.text),
+        }
+    }
+}
+
 /// How many are kept.
 pub const KEPT: usize = 500;

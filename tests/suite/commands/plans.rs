@@ -136,16 +136,19 @@ fn a_plan_is_an_input_of_convert() {
     }
 }
 
+/// What the binary says when it ends with this code.
+fn ended_with(here: &std::path::Path, words: &[&str], exit: i32) -> (String, String) {
+    let (code, out, err) = binary_says(here, words);
+    assert_eq!(code, Some(exit), "{words:?}: {out} {err}");
+    (out, err)
+}
+
 /// minhop goes all around a ring on one lane, updn does not: together they are as bad as minhop alone.
 #[test]
 fn a_transition_that_is_not_safe_names_its_circle() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let run = |words: &[&str], exit: i32| {
-        let (code, out, err) = binary_says(here, words);
-        assert_eq!(code, Some(exit), "{words:?}: {out} {err}");
-        (out, err)
-    };
+    let run = |words: &[&str], exit: i32| ended_with(here, words, exit);
     run(&["generate", "torus,dims=6", "-o", "ring.net"], 0);
     let own = ["--source", "ring.net", "--assume", "minhop", "route", "--engine", "minhop", "-o", "own.plan"];
     let (_, err) = run(&own, 2);
@@ -267,11 +270,7 @@ fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
 fn lanes_that_switches_do_not_give_are_a_finding() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
-    let run = |words: &[&str], exit: i32| {
-        let (code, out, err) = binary_says(here, words);
-        assert_eq!(code, Some(exit), "{words:?}: {out} {err}");
-        (out, err)
-    };
+    let run = |words: &[&str], exit: i32| ended_with(here, words, exit);
     run(&["generate", "torus,dims=6", "-o", "ring.net"], 0);
     for (engine, plan) in [("updn", "flat.plan"), ("nue", "lanes.plan")] {
         let from = ["--source", "ring.net", "--assume", engine, "route"];
