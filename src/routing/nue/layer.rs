@@ -1,6 +1,9 @@
 //! One virtual layer: its destinations, its escape paths, the dependencies in use, and the trees that stand.
 
 use std::ops::Range;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::central::most_central;
 use super::escape::{Escape, Reserve};
@@ -36,6 +39,8 @@ pub(super) struct Layer<'n> {
     /// For each tree and switch the place of the channel it takes.
     pub table: Vec<u8>,
     pub fell_back: Vec<bool>,
+    /// The tree of each switch that the order grew with: it goes with the order, whatever comes later.
+    first: Arc<FxHashMap<u32, Vec<u8>>>,
     /// Trees in line, and how many stand, the first ones.
     line: Vec<usize>,
     made: usize,
@@ -58,6 +63,7 @@ impl<'n> Layer<'n> {
             others: vec![0; net.channels()],
             table: vec![NOWHERE; trees.len() * net.switches()],
             fell_back: vec![false; trees.len()],
+            first: Arc::default(),
             line: Vec::new(),
             made: 0,
             trees: trees.to_vec(),
@@ -68,6 +74,8 @@ impl<'n> Layer<'n> {
     /// can make those that are left.
     pub fn share(mut self, shares: usize) -> Vec<Self> {
         self.used.stand();
+        let whole = (0..self.made).filter(|tree| !self.fell_back[*tree]);
+        self.first = Arc::new(whole.map(|tree| (self.trees[tree].switch, self.row(tree).to_vec())).collect());
         let left = self.trees.split_off(self.made);
         self.table.truncate(self.trees.len() * self.net.switches());
         self.fell_back.truncate(self.trees.len());
@@ -121,9 +129,8 @@ impl<'n> Layer<'n> {
     /// Puts those trees in line, of at most so many, that load a hot channel or fell back.
     pub fn line_up_hot(&mut self, hot: &[bool], most: usize) {
         self.line_up(0..0);
-        let switches = self.net.switches();
         for tree in 0..self.trees.len() {
-            let row = &self.table[tree * switches..(tree + 1) * switches];
+            let row = self.row(tree);
             let takes_hot = |(switch, place): (usize, &u8)| {
                 *place != NOWHERE && hot[self.net.at_place(switch as u32, *place) as usize]
             };
@@ -156,10 +163,15 @@ impl<'n> Layer<'n> {
         let (net, destination) = (self.net, self.trees[tree].switch);
         let mark = self.used.mark();
         let whole = self.search.run(net, &mut self.used, &self.weights, destination);
-        self.fell_back[tree] = !whole;
+        let first = self.first.clone();
+        let first = first.get(&destination).filter(|_| !whole);
+        self.fell_back[tree] = !whole && first.is_none();
         if !whole {
             self.used.take_back(net, mark);
-            self.escape.route(net, &mut self.search, &self.weights, destination);
+            match first {
+                Some(row) => self.hang(destination, row),
+                None => self.escape.route(net, &mut self.search, &self.weights, destination),
+            }
             for _ in 0..4 {
                 if !self.search.improve(net, &mut self.used, &self.weights) {
                     break;
@@ -182,25 +194,28 @@ impl<'n> Layer<'n> {
         });
     }
 
+    /// Puts a tree that was made before in the place of the one that is made now.
+    fn hang(&mut self, destination: u32, row: &[u8]) {
+        self.search.begin(destination);
+        for (switch, place) in row.iter().enumerate().filter(|(_, place)| **place != NOWHERE) {
+            let channel = self.net.at_place(switch as u32, *place);
+            self.search.hang(self.net, switch as u32, channel, 0);
+        }
+    }
+
+    fn row(&self, tree: usize) -> &[u8] {
+        &self.table[tree * self.net.switches()..(tree + 1) * self.net.switches()]
+    }
+
     fn take_out(&mut self, tree: usize) {
         let net = self.net;
-        let row = &self.table[tree * net.switches()..(tree + 1) * net.switches()];
+        let row = self.row(tree).to_vec();
         if row.iter().all(|place| *place == NOWHERE) {
             return;
         }
-        let next = |switch: u32| match row[switch as usize] {
-            NOWHERE => NONE,
-            place => net.at_place(switch, place),
-        };
-        self.used.release(net, dependencies_of(net, next));
-        let destination = self.trees[tree].switch;
-        self.search.begin(destination);
-        for switch in 0..net.switches() as u32 {
-            let channel = next(switch);
-            if channel != NONE {
-                self.search.hang(net, switch, channel, 0);
-            }
-        }
+        self.hang(self.trees[tree].switch, &row);
+        let search = &self.search;
+        self.used.release(net, dependencies_of(net, |switch| search.next(switch)));
         let lids = u64::from(self.trees[tree].loaded);
         let (load, others, weights) = (&mut self.load, &self.others, &mut self.weights);
         self.search.flows(net, |channel, paths| {

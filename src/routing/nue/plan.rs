@@ -17,7 +17,7 @@ use crate::routing::updn;
 use crate::routing::updown::Order;
 
 /// LIDs, times channels, that may have a tree each.
-const SHARED: usize = 6_000_000;
+const SHARED: usize = 24_000_000;
 
 /// With so many trees, times channels, a search has to be worth its time.
 const LARGE: usize = 1 << 20;

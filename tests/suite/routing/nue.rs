@@ -133,6 +133,20 @@ fn trees_with_links_missing_stay_balanced_on_one_lane() {
 }
 
 #[test]
+fn what_finds_no_tree_of_its_own_takes_the_first_one_of_its_switch() {
+    // The order stands when every switch has its first tree; without these 5x5x5 sends 2 % over escape paths.
+    for (name, lanes) in [("torus,dims=5x5x5,terminals=4,faults=1%", 4), ("torus,dims=12x12,terminals=4", 8)]
+    {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let answer = nue(&Problem::new(&fabric, &faults), lanes);
+        let (fell, all) = answer.remarks[0].split_once(" of ").unwrap();
+        let all = all.split(' ').next().unwrap();
+        let (fell, all): (u32, u32) = (fell.parse().unwrap(), all.parse().unwrap());
+        assert!(all > 400 && fell * 100 < all, "{name}: {}", answer.remarks[0]);
+    }
+}
+
+#[test]
 fn given_roots_are_taken_in_turns_and_must_exist() {
     let (fabric, faults) = (fabric("torus,dims=4x4,terminals=2"), Faults::default());
     let problem = Problem::new(&fabric, &faults);
