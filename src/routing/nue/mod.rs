@@ -22,6 +22,8 @@
 //! - A destination that falls back begins from the escape paths and is re-hung, switch by switch, on nearer ways.
 //! - Once every switch has its first tree the order of channels stands: what goes along with it closes no cycle. The
 //!   other trees ask for nothing more, and are made side by side even on one lane.
+//! - A tree that finds no way along the order begins from the first one of its switch; it falls back on escape paths
+//!   only where there is none.
 //! - When all trees stand, those that load the busiest channels or fell back are taken out and made again, as long as
 //!   that is worth it.
 //! - Roots that are given take the place of the most central switch, a layer after the other.
