@@ -1,9 +1,10 @@
 //! What the terminal can show.
 
-/// How wide the terminal is. The parser measures it to wrap its help, so it is asked through a help of one-letter words:
-/// their longest line is the width, or one less where the width is even.
+/// How wide the terminal is. The parser measures it to wrap its help, so it is asked through a help of one-letter words.
+/// Their lines are as long as the width or, where that is even, one less; the first begins with a word of two letters
+/// and is as long as an even width.
 pub fn columns() -> Option<usize> {
-    let words = "x ".repeat(1000);
+    let words = format!("x{}", "x ".repeat(1000));
     let mut probe = clap::Command::new("probe").max_term_width(0).help_template("{about}").about(words);
     let help = probe.render_help().to_string();
     help.lines().map(|line| line.trim_end().len()).max()

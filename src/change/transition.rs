@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct TransitionReport {
     /// `None` where that is not known.
     pub safe: Option<bool>,
-    /// What it would take to know.
+    /// What it would take to know; of what is safe: why there is nothing to judge.
     #[serde(default)]
     pub reason: Option<String>,
     /// How the lanes of the old paths are known: `one`, `assumed`, `path records, sampled`, `path records, every pair`,
@@ -25,8 +25,17 @@ pub struct TransitionReport {
 }
 
 impl TransitionReport {
+    /// Of a way on which there is nothing to do, for this reason: whatever waits already goes on as it did.
+    pub fn nothing(reason: &str, old_lanes: &str) -> Self {
+        let (reason, old_lanes) = (Some(reason.to_owned()), old_lanes.to_owned());
+        Self { safe: Some(true), reason, old_lanes, ..Self::default() }
+    }
+
     /// In half a sentence.
     pub fn word(&self) -> String {
+        if let (Some(true), Some(reason)) = (self.safe, &self.reason) {
+            return reason.clone();
+        }
         let verdict = match self.safe {
             Some(true) => "safe while traffic flows",
             Some(false) => "not safe while traffic flows",
@@ -63,6 +72,9 @@ impl TransitionReport {
         let waiting = channels.len();
         let resting = self.resting();
         let verdict = match (self.safe, self.cycle_lane) {
+            (Some(true), _) if self.reason.is_some() => {
+                format!("safe while traffic flows: {}", self.reason.as_deref().unwrap_or_default())
+            }
             (Some(true), _) => {
                 format!("safe while traffic flows: old and new paths together have no circle{resting}")
             }
@@ -107,6 +119,9 @@ mod tests {
         assert!(!mixed.lines()[0].1.contains("alone"));
         assert_eq!(lines[1].1, "a[1] -> b[2], by the old path from a to b (LID 3)");
         assert!(told(Some(true), None).lines()[0].1.ends_with("no circle"));
+        let idle = TransitionReport::nothing("nothing changes", "one");
+        assert_eq!(idle.lines(), [("live", "safe while traffic flows: nothing changes".to_owned())]);
+        assert_eq!(idle.word(), "nothing changes");
         let rests = |old_lanes: &str| {
             TransitionReport { old_lanes: old_lanes.into(), ..told(Some(true), None) }.lines().remove(0).1
         };

@@ -25,5 +25,5 @@ pub use depth::Depth;
 pub use draw::{Appearance, draw};
 pub use keys::happening;
 pub use signs::Signs;
-pub use theme::{BUILT_IN, Role, Theme};
+pub use theme::{BUILT_IN, Role, Theme, theme_names};
 pub use theme_file::ThemeError;

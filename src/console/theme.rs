@@ -72,6 +72,11 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("production", include_str!("../../themes/production.toml")),
 ];
 
+/// Their names, as a sentence lists them.
+pub fn theme_names() -> String {
+    BUILT_IN.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Theme {
     pub name: String,
@@ -103,6 +108,12 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_asks_for_no_theme_is_told_of_all() {
+        let refused = Theme::built_in("purple", Depth::True).unwrap_err().to_string();
+        assert!(BUILT_IN.iter().all(|(name, _)| refused.contains(name)), "{refused}");
+    }
 
     #[test]
     fn every_theme_has_every_role() {

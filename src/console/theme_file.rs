@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use ratatui::style::{Color, Modifier, Style};
 use serde::Deserialize;
 
-use super::theme::Role;
+use super::theme::{Role, theme_names};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ThemeError {
-    #[error(
-        "FD-7301: there is no theme '{0}'; there are dark, light, high-contrast, colour-blind, sixteen, mono"
-    )]
+    #[error("FD-7301: there is no theme '{0}'; there are {names}", names = theme_names())]
     Unknown(String),
     #[error("FD-7302: theme {theme}: {what}")]
     Malformed { theme: String, what: String },

@@ -22,23 +22,8 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let mut pairs = vec![("marked", marks)];
     match &known.cost {
         Some(cost) => {
-            let lost = &cost.lost;
-            let share = lost.share * 100.0;
-            pairs.push((
-                "lost",
-                format!(
-                    "{} of {} pairs until somebody reroutes ({share:.1} %)",
-                    cost.lost_pairs(),
-                    cost.pairs
-                ),
-            ));
-            pairs.push((
-                "for good",
-                match lost.critical {
-                    0 => "none: cables still connect every pair".to_owned(),
-                    critical => format!("{critical} pairs are cut off, whatever reroutes"),
-                },
-            ));
+            pairs.push(("lost", cost.lost_words()));
+            pairs.push(("for good", cost.for_good_words()));
             let expected = &cost.expected;
             let links = counted(expected.faults, "random link", "random links");
             pairs.push((

@@ -26,7 +26,7 @@ pub enum Resolved {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ElementError {
     #[error(
-        "FD-1101: '{0}' is not an element; write switch:NAME, host:NAME, link:NAME[PORT] or port:NAME[PORT]"
+        "FD-1101: '{0}' is not an element; write switch:NAME, host:NAME, link:NAME[PORT] or port:NAME[PORT], or a name alone"
     )]
     Malformed(String),
     #[error("FD-1102: no {kind} is called '{name}'{}", hint(.like))]

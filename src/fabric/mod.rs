@@ -32,6 +32,6 @@ pub use names::{NameMap, Names};
 pub use nearest::{meant, resembling, shown};
 pub use node::{NodeFacts, NodeKind, PortFacts};
 pub use partitions::Partitions;
-pub use routes::{Lanes, Routes};
+pub use routes::{Lanes, Routes, Unread};
 pub use snapshot::{Fabric, Link, LinkId, Node, NodeId, Port, PortId};
 pub use tables::{Arbitration, BLOCK_LIDS, Lft, Mft, NO_PATH, NodeTables, Sl2Vl, Tables, VlWeight, block_of};

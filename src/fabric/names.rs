@@ -78,7 +78,11 @@ impl Names {
             .collect();
         close.sort_unstable_by_key(|name| (name.len(), *name));
         close.truncate(3);
-        close
+        match close.is_empty() {
+            // `spine2` for `spine-2`.
+            true => super::resembling(&wanted, self.by_name.keys().map(AsRef::as_ref)),
+            false => close,
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! Routes: where each switch sends each LID, and on which lane.
 
-use super::{Lane, Lft, Lid, NO_PATH, PortNum};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{BLOCK_LIDS, Lane, Lft, Lid, NO_PATH, PortNum};
 
 /// The lane of a path.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -14,6 +16,23 @@ pub enum Lanes {
     ByPair { lanes: u8, lane: Vec<u8> },
 }
 
+/// What of a table is not known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unread {
+    All,
+    Blocks(BTreeSet<u16>),
+}
+
+impl Unread {
+    /// Whether the entry of a LID is not known.
+    pub fn hides(&self, lid: Lid) -> bool {
+        match self {
+            Self::All => true,
+            Self::Blocks(blocks) => blocks.contains(&(lid.value() / BLOCK_LIDS)),
+        }
+    }
+}
+
 /// One byte for each switch and LID. Rows lie one behind the other in the order of the switches.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
@@ -21,13 +40,15 @@ pub struct Routes {
     stride: usize,
     ports: Vec<u8>,
     pub lanes: Lanes,
+    /// By switch, of tables of which part was not read.
+    unread: BTreeMap<u32, Unread>,
 }
 
 impl Routes {
     /// Nothing leads anywhere.
     pub fn empty(switches: usize, top: Option<Lid>) -> Self {
         let stride = top.map_or(0, |lid| lid.index() + 1);
-        Self { stride, ports: vec![NO_PATH; switches * stride], lanes: Lanes::One }
+        Self { stride, ports: vec![NO_PATH; switches * stride], ..Self::default() }
     }
 
     pub fn switch_count(&self) -> usize {
@@ -110,7 +131,17 @@ impl Routes {
         for (row, bytes) in ports.chunks_exact_mut(stride.max(1)).zip(&tables) {
             row[..bytes.len()].copy_from_slice(bytes);
         }
-        Self { stride, ports, lanes: Lanes::One }
+        Self { stride, ports, ..Self::default() }
+    }
+
+    /// The same, where this of some tables is not known; what is not said of a switch is no path.
+    pub fn with_unread(self, unread: BTreeMap<u32, Unread>) -> Self {
+        Self { unread, ..self }
+    }
+
+    /// What of which switches is not known.
+    pub fn unread(&self) -> impl Iterator<Item = (u32, &Unread)> {
+        self.unread.iter().map(|(switch, unread)| (*switch, unread))
     }
 }
 

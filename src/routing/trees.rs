@@ -22,6 +22,7 @@ const ON_PATH: u32 = u32::MAX - 1;
 const NO_ROUTE: u32 = u32::MAX - 2;
 const DEAD_END: u32 = u32::MAX - 3;
 const LOOPS: u32 = u32::MAX - 4;
+const UNREAD: u32 = u32::MAX - 5;
 
 /// Why a path does not arrive.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,10 +35,12 @@ pub enum Cause {
     DeadEnd,
     /// It goes round, or into a round.
     Loop,
+    /// It comes to a switch whose entry was not read: whether there is a path is not known.
+    Unread,
 }
 
 impl Cause {
-    pub const ALL: [Self; 4] = [Self::CutOff, Self::NoRoute, Self::DeadEnd, Self::Loop];
+    pub const ALL: [Self; 5] = [Self::CutOff, Self::NoRoute, Self::DeadEnd, Self::Loop, Self::Unread];
 }
 
 /// Where an entry leads: the switch behind the channel, and the channel's place among those that leave.
@@ -50,6 +53,8 @@ impl Way {
     /// An entry that leads to no other switch and not to the destination.
     const ASTRAY: Self = Self(0x1FF);
     const ARRIVED: Self = Self(0x2FF);
+    /// An entry that nobody knows.
+    const UNREAD: Self = Self(0x3FF);
 
     fn leads_on(self) -> bool {
         self.0 & 0xFF != 0xFF
@@ -185,6 +190,7 @@ impl Tree<'_> {
             LOOPS => Some(Cause::Loop),
             NO_ROUTE => Some(Cause::NoRoute),
             DEAD_END => Some(Cause::DeadEnd),
+            UNREAD => Some(Cause::Unread),
             _ => Some(Cause::CutOff),
         }
     }
@@ -349,6 +355,11 @@ impl<'p> Reader<'p> {
                 _ => Way::ASTRAY,
             };
         }
+        for (switch, unread) in routes.unread() {
+            let column = self.columns[switch as usize..].iter_mut().step_by(switches);
+            let hidden = column.zip(batch).filter(|(way, end)| **way == Way::ABSENT && unread.hides(end.lid));
+            hidden.for_each(|(way, _)| *way = Way::UNREAD);
+        }
     }
 
     /// Finds the hops of every switch; true when all of them arrive, with the sum of their hops, and `hint` is then an
@@ -433,6 +444,7 @@ impl<'p> Reader<'p> {
             beyond = match ways[at as usize] {
                 Way::ARRIVED => 0,
                 Way::ABSENT => NO_ROUTE,
+                Way::UNREAD => UNREAD,
                 _ => DEAD_END,
             };
             self.hops[at as usize] = beyond;
@@ -443,7 +455,7 @@ impl<'p> Reader<'p> {
         }
         while let Some(switch) = self.path.pop() {
             beyond = match beyond {
-                LOOPS => LOOPS,
+                LOOPS | UNREAD => beyond,
                 hops if hops < LOST => {
                     self.order.push(switch);
                     hops + 1

@@ -26,3 +26,60 @@ pub struct AdapterPort {
     /// What `--source` names it by.
     pub source: String,
 }
+
+/// What a console that nobody named a source for says first: whose fabric it shows, and how to get to one's own.
+pub fn welcome(adapters: &[Adapter]) -> String {
+    let is_fabric = |port: &&AdapterPort| port.link_layer == "InfiniBand";
+    let ports: Vec<&AdapterPort> =
+        adapters.iter().flat_map(|adapter| &adapter.port_list).filter(is_fabric).collect();
+    // One that is up is the one to begin with.
+    let best = ports.iter().find(|port| port.state == Some("Active")).or(ports.first());
+    match best {
+        None => "no source was given: this is the built-in simulator; --source names a fabric, a file or a folder, and \
+                 `fabdeck sources` lists some"
+            .to_owned(),
+        Some(best) => {
+            let state = best.state.unwrap_or("state not told");
+            let more = match ports.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more (`fabdeck sources` lists them)"),
+            };
+            format!(
+                "no source was given: this is the built-in simulator; this machine has an adapter, {source} ({state}){more}: \
+                 fabdeck --source {source} looks at its fabric",
+                source = best.source
+            )
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_has_an_adapter_is_told_how_to_use_it() {
+        let port = |number: u8, state, link_layer: &str| AdapterPort {
+            number,
+            guid: None,
+            lid: None,
+            manager_lid: None,
+            state,
+            physical_state: None,
+            rate_gbps: 200,
+            link_layer: link_layer.to_owned(),
+            source: format!("umad:mlx5_0:{number}"),
+        };
+        let words = |port_list: Vec<AdapterPort>| {
+            welcome(&[Adapter { name: "mlx5_0".into(), node_guid: None, ports: port_list.len(), port_list }])
+        };
+        let several = words(vec![port(1, Some("Down"), "InfiniBand"), port(2, Some("Active"), "InfiniBand")]);
+        assert!(several.contains("umad:mlx5_0:2 (Active) and 1 more"), "{several}");
+        assert!(several.contains("--source umad:mlx5_0:2 looks"), "{several}");
+        let down = words(vec![port(1, Some("Down"), "InfiniBand")]);
+        assert!(down.contains("umad:mlx5_0:1 (Down): fabdeck"), "{down}");
+        for none in [words(vec![port(1, Some("Active"), "Ethernet")]), welcome(&[])] {
+            assert!(none.contains("built-in simulator") && !none.contains("umad"), "{none}");
+        }
+    }
+}

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use crate::console::theme_names;
 use crate::session;
 
 #[derive(Debug, Parser)]
@@ -55,7 +56,7 @@ pub struct Globals {
     /// Routes of this engine where the source has no forwarding tables; the answer says that they are assumed
     #[arg(long, global = true, value_name = "ENGINE")]
     pub assume: Option<String>,
-    /// Colours of the console: dark, light, high-contrast, colour-blind, sixteen, mono, or one of your own
+    // Its help is made in `command_line`, from the table of themes.
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<String>,
     /// Draw the console with ASCII signs only
@@ -227,7 +228,8 @@ pub struct CheckArgs {
 /// What is marked as failed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct FailArgs {
-    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME
+    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME; a name alone means the node, and
+    /// NAME/PORT the cable there
     #[arg(long, value_name = "ELEMENT", num_args = 1..)]
     pub fail: Vec<String>,
     /// Mark so many links between switches as failed, drawn by --seed
@@ -285,9 +287,15 @@ pub struct RoutePlanArgs {
     pub fail: FailArgs,
     #[command(flatten)]
     pub route: RouteArgs,
-    /// Where to write the plan; `-` is stdout
+    /// Refused: a plan is judged over all pairs; `check` takes partitions
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub partitions: Option<PathBuf>,
+    /// Where to write the plan, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "PLAN")]
     pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -357,7 +365,8 @@ pub struct SimulateArgs {
 /// The whole command line, with every command's words from the command table.
 pub fn command_line() -> clap::Command {
     let after = "Without a command the console opens, on the fabric of --source or on sim:demo; where nobody sits before a terminal, that fabric is shown in numbers.";
-    dress(Cli::command(), "").after_help(after)
+    let themes = format!("Colours of the console: {}, or one of your own", theme_names());
+    dress(Cli::command(), "").mut_arg("theme", |arg| arg.help(themes)).after_help(after)
 }
 
 fn dress(command: clap::Command, path: &str) -> clap::Command {

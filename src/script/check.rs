@@ -91,11 +91,18 @@ fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<
     if context.output.json {
         let mut object = context.object("check", look)?;
         object.fields(report)?;
+        object.field("findings", &report.faults())?;
         return Ok(object.end()?);
     }
-    let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).collect();
+    let found = finding_lines(&report.faults());
+    let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).chain(found).collect();
     write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())
+}
+
+/// Why a command ends with 2, a line for each reason.
+pub fn finding_lines(findings: &[String]) -> Vec<(&'static str, String)> {
+    findings.iter().map(|found| ("finding", found.clone())).collect()
 }
 
 /// What everything that is said below rests on: whose tables are assumed, and that part of the fabric is not known.

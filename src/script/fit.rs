@@ -18,6 +18,13 @@ const LONGEST_NAME: usize = 64;
 /// Below this a name tells nothing any more.
 const SHORTEST_NAME: usize = 12;
 
+/// Names are cut to this before a spare column is kept for them.
+const READABLE_NAME: usize = 24;
+
+/// The field that is a sentence: it goes on below itself, in no less than this.
+pub const PROSE: &str = "about";
+const SHORTEST_PROSE: usize = 24;
+
 /// Of a terminal that does not tell.
 pub const USUAL_WIDTH: usize = 80;
 
@@ -54,24 +61,47 @@ impl Page {
         before - selection.columns.len()
     }
 
-    /// Drops columns that nobody said anything about, if the table is too wide, and then GUIDs, if not even short names
-    /// would make it fit. Says how many GUIDs went.
-    pub fn drop_for_room(self, listing: &dyn Listing, selection: &mut Selection) -> usize {
+    /// Drops columns until the table fits, the least missed first: those that nobody said anything about; those that
+    /// are marked as spare, and GUIDs, where names would have to be cut short for them; at last the columns on the right,
+    /// where not even short names make it fit. Gives the fields that are missed then.
+    pub fn drop_for_room(self, listing: &dyn Listing, selection: &mut Selection) -> Vec<String> {
         if self.excess(&widths(listing, selection)) == 0 {
-            return 0;
+            return Vec::new();
         }
         self.drop_unknown(listing, selection);
-        let mut shortest = widths(listing, selection);
-        for (at, width) in selection.columns.iter().zip(&mut shortest) {
-            if NAMES.contains(&listing.column(*at).id.as_ref()) {
-                *width = (*width).min(SHORTEST_NAME);
-            }
+        let mut dropped = Vec::new();
+        let spare = |column: &Column| column.spare;
+        self.drop_while_wide(listing, selection, (READABLE_NAME, &spare), &mut dropped);
+        let guid = |column: &Column| column.kind == Kind::Guid;
+        self.drop_while_wide(listing, selection, (READABLE_NAME, &guid), &mut dropped);
+        let other = |column: &Column| !NAMES.contains(&column.id.as_ref()) && column.id != PROSE;
+        self.drop_while_wide(listing, selection, (SHORTEST_NAME, &other), &mut dropped);
+        dropped
+    }
+
+    /// Drops columns from the right for as long as the table is too wide; the first column says what a row is about.
+    fn drop_while_wide(
+        self,
+        listing: &dyn Listing,
+        selection: &mut Selection,
+        (name, may_go): (usize, &dyn Fn(&Column) -> bool),
+        dropped: &mut Vec<String>,
+    ) {
+        let mut least = widths(listing, selection);
+        for (at, width) in selection.columns.iter().zip(&mut least) {
+            let column = listing.column(*at);
+            *width = match column.id.as_ref() {
+                id if NAMES.contains(&id) => (*width).min(name.max(column.title.width())),
+                PROSE => (*width).min(SHORTEST_PROSE),
+                _ => *width,
+            };
         }
-        let before = selection.columns.len();
-        if self.excess(&shortest) > 0 {
-            selection.columns.retain(|at| listing.column(*at).kind != Kind::Guid);
+        while self.excess(&least) > 0 {
+            let last = (1..least.len()).rev().find(|at| may_go(listing.column(selection.columns[*at])));
+            let Some(last) = last else { return };
+            least.remove(last);
+            dropped.push(listing.column(selection.columns.remove(last)).id.to_string());
         }
-        before - selection.columns.len()
     }
 
     fn drop_unknown(self, listing: &dyn Listing, selection: &mut Selection) {
@@ -85,6 +115,10 @@ impl Page {
             (0..columns.len()).filter(|at| NAMES.contains(&columns[*at].id.as_ref())).collect();
         for at in &names {
             widths[*at] = widths[*at].min(LONGEST_NAME);
+        }
+        if let Some(prose) = columns.iter().position(|column| column.id == PROSE) {
+            let least = widths[prose].min(SHORTEST_PROSE);
+            widths[prose] = widths[prose].saturating_sub(self.excess(widths)).max(least);
         }
         let floor = |at: usize| titles[at].width().max(SHORTEST_NAME);
         for _ in 0..self.excess(widths) {

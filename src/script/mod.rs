@@ -40,7 +40,7 @@ mod trace;
 mod whatif;
 mod wires;
 
-pub use adapters::{Adapter, AdapterPort};
+pub use adapters::{Adapter, AdapterPort, welcome};
 pub use args::command_line;
 pub use docs::{commands_page, exit_codes_page, fields_page, keys_page};
 pub use exit::Exit;
@@ -52,4 +52,5 @@ pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};
 pub use schemas::schemas;
 pub use stop::Stop;
+pub use target::write_new;
 pub use wires::Machine;

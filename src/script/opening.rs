@@ -14,6 +14,10 @@ use crate::routing::Engine;
 pub struct Opening {
     /// The source as the operator wrote it.
     pub source: String,
+    /// Whether anybody named it, or it is what opens where nobody does.
+    pub named: bool,
+    /// Options with their files, as far as a command line that does the same has to have them. Of keys it is the file.
+    pub options: Vec<(&'static str, String)>,
     pub reach: Reach,
     pub node_name_map: Option<PathBuf>,
     pub theme: Option<String>,
@@ -37,7 +41,17 @@ impl Opening {
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
         let source = context.source().unwrap_or(DEFAULT).to_owned();
         let theme = globals.theme.as_deref().or_else(|| config.theme_for(&source)).map(str::to_owned);
+        let files = [
+            ("--config", &globals.config),
+            ("--node-name-map", &globals.node_name_map),
+            ("--mkey-file", &globals.mkey_file),
+        ];
+        let given = |(option, file): (&'static str, &Option<PathBuf>)| {
+            file.as_ref().map(|file| (option, file.display().to_string()))
+        };
         Ok(Self {
+            named: context.source().is_some(),
+            options: files.into_iter().filter_map(given).collect(),
             source,
             reach: context.reach(),
             node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),

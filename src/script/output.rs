@@ -5,16 +5,17 @@ use std::io::{self, Write};
 use crate::observe::{Note, Notes};
 use unicode_width::UnicodeWidthStr;
 
-use crate::session::{counted, wrap};
+use crate::session::{Listing, Selection, counted, wrap};
 
 use super::fit::Page;
 use super::paint::Paint;
+use super::table::write_table;
 
 /// How many notes are said unless more is asked for.
 const NOTES_SHOWN: usize = 10;
 
 /// Talk is not wrapped in less than this, however narrow the terminal is.
-const SHORTEST: usize = 24;
+pub const SHORTEST: usize = 24;
 
 /// What the process knows of its terminal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,6 +60,23 @@ impl Output<'_> {
         let room = self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(WHO.len()).max(SHORTEST));
         let lines = if line.width() > room { wrap(&line, room) } else { vec![line.into_owned()] };
         let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
+    }
+
+    /// The one way in which rows are painted: all of them where somebody named the fields or where nobody sits before
+    /// it, else those that fit, and a word on what is missing.
+    pub fn table(&mut self, listing: &dyn Listing, mut selection: Selection, named: bool) -> io::Result<()> {
+        let page = self.page;
+        let dull = if named { 0 } else { page.drop_zeros(listing, &mut selection) };
+        let missed = if named { Vec::new() } else { page.drop_for_room(listing, &mut selection) };
+        if dull > 0 {
+            let what = counted(dull, "counter is", "counters are");
+            self.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
+        }
+        if !missed.is_empty() {
+            let them = missed.join(", ");
+            self.say(&format!("no room for {them}: a wider terminal, a pipe and --json have them"));
+        }
+        write_table(self.out, self.paint, page, listing, &selection)
     }
 
     /// Notes as talk; in JSON they are part of the object instead.

@@ -6,8 +6,10 @@ use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge};
 
-use super::args::PlanAction;
+use super::args::{LaneChoice, PlanAction};
+use super::check::finding_lines;
 use super::context::Context;
+use super::levels::{self, InForce};
 use super::route::changes;
 use super::table::write_pairs;
 use super::{Exit, Failure};
@@ -76,10 +78,6 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
 }
 
-fn finding_lines(findings: &[String]) -> impl Iterator<Item = (&'static str, String)> {
-    findings.iter().map(|found| ("finding", found.clone()))
-}
-
 /// A plan for another fabric, or another state of it, says nothing about this one.
 pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
     let fit = fit(look, plan);
@@ -110,10 +108,17 @@ pub fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
 fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
     let plan = read(file)?;
     let lanes = !plan.fingerprint.lanes.is_empty();
-    let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
+    let mut source = context.open(context.named_source()?)?;
+    let mut look =
+        context.look_through(source.as_mut(), Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
     let fit = refuse_stale(context, &look, &plan)?;
-    let judged = judge(&look, &plan, &fit, switches)?;
+    let wider = switches && !plan.scope.switches;
+    let in_force = match wider && fit == Fit::AsMade {
+        true => levels::in_force(context, source.as_mut(), &mut look, (lanes_then(&plan), true))?,
+        false => InForce::unasked(None),
+    };
+    let judged = judge(&look, &plan, &fit, (switches, in_force.sent()))?;
     let failed = failed(&look, &plan);
     if context.output.json {
         let mut object = context.object("plan-check", &look)?;
@@ -142,6 +147,17 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
     }
     let concluded = context.conclude(&look);
     Ok(if judged.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// How the lanes of the old paths were known when a plan was made, so that they are known the same way again.
+fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
+    match plan.transition.old_lanes.as_str() {
+        "one" => Some(LaneChoice::One),
+        "path records, sampled" => Some(LaneChoice::Sampled),
+        "path records, every pair" => Some(LaneChoice::Exact),
+        "unknown" => Some(LaneChoice::Unknown),
+        _ => None,
+    }
 }
 
 /// The first of some names.

@@ -16,6 +16,15 @@ use super::{Exit, Failure, levels, plan, target, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
+    if args.partitions.is_some() {
+        return Err(Failure::usage(
+            "FD-7925: a plan is judged over all pairs, whatever their partitions: it is held against the fabric again \
+             when it is applied, and does not carry who may talk to whom then; leave out --partitions, and ask \
+             `check --partitions` of the tables",
+        ));
+    }
+    // Before anything is computed: an engine may take minutes.
+    refuse_taken(&args.output, args.force)?;
     let engine = whatif::engine_named(&args.engine)?;
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (mut look, in_force) =
@@ -26,7 +35,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
              them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
         ));
     }
-    refuse_other_file(&args.output)?;
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
     let tables = &look.observation.tables;
@@ -50,6 +58,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     };
     let plan = plan_of(&look, &faults, engine.id, &proposal, made).map_err(unwritten)?;
     let text = plan_text(&plan).map_err(unwritten)?;
+    refuse_taken(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     plan::warn(context, &plan);
@@ -57,15 +66,13 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
 }
 
-/// A plan may take the place of a plan; any other file is one that somebody still wants.
-fn refuse_other_file(output: &Path) -> Result<(), Failure> {
-    let held = std::fs::metadata(output).is_ok_and(|held| held.is_file() && held.len() > 0);
-    let plan = || std::fs::read_to_string(output).is_ok_and(|text| text.contains("\"fabdeck.plan/"));
-    if target::is_stdout(output) || !held || plan() {
-        return Ok(());
-    }
-    let what = format!("FD-7922: {} is there and is no plan; name another file", output.display());
-    Err(Failure::new(Exit::Failed, what))
+/// A plan that is there is somebody's, unless they say otherwise.
+fn refuse_taken(output: &Path, force: bool) -> Result<(), Failure> {
+    let refused = |failure: Failure| Failure {
+        message: failure.message.map(|what| format!("{what}, or write over it with --force")),
+        ..failure
+    };
+    if force { Ok(()) } else { target::refuse_taken(output).map_err(refused) }
 }
 
 fn write(

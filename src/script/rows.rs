@@ -6,8 +6,6 @@ use super::Failure;
 use super::args::RowArgs;
 use super::context::Context;
 use super::json::Object;
-use super::output::Output;
-use super::table::write_table;
 
 /// The word in `--fields` that asks for the list of fields.
 pub const HELP: &str = "help";
@@ -32,7 +30,7 @@ impl Context<'_, '_> {
         more: impl FnOnce(&mut Object<'_>) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let columns = if self.output.json { Columns::All } else { Columns::Shown };
-        let mut selection = query.select(listing, columns)?;
+        let selection = query.select(listing, columns)?;
         if self.output.json {
             let mut object = self.object(schema, look)?;
             more(&mut object)?;
@@ -43,19 +41,8 @@ impl Context<'_, '_> {
             self.output.say(&emptiness(listing, &selection, query));
             return Ok(());
         }
-        let Output { page, paint, .. } = self.output;
         // What was asked for by name is shown, whatever it holds.
-        if query.fields.is_none() {
-            let dull = page.drop_zeros(listing, &mut selection);
-            if dull > 0 {
-                let what = counted(dull, "counter is", "counters are");
-                self.output.say(&format!("{what} 0 or none in every row and not shown; --fields shows any"));
-            }
-            if page.drop_for_room(listing, &mut selection) > 0 {
-                self.output.say("the terminal is too narrow for GUIDs; --fields shows them");
-            }
-        }
-        Ok(write_table(self.output.out, paint, page, listing, &selection)?)
+        Ok(self.output.table(listing, selection, query.fields.is_some())?)
     }
 
     /// The list of fields of a view.
@@ -68,7 +55,7 @@ impl Context<'_, '_> {
             object.rows("rows", &fields, &selection)?;
             return Ok(object.end()?);
         }
-        write_table(self.output.out, self.output.paint, self.output.page, &fields, &selection)?;
+        self.output.table(&fields, selection, false)?;
         if view.open_ended() {
             self.output.say(
                 "besides these there is a field for each counter that the source has, under its own name",
@@ -115,6 +102,7 @@ mod about {
             shown: true,
             when_yes: false,
             when_known: false,
+            spare: false,
         }
     }
 

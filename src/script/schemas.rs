@@ -25,7 +25,9 @@ pub fn schemas() -> BTreeMap<String, String> {
         add(view.id(), &format!("fabdeck {} --json", view.command()), true, properties);
     }
     add("fabric", "fabdeck show fabric --json", true, fabric());
-    add("check", "fabdeck check --json", true, check());
+    let mut checked = vec![("findings", list(text()))];
+    checked.extend(check());
+    add("check", "fabdeck check --json", true, checked);
     add("whatif", "fabdeck whatif --json", true, whatif());
     let mut route = vec![("plan", text()), ("findings", list(text()))];
     route.extend(engine_row());
@@ -215,6 +217,7 @@ fn check() -> Vec<(&'static str, Value)> {
         ("pairs", number()),
         ("partitions", nullable(number())),
         ("unreachable", number()),
+        ("unread_pairs", number()),
         ("by_kind", counts(&["hosts", "aggregation", "switches"])),
         ("by_cause", counts(&["cut_off", "no_route", "dead_end", "in_loop"])),
         ("lost", list(lost.clone())),

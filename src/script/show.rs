@@ -117,7 +117,7 @@ fn switch_entries(
     let node = context.among_answers(look, endpoint(look, switch))?.node;
     if !look.fabric().node(node).is_switch() {
         return Err(Failure::usage(format!(
-            "FD-7301: '{switch}' is no switch, so it has no forwarding table"
+            "FD-7310: '{switch}' is no switch, so it has no forwarding table"
         )));
     }
     let query = context.query(rows);

@@ -5,9 +5,11 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::context::Context;
+use super::fit::Page;
 use super::open::{CatalogueEntry, CatalogueKey};
-use super::output::plain;
+use super::output::{SHORTEST, plain};
 use super::{Adapter, Exit, Failure, Found};
+use crate::session::wrap;
 
 #[derive(serde::Serialize)]
 struct Simulated<'a> {
@@ -50,7 +52,7 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
         captures: outside.captures(),
     };
     if !context.output.json {
-        write_text(context.output.out, &sources)?;
+        write_text(context.output.out, context.output.page, &sources)?;
         return Ok(Exit::Done);
     }
     let mut object = context.plain_object("sources")?;
@@ -64,7 +66,7 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
+fn write_text(out: &mut dyn Write, page: Page, sources: &Sources) -> io::Result<()> {
     let Sources { catalogue, captures, .. } = sources;
     writeln!(out, "Files in this folder")?;
     if captures.is_empty() {
@@ -80,13 +82,13 @@ fn write_text(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
     writeln!(out, "\nGenerated fabrics")?;
     let width = catalogue.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     for CatalogueEntry { name, keys, about } in catalogue {
-        writeln!(out, "  sim:{name:width$}  {about}")?;
+        write_beside(out, page, &format!("  sim:{name:width$}  "), about)?;
         if !keys.is_empty() {
-            writeln!(out, "      {:width$}  {keys}", "")?;
+            write_beside(out, page, &format!("      {:width$}  ", ""), keys)?;
         }
     }
-    write_keys(out, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
-    write_keys(out, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
+    write_keys(out, page, "Keys that all of them understand, after a comma each", &sources.common_keys)?;
+    write_keys(out, page, "Keys of the simulator, for --source sim:NAME", &sources.simulator_keys)
 }
 
 fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
@@ -114,11 +116,19 @@ fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
     Ok(())
 }
 
-fn write_keys(out: &mut dyn Write, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
+fn write_keys(out: &mut dyn Write, page: Page, title: &str, keys: &[CatalogueKey]) -> io::Result<()> {
     let width = keys.iter().map(|key| key.name.len()).max().unwrap_or(0);
     writeln!(out, "\n{title}")?;
     for CatalogueKey { name, default, meaning } in keys {
-        writeln!(out, "  {name:width$}  {meaning} (default: {default})")?;
+        write_beside(out, page, &format!("  {name:width$}  "), &format!("{meaning} (default: {default})"))?;
     }
     Ok(())
+}
+
+/// A sentence beside a name, below itself where the terminal is not wide enough.
+fn write_beside(out: &mut dyn Write, page: Page, name: &str, text: &str) -> io::Result<()> {
+    let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(name.width()).max(SHORTEST));
+    let lines = if text.width() > room { wrap(text, room) } else { vec![text.to_owned()] };
+    let indent = format!("\n{}", " ".repeat(name.width()));
+    writeln!(out, "{name}{}", lines.join(&indent))
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-use super::fit::Page;
+use super::fit::{PROSE, Page};
 use super::output::plain;
 use super::paint::Paint;
 use crate::session::{Column, Listing, Selection, wrap};
@@ -34,14 +34,25 @@ pub fn write_table(
     writeln!(out, "{}", line.trim_end())?;
     for row in &selection.rows {
         line.clear();
+        let mut rest = Vec::new();
         for ((at, column), width) in selection.columns.iter().zip(&columns).zip(&widths) {
             let value = listing.cell(*row, *at);
             let shown = value.shown();
-            let text = page.elided(plain(&shown), *width);
+            let text = match column.id == PROSE && shown.width() > *width {
+                true => {
+                    let before = line_width(&widths, &columns);
+                    let mut lines = wrap(&plain(&shown), *width).into_iter();
+                    let first = lines.next().unwrap_or_default();
+                    rest = lines.map(|more| " ".repeat(before) + &more).collect();
+                    first.into()
+                }
+                false => page.elided(plain(&shown), *width),
+            };
             let text = aligned(&text, *width, column.kind.right_aligned());
             push(&mut line, &paint.cell(&value, &text));
         }
         writeln!(out, "{}", line.trim_end())?;
+        rest.iter().try_for_each(|more| writeln!(out, "{}", more.trim_end()))?;
     }
     Ok(())
 }
@@ -56,6 +67,12 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
         }
     }
     widths
+}
+
+/// What stands before the sentence of a row.
+fn line_width(widths: &[usize], columns: &[&Column]) -> usize {
+    let before = columns.iter().take_while(|column| column.id != PROSE).zip(widths);
+    before.map(|(_, width)| width + GAP.len()).sum()
 }
 
 fn push(line: &mut String, cell: &str) {

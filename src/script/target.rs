@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::Failure;
 use super::output::Output;
+use super::{Exit, Failure};
 
 /// Whether a path means stdout.
 pub fn is_stdout(path: &Path) -> bool {
@@ -17,6 +17,24 @@ pub fn write(output: &mut Output<'_>, path: &Path, bytes: &[u8]) -> Result<(), F
         return Ok(output.out.write_all(bytes)?);
     }
     put(path, bytes).map_err(|error| Failure::writing(&path.display().to_string(), &error))
+}
+
+/// Writes a file that is not there yet: what somebody made is not written over by a slip. A file without content, as
+/// `mktemp` makes it, holds nothing to lose; a device or a named pipe is no file.
+pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    refuse_taken(path)?;
+    put(path, bytes).map_err(|error| Failure::writing(&path.display().to_string(), &error))
+}
+
+/// Refuses a name under which something stands.
+pub fn refuse_taken(path: &Path) -> Result<(), Failure> {
+    let taken = std::fs::metadata(path).is_ok_and(|held| held.is_dir() || (held.is_file() && held.len() > 0));
+    if is_stdout(path) || !taken {
+        return Ok(());
+    }
+    let what =
+        format!("FD-7922: {} is there already, and was left as it is; name another file", path.display());
+    Err(Failure::new(Exit::Failed, what))
 }
 
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -34,7 +52,7 @@ fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     let beside = beside(path)?;
-    let written = write_new(&beside, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
+    let written = write_beside(&beside, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
         // What failed is said; a remainder that cannot be removed either adds nothing to it.
         let _ = std::fs::remove_file(&beside);
@@ -42,7 +60,7 @@ fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
     written
 }
 
-fn write_new(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
+fn write_beside(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     let mut file = std::fs::File::create(path)?;
     file.write_all(bytes)?;
     rights.map_or(Ok(()), |rights| file.set_permissions(rights))
@@ -72,6 +90,10 @@ mod tests {
         assert!(link.is_symlink());
         assert!(put(&folder.path().join("absent/c"), b"x").is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+        std::fs::write(folder.path().join("empty"), b"").unwrap();
+        for (name, free) in [("a", false), ("empty", true), ("absent", true)] {
+            assert_eq!(refuse_taken(&folder.path().join(name)).is_ok(), free, "{name}");
+        }
         put(Path::new("/dev/null"), b"x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
     }

@@ -8,12 +8,12 @@ use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, PortNum, Resolved, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, drawn_words, mark_random, marks, propose,
 };
 
 use super::args::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
-use super::table::{write_pairs, write_table};
+use super::table::write_pairs;
 use super::{Exit, Failure, check, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
@@ -63,11 +63,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
 
 /// The engines that were named, or all.
 fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
-    let mut named = named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()).peekable();
-    if named.peek().is_none() {
+    if named.is_empty() {
         return Ok(ENGINES.iter().collect());
     }
-    named.map(engine_named).collect()
+    // A comma too many names nothing; a name that is nothing, as of a variable that nobody set, is a mistake.
+    let ids: Vec<&str> = named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()).collect();
+    match ids.as_slice() {
+        [] => engine_named("").map(|engine| vec![engine]),
+        ids => ids.iter().map(|id| engine_named(id)).collect(),
+    }
 }
 
 /// The engine of a name.
@@ -93,7 +97,10 @@ pub fn faults(context: &mut Context<'_, '_>, look: &Look, args: &FailArgs) -> Re
         }
     }
     if let Some(count) = args.fail_random {
-        mark_random(look, &mut faults, count, args.seed);
+        let drawn = mark_random(look, &mut faults, count, args.seed);
+        if drawn < count {
+            context.output.say(&drawn_words(drawn, count));
+        }
     }
     Ok(faults)
 }
@@ -174,7 +181,7 @@ fn write(
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
-    write_table(context.output.out, context.output.paint, context.output.page, comparison, &selection)?;
+    context.output.table(comparison, selection, false)?;
     // Engines that close the same circle are told together.
     for alike in comparison.rows().chunk_by(|a, b| a.transition == b.transition) {
         write_transition(context, alike)?;
@@ -231,16 +238,10 @@ fn write_json(
 
 /// What is lost, and what would be expected of as many random links.
 fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
-    let Cost { lost, expected, pairs, several_lids, .. } = cost;
-    let taken = format!(
-        "{} of {pairs} pairs until somebody reroutes ({:.1} %); {} cut off for good{}",
-        cost.lost_pairs(),
-        lost.share * 100.0,
-        lost.critical,
-        ended(lost)
-    );
-    let mut lines = vec![("lost", taken)];
+    let Cost { lost, expected, several_lids, .. } = cost;
+    let mut lines = vec![("lost", cost.lost_words())];
     lines.extend(not_counted(cost).map(|why| ("", why)));
+    lines.push(("for good", cost.for_good_words()));
     lines.extend(each_alone(failed, lost));
     lines.extend(several_lids.then(|| ("some LIDs", partly_line(look, lost))));
     let usual = format!(
@@ -276,15 +277,6 @@ pub fn no_use(engine: &str, options: &[&str]) -> String {
     format!("{engine}: has no use for {}", options.join(", "))
 }
 
-/// Who failed itself is cut off as well, and no route of anybody's can help it.
-fn ended(lost: &Lost) -> String {
-    match lost.ended {
-        0 => String::new(),
-        all if all == lost.critical => ", as one end failed".to_owned(),
-        some => format!(", {some} of them as one end failed"),
-    }
-}
-
 /// What each mark takes alone, where there are several.
 fn each_alone(failed: &[String], lost: &Lost) -> Vec<(&'static str, String)> {
     const SHOWN: usize = 4;
@@ -303,7 +295,7 @@ fn elements(failed: &[String], lost: &Lost) -> Vec<serde_json::Value> {
 }
 
 fn partly_named(look: &Look, lost: &Lost) -> Vec<String> {
-    lost.partial_ports.iter().map(|port| look.port_name(*port)).collect()
+    lost.partial_ports.iter().map(|port| look.port_told_apart(*port)).collect()
 }
 
 /// `12 pairs keep some LIDs only, such as of host1[1]; 40 paths to a LID are lost`.

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use crate::fabric::{ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, Routes, Tables};
+use crate::fabric::{
+    ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, Routes, Tables, Unread,
+};
 use crate::observe::Adaptive;
 use crate::routing::certificate::{
     Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among, pairs_in_scope,
@@ -60,6 +62,9 @@ pub struct Report {
     /// Partitions with members; pairs are then those that share one. `None`: all talk to all.
     pub partitions: Option<usize>,
     pub unreachable: u64,
+    /// Pairs whose path comes to a table that was not read, where part of the fabric did not answer; neither among those
+    /// without a path nor among those with one.
+    pub unread_pairs: u64,
     pub by_kind: ByKind,
     pub by_cause: ByCause,
     /// The first of them.
@@ -184,9 +189,26 @@ pub fn check(
 ) -> Result<Report, Refusal> {
     let fabric = look.fabric();
     let problem = Problem::new(fabric, faults);
-    let routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    let routes = held(look, tables);
     let certificate = certify_among(&problem, &routes, scope, look.partitions.as_ref(), pulse)?;
     Ok(report(look, &problem, &certificate).without(unread_tables(&problem, tables)))
+}
+
+/// Tables as routes. Where part of the fabric did not answer, what was not read may lead anywhere; of a source that is
+/// whole, a table that it does not have is one that leads nowhere.
+pub(super) fn held(look: &Look, tables: &Tables) -> Routes {
+    let routes = Routes::of_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
+    if !look.observation.partial() {
+        return routes;
+    }
+    let unread = look.fabric().switches().filter_map(|(id, _)| match tables.nodes.get(&id) {
+        Some(held) if held.lft.is_some() => {
+            let blocks = held.unread.clone();
+            (!blocks.is_empty()).then_some((id.0, Unread::Blocks(blocks)))
+        }
+        _ => Some((id.0, Unread::All)),
+    });
+    routes.with_unread(unread.collect())
 }
 
 /// Working switches whose forwarding table is not known, or not whole.
@@ -213,6 +235,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         pairs: certificate.pairs,
         partitions: look.partitions.as_ref().map(Partitions::count),
         unreachable: lost.total(),
+        unread_pairs: lost.unread(),
         by_kind: ByKind {
             hosts: lost.by_kind(Kind::Hosts),
             aggregation: lost.by_kind(Kind::Aggregation),
@@ -289,20 +312,21 @@ impl Names<'_, '_> {
     }
 
     fn switches(&self, switches: &[u32]) -> Vec<String> {
-        switches.iter().map(|switch| self.look.name(NodeId(*switch)).to_owned()).collect()
+        switches.iter().map(|switch| self.look.told_apart(NodeId(*switch)).into_owned()).collect()
     }
 
     /// `leaf0[3] -> spine1[1]`.
     pub(super) fn channel(&self, id: ChannelId) -> String {
         let channel = self.problem.graph.channel(id);
-        let (from, to) = (self.look.name(NodeId(channel.from)), self.look.name(NodeId(channel.to)));
+        let (from, to) =
+            (self.look.told_apart(NodeId(channel.from)), self.look.told_apart(NodeId(channel.to)));
         format!("{from}[{}] -> {to}[{}]", channel.from_port, channel.to_port)
     }
 
     /// `leaf0[3] - spine1[1]`.
     fn link(&self, id: LinkId) -> String {
         let link = self.fabric().link(id);
-        format!("{} - {}", self.look.port_name(link.a), self.look.port_name(link.b))
+        format!("{} - {}", self.look.port_told_apart(link.a), self.look.port_told_apart(link.b))
     }
 
     fn owner(&self, lid: Lid) -> String {
@@ -314,8 +338,8 @@ impl Names<'_, '_> {
     fn port(&self, id: PortId) -> String {
         let port = self.fabric().port(id);
         match self.fabric().node(port.node).is_switch() {
-            true => self.look.name(port.node).to_owned(),
-            false => self.look.port_name(id),
+            true => self.look.told_apart(port.node).into_owned(),
+            false => self.look.port_told_apart(id),
         }
     }
 
@@ -325,12 +349,13 @@ impl Names<'_, '_> {
             Cause::NoRoute => "no-route",
             Cause::DeadEnd => "dead-end",
             Cause::Loop => "loop",
+            Cause::Unread => "not-read",
         };
         Lost { from: self.port(from), to: self.owner(to), lid: to.value(), cause }
     }
 
     pub(super) fn path(&self, path: &Proof) -> String {
-        let from = self.look.name(NodeId(path.source));
+        let from = self.look.told_apart(NodeId(path.source));
         format!("from {from} to {} (LID {})", self.owner(path.destination), path.destination)
     }
 }

@@ -25,6 +25,8 @@ pub struct Column {
     pub when_yes: bool,
     /// Whether a table that would not show it does so when some row has it.
     pub when_known: bool,
+    /// Whether a table does without it before it does without others, where a terminal is too narrow for all.
+    pub spare: bool,
 }
 
 /// A field of rows of one type.
@@ -52,6 +54,7 @@ impl<R> Field<R> {
             shown: true,
             when_yes: false,
             when_known: false,
+            spare: false,
         };
         Self { column, value }
     }
@@ -73,6 +76,12 @@ impl<R> Field<R> {
     pub const fn when_known(mut self) -> Self {
         self.column.shown = false;
         self.column.when_known = true;
+        self
+    }
+
+    /// The first to go where a terminal is too narrow.
+    pub const fn spare(mut self) -> Self {
+        self.column.spare = true;
         self
     }
 

@@ -3,13 +3,14 @@
 use serde::Serialize;
 
 use super::check::Report;
-use super::whatif::judged;
+use super::lanes::Sent;
+use super::whatif::{judged, weigh};
 use super::written_plan::findings;
 use super::{Look, counted};
 use crate::change::{Drift, Drifted, Plan, Standing, TransitionReport};
-use crate::fabric::{NodeId, PortNum};
-use crate::routing::Refusal;
+use crate::fabric::{Faults, NodeId, PortNum, Routes};
 use crate::routing::certificate::{LaneKnowledge, Scope};
+use crate::routing::{NoPulse, Problem, Refusal};
 
 /// What of a fabric is not as a plan takes it to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -98,7 +99,7 @@ fn named(look: &Look, plan: &Plan, key: &str) -> String {
 
 fn drift_report(look: &Look, drift: &Drift) -> DriftReport {
     let entry = |entry: &Drifted| DriftedEntry {
-        switch: look.name(entry.switch).to_owned(),
+        switch: look.told_apart(entry.switch).into_owned(),
         lid: entry.lid.value(),
         planned: entry.planned.map(PortNum::value),
         held: entry.held.map(PortNum::value),
@@ -156,8 +157,14 @@ pub struct Judged {
     pub findings: Vec<String>,
 }
 
-/// Judges a plan over the scope that it was made in; `switches`: over paths of switches too.
-pub fn judge(look: &Look, plan: &Plan, fit: &Fit, switches: bool) -> Result<Judged, Refusal> {
+/// Judges a plan over the scope that it was made in; `switches`: over paths of switches too, where it counts how the
+/// lanes of the old paths are known.
+pub fn judge(
+    look: &Look,
+    plan: &Plan,
+    fit: &Fit,
+    (switches, sent): (bool, Sent<'_>),
+) -> Result<Judged, Refusal> {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let faults = plan.faults(fabric);
     let after = plan.outcome(fabric, tables);
@@ -165,8 +172,8 @@ pub fn judge(look: &Look, plan: &Plan, fit: &Fit, switches: bool) -> Result<Judg
     let scope = Scope { switches: switches || plan.scope.switches, lanes: LaneKnowledge::Known };
     let report = Report { lanes_from: "plan", ..judged(look, &routes, &faults, &scope)? };
     let transition = match fit {
-        Fit::Applied => TransitionReport { reason: Some(DONE.to_owned()), ..TransitionReport::default() },
-        _ if switches && !plan.scope.switches => widened(&plan.transition),
+        Fit::Applied => TransitionReport::nothing(DONE, &plan.transition.old_lanes),
+        _ if switches && !plan.scope.switches => widened((look, plan), (&faults, &routes), sent)?,
         _ => plan.transition.clone(),
     };
     let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
@@ -177,18 +184,22 @@ pub fn judge(look: &Look, plan: &Plan, fit: &Fit, switches: bool) -> Result<Judg
 const DONE: &str = "nothing is left to write";
 
 /// A verdict over the paths of terminals as one over those of switches too: a circle stays one, and more paths may close
-/// one where there was none.
-fn widened(narrow: &TransitionReport) -> TransitionReport {
-    let reason =
-        "the plan was judged without the paths of switches; make it again with --switches".to_owned();
-    match narrow.safe {
-        Some(true) => TransitionReport { safe: None, reason: Some(reason), ..narrow.clone() },
-        _ => narrow.clone(),
+/// one where there was none, so these are held against each other again.
+fn widened(
+    (look, plan): (&Look, &Plan),
+    (faults, routes): (&Faults, &Routes),
+    sent: Sent<'_>,
+) -> Result<TransitionReport, Refusal> {
+    if plan.transition.safe == Some(false) {
+        return Ok(plan.transition.clone());
     }
+    let problem = Problem::new(look.fabric(), faults);
+    let held = (look, &look.observation.tables);
+    Ok(weigh(held, &problem, routes, (true, sent), &NoPulse)?.transition)
 }
 
 fn names_of(look: &Look, ids: Option<Vec<NodeId>>) -> Option<Vec<String>> {
-    ids.map(|ids| ids.into_iter().map(|id| look.name(id).to_owned()).collect())
+    ids.map(|ids| ids.into_iter().map(|id| look.told_apart(id).into_owned()).collect())
 }
 
 /// Where a fabric differs from what a plan leads to.
@@ -205,7 +216,7 @@ pub fn ahead(look: &Look, plan: &Plan) -> Ahead {
     let after = plan.outcome(fabric, tables);
     let differs = |id: &NodeId| tables.lft(*id) != after.lft(*id);
     let switches = fabric.switches().map(|(id, _)| id).filter(differs);
-    let switches = switches.map(|id| look.name(id).to_owned()).collect();
+    let switches = switches.map(|id| look.told_apart(id).into_owned()).collect();
     let faults = plan.faults(fabric);
     let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
     Ahead { switches, lanes: names_of(look, unmet) }

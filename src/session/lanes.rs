@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Look;
-use super::check::{Names, Report, check, report, unread_tables};
+use super::check::{Names, Report, check, held, report, unread_tables};
 use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
 use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use crate::routing::{Problem, Pulse, Refusal, Request};
@@ -89,7 +89,7 @@ pub fn check_in_force(
     let mapping = Mapping::new(&problem, tables);
     let scope = |lanes| Scope { switches, lanes };
     let unread = unread_tables(&problem, tables);
-    let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    let mut routes = held(look, tables);
     let (levels, from) = match known(look, &problem, &routes, &mapping, switches, sent) {
         Known::Unknown => return check(look, tables, faults, &scope(LaneKnowledge::Unknown), pulse),
         Known::Whole(lanes, from) => {
@@ -236,7 +236,7 @@ fn joined(
 
 /// `port leaf0[3] has 2 lanes and 12 paths on lane 3 cross it`.
 fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
-    let name = look.port_name(port);
+    let name = look.port_told_apart(port);
     if lane == Lane::MAX {
         return format!("port {name} drops {paths} paths: their service level is mapped to lane 15");
     }
@@ -250,7 +250,7 @@ pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request
     match problem.lane_limit() {
         Some((lanes, port)) if lanes < request.lanes => {
             let given = request.lanes;
-            let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_name(port));
+            let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_told_apart(port));
             (Request { lanes, ..request.clone() }, Some(remark))
         }
         _ => (request.clone(), None),
@@ -263,7 +263,7 @@ pub(super) fn beyond_limit(look: &Look, problem: &Problem<'_>, used: &[u8]) -> V
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < top);
     let text = |(lanes, port)| {
         let word = if lanes == 1 { "lane" } else { "lanes" };
-        format!("port {} has {lanes} {word} and the routes use {top}", look.port_name(port))
+        format!("port {} has {lanes} {word} and the routes use {top}", look.port_told_apart(port))
     };
     short.map(text).into_iter().collect()
 }

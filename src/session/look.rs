@@ -1,7 +1,9 @@
 //! One look at a fabric, with the names in use: what every table, trace and screen reads.
 
+use std::borrow::Cow;
+
 use crate::fabric::{
-    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, PortFacts, PortId,
+    Fabric, Guid, LinkId, LinkSpeed, LinkWidth, NameMap, Names, NodeId, Partitions, Port, PortFacts, PortId,
     PortState, Routes,
 };
 use crate::observe::Observation;
@@ -41,6 +43,46 @@ impl Look {
 
     pub fn name(&self, node: NodeId) -> &str {
         self.names.of(node)
+    }
+
+    /// A name that tells a node apart: beside one that several bear stands where it hangs, or else its GUID.
+    pub fn told_apart(&self, node: NodeId) -> Cow<'_, str> {
+        let name = self.name(node);
+        match self.names.bearers(name) {
+            [] | [_] => Cow::Borrowed(name),
+            _ => Cow::Owned(match self.hangs_on(self.fabric().ports_of(node).map(|(id, _)| id)) {
+                Some(place) => format!("{name} at {place}"),
+                None => format!("{name} {}", self.fabric().node(node).guid()),
+            }),
+        }
+    }
+
+    /// The same of a port: `leaf0[3]`, `Aggregation Node[1] at spine1[41]`.
+    pub fn port_told_apart(&self, port: PortId) -> String {
+        let Port { node, number, .. } = *self.fabric().port(port);
+        let name = self.name(node);
+        match self.names.bearers(name) {
+            [] | [_] => self.port_name(port),
+            _ => match self.hangs_on(std::iter::once(port)) {
+                Some(place) => format!("{name}[{number}] at {place}"),
+                None => format!("{name} {}[{number}]", self.fabric().node(node).guid()),
+            },
+        }
+    }
+
+    /// The port of a switch with a name of its own that one of these ports of an adapter is cabled to.
+    fn hangs_on(&self, ports: impl Iterator<Item = PortId>) -> Option<String> {
+        let fabric = self.fabric();
+        let alone = |peer: &PortId| {
+            let node = fabric.port(*peer).node;
+            fabric.node(node).is_switch() && self.names.bearers(self.name(node)).len() == 1
+        };
+        let of_adapter = |port: &PortId| !fabric.node(fabric.port(*port).node).is_switch();
+        ports
+            .filter(of_adapter)
+            .filter_map(|port| fabric.peer(port))
+            .find(alone)
+            .map(|peer| self.port_name(peer))
     }
 
     /// How many ports a node has; `None` where nobody but its peer spoke of it.

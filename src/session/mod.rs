@@ -43,7 +43,8 @@ pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use value::{Kind, Value, natural_order};
 pub use views::{User, entries, links, unplaced_counters, user_rows, users};
 pub use whatif::{
-    Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, judged, mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
+    propose,
 };
 pub use wording::{report_lines, wrap};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

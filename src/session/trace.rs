@@ -185,7 +185,7 @@ fn at_node(look: &Look, id: NodeId) -> Result<Traced, TraceError> {
 impl Traced {
     /// `host0[1]`, or the name of a switch.
     pub fn name(&self, look: &Look) -> String {
-        self.port.map_or_else(|| look.name(self.node).to_owned(), |port| look.port_name(port))
+        self.port.map_or_else(|| look.told_apart(self.node).into_owned(), |port| look.port_told_apart(port))
     }
 
     /// Other ports of the same adapter with a cable, which were not taken.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::check::{Names, Report, report, unread_tables};
 use super::lanes::{Sent, beyond_limit, capped, lanes_in_force, relaid};
 use super::preview::Preview;
-use super::{Column, Kind, Listing, Look, Value};
+use super::{Column, Kind, Listing, Look, Value, counted};
 use crate::analysis::{Expected, Lost};
 use crate::change::TransitionReport;
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
@@ -23,14 +23,13 @@ use crate::routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Reques
 pub fn marks(look: &Look, elements: &[String]) -> Result<Faults, ElementError> {
     let mut faults = Faults::new();
     for text in elements {
-        let element: Element = text.parse()?;
-        faults.mark(element.resolve(look.fabric(), &look.names)?);
+        faults.mark(Element::find(look.fabric(), &look.names, text)?);
     }
     Ok(faults)
 }
 
-/// So many of the working links between switches, drawn by seed; all of them when there are no more.
-pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) {
+/// So many of the working links between switches, drawn by seed; all of them when there are no more. Says how many.
+pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) -> usize {
     let fabric = look.fabric();
     let up = |link: &crate::fabric::Link| {
         [link.a, link.b].iter().all(|port| fabric.port(*port).facts.state != Some(PortState::Down))
@@ -41,11 +40,20 @@ pub fn mark_random(look: &Look, faults: &mut Faults, count: usize, seed: u64) {
         .map(|(id, _)| id)
         .collect();
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(seed);
-    for at in 0..count.min(links.len()) {
+    let drawn = count.min(links.len());
+    for at in 0..drawn {
         let rest = (links.len() - at) as u64;
         links.swap(at, at + (dice.next_u64() % rest) as usize);
         faults.mark(Resolved::Link(links[at]));
     }
+    drawn
+}
+
+/// What was drawn, and that there were no more.
+pub fn drawn_words(drawn: usize, count: usize) -> String {
+    let fewer =
+        if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
+    format!("{}{fewer}", counted(drawn, "random link is marked", "random links are marked"))
 }
 
 /// What marks cost under the tables in force, before anybody reroutes.
@@ -77,9 +85,24 @@ impl Cost {
     }
 
     /// The pairs that are lost, as far as is known.
-    pub fn lost_pairs(&self) -> String {
+    pub fn lost_words(&self) -> String {
         let bound = if self.at_least() { "at least " } else { "" };
-        format!("{bound}{}", self.lost.pairs)
+        let (lost, share) = (self.lost.pairs, self.lost.share * 100.0);
+        format!("{bound}{lost} of {} pairs until somebody reroutes ({share:.1} %)", self.pairs)
+    }
+
+    /// Those of them that no reroute brings back. Who failed itself is among them.
+    pub fn for_good_words(&self) -> String {
+        let Lost { critical, ended, .. } = self.lost;
+        let why = match ended {
+            _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
+            0 => "as no cables lead there",
+            all if all == critical => "as one end failed",
+            some => {
+                return format!("{critical} pairs are cut off, whatever reroutes: {some} as one end failed");
+            }
+        };
+        format!("{critical} pairs are cut off, whatever reroutes, {why}")
     }
 }
 
@@ -222,11 +245,18 @@ pub(super) fn weigh(
         Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
     let (difference, transition) = compare(problem, &old, routes, &together);
     let unread = unread_tables(problem, tables) > 0;
+    let changed_lanes = known.then(|| changed_lanes(problem, &old, routes, switches));
+    // Lanes are no part of what is written; they change where levels do.
+    let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
+    let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
     Ok(Weighed {
         report: Report { lanes_from: "engine", ..report(look, problem, &certificate) },
         difference,
-        changed_lanes: known.then(|| changed_lanes(problem, &old, routes, switches)),
-        transition: passage(&Names { look, problem }, &transition, (known, old_lanes), unread),
+        changed_lanes,
+        transition: match nothing {
+            true => TransitionReport::nothing("nothing changes", old_lanes),
+            false => passage(&Names { look, problem }, &transition, (known, old_lanes), unread),
+        },
         took,
     })
 }
@@ -351,6 +381,7 @@ impl Comparison {
             shown: id != "blocks",
             when_yes: false,
             when_known: false,
+            spare: false,
         };
         Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
     }
@@ -372,11 +403,16 @@ impl Comparison {
 
 const COMPARED: &[(&str, &str, Kind, &str)] = &[
     ("engine", "ENGINE", Kind::Text, "the engine"),
-    ("lost", "LOST", Kind::Number, "pairs without a path that cables connect"),
+    (
+        "lost",
+        "NO PATH",
+        Kind::Number,
+        "pairs without a path after it, those left out that are cut off for good",
+    ),
     ("deadlock_free", "ACYCLIC", Kind::Flag, "no packets can wait for each other in a circle"),
     ("lanes", "LANES", Kind::Number, "lanes that it uses"),
     ("longest", "HOPS", Kind::Number, "hops between switches of the longest path"),
-    ("max_efi", "MAX EFI", Kind::Number, "paths over the busiest channel"),
+    ("max_efi", "EFI", Kind::Number, "paths over the busiest channel"),
     ("switches", "SWITCH", Kind::Number, "switches whose table changes"),
     ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
     ("moved", "MOVED", Kind::Number, "pairs whose path changes"),

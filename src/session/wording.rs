@@ -2,8 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::Report;
 use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
+use super::{Report, counted};
 
 /// A label and what it says, line by line.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
@@ -19,6 +19,7 @@ pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
         (
             "unreachable",
             match (report.unreachable, report.limited_paths) {
+                (0, 0) if report.unread_pairs > 0 => "none that is known of".to_owned(),
                 (0, 0) => "none".to_owned(),
                 (0, _) => "none; paths that are dropped are not counted here".to_owned(),
                 (some, dropped) => format!(
@@ -90,11 +91,12 @@ fn path_lines(report: &Report) -> Vec<(&'static str, String)> {
 fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
     let mut pairs = Vec::new();
     if report.unread_tables > 0 {
-        let tables = format!(
-            "the tables of {} switches; pairs over them count as without a path",
-            report.unread_tables
-        );
-        pairs.push(("not known", tables));
+        let switches = counted(report.unread_tables as usize, "switch", "switches");
+        let paths = match report.unread_pairs {
+            0 => "; no pair is known to lead over what is missing".to_owned(),
+            pairs => format!("; {pairs} pairs lead there, and count neither as with a path nor as without"),
+        };
+        pairs.push(("not read", format!("the tables of {switches}{paths}")));
     }
     if report.untold_switches > 0 && report.deadlock_free == Some(false) {
         let tables = format!(
@@ -189,7 +191,7 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
 fn lost_lines(report: &Report) -> Vec<(&'static str, String)> {
     let by_cause = &report.by_cause;
     let causes = format!(
-        "{} cut off by missing cables, {} without a route, {} in dead ends, {} in loops",
+        "{} cut off for good, as no cables lead there; {} without a route, {} in dead ends, {} in loops",
         by_cause.cut_off, by_cause.no_route, by_cause.dead_end, by_cause.in_loop
     );
     let first = report.lost.iter().take(5);

@@ -170,6 +170,10 @@ fn unreachable(name: &str, e: &std::io::Error) -> SourceError {
     SourceError::Unreachable { code: "FD-5003", what: format!("{name}: {e}"), hint: hint.into() }
 }
 
+fn is_plan(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"fabdeck.plan/")
+}
+
 fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
     let what = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
         None => "the file is empty".to_owned(),
@@ -179,6 +183,16 @@ fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
         }
         Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
             "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
+        }
+        Some(_) if is_plan(bytes) => {
+            return SourceError::Input {
+                code: "FD-2002",
+                place: Place::line(name, 1),
+                what: "this is a plan, not a fabric".to_owned(),
+                hint: format!(
+                    "'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for"
+                ),
+            };
         }
         Some(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => {
             "this is JSON; lists of jobs are no source of a fabric".to_owned()

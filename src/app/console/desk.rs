@@ -35,13 +35,18 @@ impl Desk {
         words: UnboundedSender<Word>,
     ) -> io::Result<Self> {
         let screen = Screen::take()?;
-        let (state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
+        let (mut state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
+        state.options.clone_from(&opening.options);
+        let named = opening.named;
         let threads = Threads::new(machine, Arc::new(opening), words);
         let mut desk =
             Self { state, screen, threads, appearance, begun: Instant::now(), stale: true, exit: None };
         // The first frame stands before anything is read.
         desk.show()?;
         desk.carry_out(effects)?;
+        if !named {
+            desk.threads.look_for_adapters();
+        }
         Ok(desk)
     }
 
@@ -60,6 +65,7 @@ impl Desk {
                 self.threads.ended(task);
                 self.happen(Happening::Finished { task, outcome })
             }
+            Word::Told(text) => self.happen(Happening::Told(text)),
             Word::Panicked => {
                 self.exit = Some(Exit::Bug);
                 Ok(())

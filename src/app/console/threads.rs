@@ -14,7 +14,7 @@ use crate::access::{Progress, Wanted, Watch};
 use crate::fabric::{Fabric, NameMap};
 use crate::observe::Observation;
 use crate::routing::Pulse;
-use crate::script::{Machine, Opening, Outside};
+use crate::script::{Machine, Opening, Outside, welcome, write_new};
 use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
 use crate::session::{Look, Made, assume};
 
@@ -34,6 +34,8 @@ pub enum Word {
         task: TaskId,
         outcome: Outcome,
     },
+    /// Something to know, for the line below and the log.
+    Told(String),
     /// A bug, already reported by the hook.
     Panicked,
 }
@@ -63,6 +65,19 @@ impl Threads {
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
                 Ok(outcome) => Word::Finished { task, outcome },
+                Err(_) => Word::Panicked,
+            });
+        });
+    }
+
+    /// Says what else there is to look at, where nobody named a source. A library that takes long to list adapters keeps
+    /// nobody waiting.
+    pub fn look_for_adapters(&self) {
+        let (machine, words) = (self.machine.clone(), self.words.clone());
+        std::thread::spawn(move || {
+            let adapters = catch_unwind(AssertUnwindSafe(|| machine.adapters()));
+            let _ = words.send(match adapters {
+                Ok(adapters) => Word::Told(welcome(&adapters.unwrap_or_default())),
                 Err(_) => Word::Panicked,
             });
         });
@@ -167,7 +182,7 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, Strin
     Ok(look)
 }
 
-/// Into a file that is not there yet: a plan that somebody made is not written over by a slip.
+/// Into a file that is not there yet, as `route` does without `--force`.
 fn write(opening: &Opening, plan: &PlanFor, to: &Path) -> Result<(), String> {
     let times = !opening.no_times;
     let made = Made {
@@ -175,13 +190,5 @@ fn write(opening: &Opening, plan: &PlanFor, to: &Path) -> Result<(), String> {
         author: std::env::var("USER").ok().filter(|_| times),
     };
     let text = plan.text(made)?;
-    let mut file = std::fs::File::create_new(to).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => "there is such a file; w asks for another name".to_owned(),
-        _ => error.to_string(),
-    })?;
-    std::io::Write::write_all(&mut file, text.as_bytes()).map_err(|error| {
-        // Half a plan would stand in the way of the whole one.
-        let _ = std::fs::remove_file(to);
-        error.to_string()
-    })
+    write_new(to, text.as_bytes()).map_err(|failure| failure.message.unwrap_or_default())
 }

@@ -168,7 +168,7 @@ impl<'e, 'p> Losses<'e, 'p> {
         for switch in self.ends.problem.switches().filter(|switch| tree.near[*switch as usize] != FAR) {
             if let Some(cause) = tree.cause(switch) {
                 let senders = senders.from(switch, tree.root);
-                self.lost.lids += senders;
+                self.lost.lids += if cause == Cause::Unread { 0 } else { senders };
                 if senders > 0 {
                     self.missing.push((switch, end.lid, cause));
                     self.unserved.extend(first.then_some((switch, cause)));
@@ -176,7 +176,14 @@ impl<'e, 'p> Losses<'e, 'p> {
             }
         }
         if !first {
-            self.unserved.retain(|(switch, _)| tree.cause(*switch).is_some());
+            // One LID that is not known may serve them all.
+            self.unserved.retain_mut(|(switch, cause)| match tree.cause(*switch) {
+                Some(Cause::Unread) => {
+                    *cause = Cause::Unread;
+                    true
+                }
+                missing => missing.is_some(),
+            });
         }
     }
 
@@ -193,7 +200,7 @@ impl<'e, 'p> Losses<'e, 'p> {
         let mut listed = Vec::new();
         for (switch, cause) in all.drain(..) {
             self.count((switch, cause), root, &end, &senders);
-            if listed.len() < room {
+            if listed.len() < room && cause != Cause::Unread {
                 self.list((switch, cause, end.lid), root, &end, &senders, &mut listed);
             }
         }
@@ -209,6 +216,7 @@ impl<'e, 'p> Losses<'e, 'p> {
         if missing.len() == self.unserved.len() {
             missing.clear();
         }
+        missing.retain(|(.., cause)| *cause != Cause::Unread);
         missing.sort_unstable_by_key(|(switch, lid, _)| (*switch, *lid));
         missing.dedup_by_key(|(switch, ..)| *switch);
         missing.retain(|(switch, ..)| self.unserved.binary_search_by_key(switch, |(held, _)| *held).is_err());

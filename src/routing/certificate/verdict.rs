@@ -55,7 +55,7 @@ pub struct LostPair {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LostPairs {
     /// Rows as `Kind::ALL`, columns as `Cause::ALL`.
-    pub counts: [[u64; 4]; 3],
+    pub counts: [[u64; 5]; 3],
     /// (Source, LID) without a path between ends that cables connect; a pair with other LIDs need not be lost.
     pub lids: u64,
     /// The first by destination LID, then by source.
@@ -67,12 +67,19 @@ pub struct LostPairs {
 }
 
 impl LostPairs {
+    /// Those that are known to have none.
     pub fn total(&self) -> u64 {
-        self.counts.iter().flatten().sum()
+        Kind::ALL.into_iter().map(|kind| self.by_kind(kind)).sum()
     }
 
     pub fn by_kind(&self, kind: Kind) -> u64 {
-        self.counts[kind as usize].iter().sum()
+        let row = &self.counts[kind as usize];
+        Cause::ALL.into_iter().filter(|cause| *cause != Cause::Unread).map(|cause| row[cause as usize]).sum()
+    }
+
+    /// Pairs whose path comes to a table that was not read: no lost pairs, and none that is known to have a path.
+    pub fn unread(&self) -> u64 {
+        self.by_cause(Cause::Unread)
     }
 
     pub fn by_cause(&self, cause: Cause) -> u64 {
@@ -155,6 +162,9 @@ pub struct Certificate {
 impl Certificate {
     /// Whether there is anything to find fault with.
     pub fn clean(&self) -> bool {
-        self.lost.total() == 0 && self.lost.lids == 0 && self.loops.count == 0 && self.cycles.is_empty()
+        self.lost.total() + self.lost.unread() == 0
+            && self.lost.lids == 0
+            && self.loops.count == 0
+            && self.cycles.is_empty()
     }
 }

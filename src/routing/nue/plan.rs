@@ -47,7 +47,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
     };
     if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
-        return Ok(without_search(plain, &need));
+        return Ok(plain_routes(plain, &need, None));
     }
     let aim = Aim::of(&need, plan.len(), tree.is_some());
     let roots: Vec<Vec<u32>> = match &tree {
@@ -60,7 +60,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
     let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
     if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
-        return Ok(without_search(&plain, &need));
+        return Ok(plain_routes(&plain, &need, Some(&course)));
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
@@ -106,15 +106,27 @@ fn search<'n>(
     Some(best)
 }
 
-/// The routes of Up*/Down*, and why they are taken.
-fn without_search(plain: &Plain, need: &Need) -> Answer {
-    let why = format!(
-        "{UPDN_ROUTES}, as good on one lane: at most {} paths on a channel, no routes have less than {}",
-        plain.busiest, need.busiest
-    );
+/// The routes of Up*/Down*, and why they are taken: nothing can be better, or what was searched is not.
+fn plain_routes(plain: &Plain, need: &Need, searched: Option<&Course<'_>>) -> Answer {
+    let most = plain.busiest;
+    let (fell, why) = match searched {
+        None => (
+            "no destination was searched, none fell back",
+            format!(
+                "as good on one lane: at most {most} paths on a channel, no routes have less than {}",
+                need.busiest
+            ),
+        ),
+        Some(course) => (
+            "the search was tried and is not taken, so no destination fell back",
+            format!(
+                "better on one lane than what was searched: at most {most} paths on a channel, and not {}",
+                course.best.busiest
+            ),
+        ),
+    };
     let mut answer = plain.answer.clone();
-    let fell = "no destination was searched, none fell back".to_owned();
-    answer.remarks.splice(0..0, [fell, why]);
+    answer.remarks.splice(0..0, [fell.to_owned(), format!("{UPDN_ROUTES}, {why}")]);
     answer
 }
 

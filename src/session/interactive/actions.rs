@@ -13,7 +13,7 @@ use super::state::{Loading, State, quoted};
 use super::update::{ask as begin_line, page, set_filter};
 use crate::fabric::{Element, Resolved};
 use crate::routing::engine;
-use crate::session::{Danger, Look, Sent, counted, mark_random};
+use crate::session::{Danger, Look, Sent, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -541,16 +541,9 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(look) = state.known.look.clone() else { return Vec::new() };
-    let before = state.known.marks.len();
-    mark_random(&look, &mut state.known.marks, count, state.seed);
+    let drawn = mark_random(&look, &mut state.known.marks, count, state.seed);
     state.seed += 1;
-    let drawn = state.known.marks.len() - before;
-    let fewer =
-        if drawn < count { format!(" of {count} asked for: there are no more") } else { String::new() };
-    let said = format!(
-        "{}{fewer}; nothing is touched in the fabric",
-        counted(drawn, "random link is marked", "random links are marked")
-    );
+    let said = format!("{}; nothing is touched in the fabric", drawn_words(drawn, count));
     state.say(if drawn < count { Severity::Warning } else { Severity::Said }, said);
     forward::remarked(state)
 }

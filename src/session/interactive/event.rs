@@ -39,6 +39,8 @@ pub enum Happening {
         task: TaskId,
         outcome: Outcome,
     },
+    /// Something that an operator should know, from outside of the session.
+    Told(String),
     /// The screen is back after another program had it.
     Resumed,
 }
@@ -61,6 +63,7 @@ pub enum WrittenHappening {
     Progress { task: TaskId, done: u64, of: u64 },
     Sighted { task: TaskId, digest: String },
     Finished { task: TaskId, digest: String },
+    Told(String),
     Resumed,
 }
 
@@ -81,6 +84,7 @@ impl Event {
             Happening::Finished { task, outcome } => {
                 WrittenHappening::Finished { task: *task, digest: outcome.digest() }
             }
+            Happening::Told(text) => WrittenHappening::Told(text.clone()),
             Happening::Resumed => WrittenHappening::Resumed,
         };
         Written { at_ms: self.at_ms, what }

@@ -69,6 +69,7 @@ impl Again {
             WrittenHappening::Resized(size) => Happening::Resized(size),
             WrittenHappening::Tick => Happening::Tick,
             WrittenHappening::Progress { task, done, of } => Happening::Progress { task, done, of },
+            WrittenHappening::Told(text) => Happening::Told(text),
             WrittenHappening::Resumed => Happening::Resumed,
             WrittenHappening::Sighted { task, digest } => {
                 let fabric = self.look.fabric().clone();

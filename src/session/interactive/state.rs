@@ -28,6 +28,8 @@ pub struct State {
     pub now_ms: u64,
     /// The source as the operator wrote it.
     pub source: String,
+    /// Options that the session was begun with and that a command line needs too, with their files.
+    pub options: Vec<(&'static str, String)>,
     pub loading: Loading,
     pub known: Known,
     pub screen: ScreenId,
@@ -62,6 +64,7 @@ impl State {
             size,
             now_ms: 0,
             source,
+            options: Vec::new(),
             loading: Loading::Under(task),
             known: Known::default(),
             screen: ScreenId::Fabric,
@@ -113,10 +116,12 @@ impl State {
         (task, Effect::Begin { task, job })
     }
 
-    /// The command line up to the command, with the source.
+    /// The command line up to the command, with the source and what it was opened with.
     pub fn line(&self, rest: &str) -> String {
+        let options = self.options.iter().map(|(option, value)| format!("{option} {} ", quoted(value)));
         let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
-        format!("fabdeck --source {} {}{rest}", quoted(&self.source), assumed.unwrap_or_default())
+        let options: String = options.chain(assumed).collect();
+        format!("fabdeck --source {} {options}{rest}", quoted(&self.source))
     }
 
     /// Marks as arguments of a command line.

@@ -32,6 +32,10 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Happening::Sighted { task, look } => forward::sighted(state, task, look),
         Happening::Finished { task, outcome } => forward::finished(state, task, outcome),
+        Happening::Told(text) => {
+            state.say(Severity::Said, text);
+            Vec::new()
+        }
         Happening::Resumed => vec![Effect::Redraw],
     };
     follow_cursor(state);

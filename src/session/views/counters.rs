@@ -110,6 +110,7 @@ fn column(counter: &Counter) -> Column {
         shown: true,
         when_yes: false,
         when_known: false,
+        spare: false,
     }
 }
 

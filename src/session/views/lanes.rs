@@ -38,10 +38,12 @@ pub static LANE_FIELDS: &[Get] = &[
         Kind::Number,
         "ingress ports with an SL2VL table towards this port",
         |_, r| r.inputs.into(),
-    ),
+    )
+    .spare(),
     Get::new("lanes", "LANES", Kind::Number, "different lanes for data that these tables use", |_, r| {
         (r.inputs > 0).then(|| (r.used & !(1 << DROPPED)).count_ones()).into()
-    }),
+    })
+    .spare(),
     Get::new("uniform", "UNIFORM", Kind::Flag, "all ingress ports have the same table", |_, r| {
         (r.inputs > 0).then_some(r.agreed.is_some()).into()
     }),

@@ -76,7 +76,8 @@ pub static LINK_FIELDS: &[Get] = &[
         "host-host",
         "host-router",
         "router-router",
-    ]),
+    ])
+    .spare(),
     Get::new("width_possible", "CAN WIDTH", Kind::Width, "widest that both ends can do", |l, r| {
         let [a, b] = ends(l, r).map(|port| port.facts.width_supported);
         a.zip(b).map(|(a, b)| a.min(b)).into()
@@ -93,7 +94,8 @@ pub static LINK_FIELDS: &[Get] = &[
         Kind::Number,
         "cables between the same two nodes, this one included",
         |_, r| r.parallel.into(),
-    ),
+    )
+    .spare(),
     Get::new("self_loop", "SELF LOOP", Kind::Flag, "both ends are on one node", |l, r| {
         let [a, b] = ends(l, r);
         (a.node == b.node).into()

@@ -30,7 +30,8 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("state", "STATE", Kind::State, "logical state", |l, id| port(l, id).facts.state.into()),
     Get::new("physical", "PHYSICAL", Kind::PhysicalState, "physical state", |l, id| {
         port(l, id).facts.physical_state.into()
-    }),
+    })
+    .spare(),
     Get::new("width", "WIDTH", Kind::Width, "width in use", |l, id| port(l, id).facts.width.into()),
     Get::new("speed", "SPEED", Kind::Speed, "speed in use", |l, id| port(l, id).facts.speed.into()),
     Get::new("width_supported", "CAN WIDTH", Kind::Width, "widest that the port can do", |l, id| {

@@ -15,7 +15,7 @@ fn answers_on_assumed_tables_say_so() {
     let commands: &[(&str, &[&str], bool)] = &[
         ("check", &["check"], true),
         ("whatif", &["whatif", "--fail", "link:leaf0/4", "--engine", "updn"], true),
-        ("route", &["route", "--engine", "updn", "-o", plan], true),
+        ("route", &["route", "--engine", "updn", "--force", "-o", plan], true),
         ("trace", &["trace", "node0", "node4"], true),
         ("tables", &["show", "tables"], false),
     ];

@@ -58,7 +58,7 @@ fn lanes_of_a_plan_are_judged_as_lanes() {
     let file = folder.path().join("lanes.plan");
     let plan = file.to_str().unwrap();
     for (engine, lanes) in [("nue", "by destination"), ("dfsssp", "by pair")] {
-        let route = ["--source", "ring", "route", "--engine", engine, "--no-times", "-o", plan];
+        let route = ["--source", "ring", "route", "--engine", engine, "--no-times", "--force", "-o", plan];
         let ended = fabdeck(&route);
         assert_eq!(ended.exit, Exit::Done, "{engine}: {}", ended.err);
         let shown = fabdeck(&["plan", "show", plan]);
@@ -152,10 +152,9 @@ fn a_transition_that_is_not_safe_names_its_circle() {
     run(&["generate", "torus,dims=6", "-o", "ring.net"], 0);
     let own = ["--source", "ring.net", "--assume", "minhop", "route", "--engine", "minhop", "-o", "own.plan"];
     let (_, err) = run(&own, 2);
+    // What it makes of its own tables is no change, so only the circle itself is told.
     assert!(
-        err.contains(
-            "warning: the plan of minhop: packets can wait for each other in a circle; it is not safe"
-        ),
+        err.contains("warning: the plan of minhop: packets can wait for each other in a circle\n"),
         "{err}"
     );
     std::fs::create_dir(here.join("ring")).unwrap();
@@ -175,7 +174,7 @@ fn a_transition_that_is_not_safe_names_its_circle() {
     assert!(shown.contains("by the old path from sw_"), "{shown}");
     let (judged, _) = run(&["--source", "ring", "plan", "check", "a.plan"], 2);
     assert!(judged.contains("by the old path from sw_"), "{judged}");
-    let (row, _) = run(&[&route[..], &["--json", "-o", "a.plan"]].concat(), 2);
+    let (row, _) = run(&[&route[..], &["--json", "--force", "-o", "a.plan"]].concat(), 2);
     let row: Value = serde_json::from_str(&row).unwrap();
     assert_eq!((&row["transition_safe"], &row["transition"]["old_lanes"]), (&false.into(), &"one".into()));
     let told = &row["transition"];
@@ -243,8 +242,10 @@ fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
     let file = folder.path().join("scope.plan");
     let plan = file.to_str().unwrap();
     let pairs = |more: &[&str], flags: &[&str]| {
-        let route = ["--source", "routed", "route", "--engine", "minhop", "--no-times", "-o", plan];
-        fabdeck(&[&route[..], more].concat());
+        let route =
+            ["--source", "routed", "route", "--engine", "minhop", "--no-times", "--force", "-o", plan];
+        let made = fabdeck(&[&route[..], more].concat());
+        assert!(matches!(made.exit, Exit::Done | Exit::Findings), "{}", made.err);
         let judged = fabdeck(&[&["--source", "routed", "plan", "check", plan, "--json"], flags].concat());
         let value: Value = serde_json::from_str(&judged.out).unwrap();
         assert_eq!(value["lanes_from"], "plan");
@@ -252,10 +253,8 @@ fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
         let why = told["reason"].as_str().unwrap_or_default();
         match (more, flags) {
             ([], []) => assert_eq!(told["safe"], true),
-            // What was seen without the paths of switches is no verdict on them.
-            ([], _) => {
-                assert!(told["safe"].is_null() && why.contains("make it again with --switches"), "{told}")
-            }
+            // What was seen without the paths of switches is judged again with them: they close a circle.
+            ([], _) => assert!(told["safe"].is_null() && told["cycle"].is_array(), "{told}"),
             _ => assert!(!why.contains("make it again"), "{told}"),
         }
         (value["pairs"].as_u64().unwrap(), value["scope"]["switches"].as_bool().unwrap())
@@ -263,6 +262,33 @@ fn a_plan_is_judged_in_the_scope_that_it_was_made_in() {
     let (terminals, all) = (pairs(&[], &[]), pairs(&["--switches"], &[]));
     assert!(terminals.0 < all.0 && !terminals.1 && all.1, "{terminals:?} {all:?}");
     assert_eq!(pairs(&[], &["--switches"]), all);
+}
+
+/// A verdict over paths of switches is the same, whether a plan was made with it or it is asked for later.
+#[test]
+fn a_wider_scope_is_judged_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.plan");
+    let plan = file.to_str().unwrap();
+    let mut seen = std::collections::BTreeSet::new();
+    for source in ["crowded", "routed", "ring"] {
+        for engine in ["minhop", "sftree", "updn", "sssp"] {
+            let verdict = |made: &[&str], asked: &[&str]| {
+                let route = ["--source", source, "route", "--engine", engine, "--force", "-o", plan];
+                if fabdeck(&[&route[..], made].concat()).out.is_empty() {
+                    return None;
+                }
+                let judged =
+                    fabdeck(&[&["--source", source, "plan", "check", plan, "--json"], asked].concat());
+                let told: Value = serde_json::from_str(&judged.out).unwrap();
+                Some((told["transition"]["safe"].clone(), told["transition"]["reason"].clone()))
+            };
+            let (wide, later) = (verdict(&["--switches"], &[]), verdict(&[], &["--switches"]));
+            assert_eq!(wide, later, "{source} {engine}");
+            seen.extend(later.map(|(safe, _)| safe.to_string()));
+        }
+    }
+    assert!(seen.contains("true") && seen.contains("null"), "{seen:?}");
 }
 
 /// Tables of lanes that put every level on lane 0 make one lane of all that a plan has.
@@ -292,7 +318,7 @@ fn lanes_that_switches_do_not_give_are_a_finding() {
     let (out, _) = run(&["--source", "flat", "plan", "check", "nue.plan", "--json"], 2);
     let value: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(value["unmet_switches"].as_array().map(Vec::len), Some(6));
-    run(&[&["--source", "met"], &route[..]].concat(), 0);
+    run(&[&["--source", "met"], &route[..], &["--force"]].concat(), 0);
     run(&["--source", "met", "plan", "check", "nue.plan"], 0);
 }
 
@@ -334,5 +360,52 @@ fn a_plan_that_cuts_something_off_is_one_that_can_be_read() {
         assert!(matches!(code, Some(0 | 2)), "{source}: {said}");
         let (code, said) = binary(folder.path(), &["plan", "show", "a.plan"]);
         assert_eq!(code, Some(0), "{source}: {said}");
+    }
+}
+
+/// What somebody made stays, unless they say otherwise; a file without content is nobody's.
+#[test]
+fn a_plan_takes_the_place_of_nothing_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.plan");
+    let plan = file.to_str().unwrap();
+    let route = ["--source", "routed", "route", "--engine", "minhop", "--no-times", "-o", plan];
+    std::fs::write(&file, "").unwrap();
+    assert_eq!(fabdeck(&route).exit.code(), 0);
+    let made = std::fs::read_to_string(&file).unwrap();
+    let again = ["--source", "routed", "route", "--engine", "updn", "--no-times", "-o", plan];
+    let refused = fabdeck(&again);
+    assert_eq!((refused.exit.code(), refused.out.as_str()), (1, ""));
+    assert!(refused.err.contains("FD-7922") && refused.err.contains("--force"), "{}", refused.err);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), made);
+    // Nobody waits for an engine to learn it.
+    let unknown = ["--source", "nothing", "route", "--engine", "updn", "-o", plan];
+    assert!(fabdeck(&unknown).err.contains("FD-7922"));
+    let forced = fabdeck(&[&again[..], &["--force"]].concat());
+    assert_eq!(forced.exit.code(), 0, "{}", forced.err);
+    assert_ne!(std::fs::read_to_string(&file).unwrap(), made);
+    let as_source = binary(folder.path(), &["--source", "a.plan", "show", "fabric"]);
+    assert_eq!(as_source.0, Some(7));
+    assert!(
+        as_source.1.contains("this is a plan, not a fabric; 'fabdeck plan show a.plan'"),
+        "{}",
+        as_source.1
+    );
+}
+
+/// A circle among paths that stay as they are is no reason to drain anything.
+#[test]
+fn a_plan_that_changes_nothing_asks_for_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let route = ["--source", "sim:torus,dims=6", "--assume", "minhop", "route", "--engine", "minhop"];
+    let (out, err) = ended_with(here, &[&route[..], &["-o", "same.plan"]].concat(), 2);
+    assert!(out.contains("0 blocks on 0 switches") && out.contains("nothing changes"), "{out}");
+    assert!(!out.contains("drain") && !err.contains("not safe"), "{out} {err}");
+    let source = ["--source", "sim:torus,dims=6"];
+    for words in [&["plan", "show", "same.plan"][..], &["plan", "check", "same.plan", "--switches"]] {
+        let code = if words[1] == "show" { 0 } else { 2 };
+        let (out, _) = ended_with(here, &[&source[..], words].concat(), code);
+        assert!(!out.contains("drain"), "{out}");
     }
 }

@@ -227,7 +227,37 @@ fn a_terminal_gets_what_fits_and_a_pipe_gets_all() {
     assert!(fabdeck(&links).out.contains("STATE"));
     let named = [&links[..], &["--fields", "a,state,speed,b_guid,a_guid,kind"]].concat();
     assert!(fabdeck_with(&named, &terminal).out.contains("STATE"));
-    let narrow = Terminal { columns: Some(90), ..terminal };
+    let narrow = Terminal { columns: Some(66), ..terminal };
     let small = fabdeck_with(&["--source", "small", "show", "links"], &narrow).out;
-    assert!(small.contains("...") && small.lines().all(|line| line.chars().count() <= 90), "{small}");
+    assert!(small.contains("...") && small.lines().all(|line| line.chars().count() <= 66), "{small}");
+}
+
+/// What a narrow terminal has no room for is said, spare columns first; what a pipe gets is whole.
+#[test]
+fn columns_that_do_not_fit_are_named() {
+    let on =
+        |columns| Terminal { stdout: true, no_color: true, columns: Some(columns), ..Terminal::default() };
+    let links = ["--source", "small", "show", "links"];
+    let whole = fabdeck(&links);
+    let wide = whole.out.lines().map(|line| line.chars().count()).max().unwrap();
+    assert_eq!(fabdeck_with(&links, &on(wide)).out, whole.out);
+    let narrower = fabdeck_with(&links, &on(wide - 1));
+    assert!(whole.out.contains("PARALLEL") && !narrower.out.contains("PARALLEL"), "{}", narrower.out);
+    assert!(narrower.err.contains("no room for parallel: a wider terminal"), "{}", narrower.err);
+    for columns in [80, 60, 42] {
+        let fitted = fabdeck_with(&links, &on(columns)).out;
+        assert!(fitted.lines().all(|line| line.chars().count() <= columns), "{columns}: {fitted}");
+        let engines = ["--source", "crowded", "whatif", "--fail", "leaf0"];
+        let rows = fabdeck_with(&engines, &on(columns)).out;
+        let rows =
+            rows.lines().skip_while(|line| !line.starts_with("ENGINE")).take_while(|line| !line.is_empty());
+        rows.for_each(|line| assert!(line.len() <= columns, "{columns}: {line}"));
+        let fields = fabdeck_with(&["show", "links", "--fields", "help"], &on(columns.max(60))).out;
+        assert!(fields.lines().all(|line| line.len() <= columns.max(60)), "{fields}");
+    }
+    // A sentence goes on below itself, and loses nothing.
+    let words =
+        |text: &str| text.split_whitespace().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+    let whole = fabdeck(&["show", "links", "--fields", "help"]).out;
+    assert_eq!(words(&fabdeck_with(&["show", "links", "--fields", "help"], &on(80)).out), words(&whole));
 }

@@ -83,7 +83,74 @@ fn a_fabric_in_which_nothing_is_reached_is_not_well() {
     // Where a pair is left, what is cut off is no fault of routes.
     let source = ["--source", "sim:torus,dims=5,terminals=2"];
     let ended = simulated(&[&source[..], &random].concat(), &Terminal::default());
-    assert_eq!((ended.exit, ended.err.as_str()), (Exit::Done, ""), "{}", ended.out);
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.out);
+    assert_eq!(ended.err, "fabdeck: 5 random links are marked of 99 asked for: there are no more\n");
+}
+
+#[test]
+fn elements_go_by_their_name_alone_and_by_what_they_resemble() {
+    let marked = |element: &str| {
+        let ended = fabdeck(&["--source", "crowded", "whatif", "--engine", "updn", "--fail", element]);
+        let line = ended.out.lines().find_map(|line| line.strip_prefix("failed    ")).map(str::to_owned);
+        (line.unwrap_or_default(), ended.err)
+    };
+    for (typed, meant) in [
+        ("leaf0", "switch:leaf0"),
+        ("switch:leaf0", "switch:leaf0"),
+        ("leaf0/4", "link:leaf0[4]"),
+        ("port:leaf0/4", "port:leaf0[4]"),
+    ] {
+        assert_eq!(marked(typed).0, meant, "{typed}");
+    }
+    let (_, wrong) = marked("leaf-0");
+    assert!(wrong.contains("FD-1102: no node is called 'leaf-0'; similar: leaf0"), "{wrong}");
+    let (_, wrong) = marked("cable:leaf0");
+    assert!(wrong.contains("FD-1101") && wrong.contains("or a name alone"), "{wrong}");
+}
+
+/// What was not read is neither lost nor found.
+#[test]
+fn pairs_over_tables_that_were_not_read_are_not_known() {
+    let ended = fabdeck(&["--source", "deaf", "check", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&ended.out).unwrap();
+    // Three hosts behind the leaf, of nine: to themselves, to the others and from them.
+    let among = 3 * 2 + 2 * 3 * 6;
+    assert_eq!((&told["unread_pairs"], &told["unreachable"]), (&among.into(), &0.into()), "{told}");
+    assert_eq!((&told["lost"], &told["lost_lids"]), (&serde_json::json!([]), &0.into()));
+    assert_eq!(told["partial"], true);
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
+    assert_eq!(fabdeck(&["--source", "deaf", "check", "--strict"]).exit, Exit::Findings);
+    let text = fabdeck(&["--source", "deaf", "check"]).out;
+    assert!(text.contains("unreachable   none that is known of"), "{text}");
+    assert!(text.contains(&format!("the tables of 1 switch; {among} pairs lead there")), "{text}");
+    // Of a source that is whole the same table leads nowhere.
+    let whole = simulated(&["--source", "sim:kary,k=3,n=2", "check"], &Terminal::default()).out;
+    assert!(whole.contains("unreachable   none\n"), "{whole}");
+}
+
+/// Whatever ends with 2 says why among what it prints.
+#[test]
+fn findings_stand_in_the_answer() {
+    let ended = simulated(&["--source", "sim:torus,dims=5,hosts=1", "check"], &Terminal::default());
+    assert_eq!(ended.exit, Exit::Findings, "{}", ended.err);
+    assert!(
+        ended.out.contains("finding       there is no pair of hosts that a path could join"),
+        "{}",
+        ended.out
+    );
+    let told = fabdeck(&["--source", "ring", "check", "--json"]);
+    let told: serde_json::Value = serde_json::from_str(&told.out).unwrap();
+    assert!(told["findings"].as_array().is_some_and(|all| !all.is_empty()), "{told}");
+}
+
+/// Nine adapters of one name: each is told by where it hangs.
+#[test]
+fn equal_names_are_told_apart_where_paths_are_shown() {
+    let out = simulated(&["--source", "sim:demo", "check"], &Terminal::default()).out;
+    let witnesses: Vec<&str> = out.lines().filter(|line| line.contains("Aggregation Node")).collect();
+    assert!(!witnesses.is_empty(), "{out}");
+    assert!(witnesses.iter().all(|line| line.contains("Aggregation Node[1] at ")), "{witnesses:?}");
+    assert!(out.contains("rack1-leaf[") && !out.contains("rack1-leaf 0x"), "{out}");
 }
 
 #[test]
@@ -125,7 +192,7 @@ fn millions_of_lanes_are_read_only_where_somebody_asks() {
     assert!(tree.err.contains("it would take 5000000 questions for the tables"), "{}", tree.err);
     let plan = tempfile::tempdir().unwrap();
     let plan = plan.path().join("a.plan").display().to_string();
-    let route = ["route", "--engine", "updn", "-o", &plan];
+    let route = ["route", "--engine", "updn", "--force", "-o", &plan];
     for (source, price) in
         [("crowded ring", "it would take 5000000 "), ("talkative ring", "it would take 7000000 ")]
     {

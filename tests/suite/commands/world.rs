@@ -105,6 +105,7 @@ impl Outside for World {
             "talkative ring" => {
                 Ok(Box::new(Crowded(Taken("talkative ring", computed("torus,dims=6", "minhop")), 7_000_000)))
             }
+            "deaf" => Ok(Box::new(Taken("deaf", deaf()))),
             "untold" => Ok(Box::new(Taken(
                 "untold",
                 Observation { tables: Tables::default(), ..routed("kary,k=3,n=2") },
@@ -255,6 +256,15 @@ fn computed(name: &str, id: &str) -> Observation {
     for id in switches {
         observation.tables.entry(id).lft = Some(routes.lft(id.0));
     }
+    observation
+}
+
+/// A tree whose first leaf did not tell its table.
+fn deaf() -> Observation {
+    let mut observation = computed("kary,k=3,n=2", "updn");
+    let leaf = observation.fabric.switches().find(|(_, node)| node.facts.description == "leaf0").unwrap().0;
+    observation.tables.entry(leaf).lft = None;
+    observation.notes.add_partial("FN-902", Place::file("deaf"), || "leaf0 did not answer".to_owned());
     observation
 }
 

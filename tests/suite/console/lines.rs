@@ -152,3 +152,19 @@ fn a_session_is_replayed_from_what_was_written() {
     let cut = replay(&look, size, ["{\"at_ms\":"]);
     assert!(matches!(cut, Err(ReplayError::Unreadable { number: 1, .. })), "{cut:?}");
 }
+
+/// What a session was opened with is needed to see the same again; of keys it is the file that holds them.
+#[test]
+fn options_of_the_session_stand_in_its_lines() {
+    let mut driver = desk("sim:kary,k=3,n=2");
+    driver.state.options =
+        vec![("--node-name-map", "my names".to_owned()), ("--mkey-file", "/etc/keys".to_owned())];
+    driver.press("2 c");
+    let line = driver.copied.last().unwrap();
+    let begin = "fabdeck --source sim:kary,k=3,n=2 --node-name-map 'my names' --mkey-file /etc/keys ";
+    assert!(line.starts_with(begin), "{line}");
+    // Something that the process has to tell is a message like others, and is written down.
+    driver.happen(Happening::Told("an adapter is there".to_owned()));
+    assert_eq!(driver.state.messages.last().unwrap().text, "an adapter is there");
+    assert!(driver.events.last().unwrap().contains("an adapter is there"));
+}

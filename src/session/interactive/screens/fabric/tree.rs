@@ -74,6 +74,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         shown: true,
         when_yes: false,
         when_known: false,
+        spare: false,
     };
     vec![
         column("name", "NAME", Kind::Text, "rank, switch, or port with what is at its other end"),

@@ -17,6 +17,7 @@ static STATE: LazyLock<Column> = LazyLock::new(|| Column {
     shown: true,
     when_yes: false,
     when_known: false,
+    spare: false,
 });
 
 /// Every engine of the registry, asked or not.

@@ -19,6 +19,7 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         shown: true,
         when_yes: false,
         when_known: false,
+        spare: false,
     };
     vec![
         column("element", "MARKED AS FAILED", Kind::Text, "the element"),
