@@ -232,7 +232,8 @@ pub const ACTIONS: &[Action] = &[
             return write_plan(state, argument);
         }
         let engine = state.screens.whatif.engine().map_or("reroute", |engine| engine.id);
-        begin_line(state, Purpose::PlanFile, format!("{engine}.plan"));
+        let name = state.plan_name(engine);
+        begin_line(state, Purpose::PlanFile, name);
         Vec::new()
     })
     .takes("FILE")
@@ -553,9 +554,11 @@ fn equivalent(state: &State) -> Option<String> {
     if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
         let marks = state.marks_as_arguments();
         let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
-        return Some(
-            state.line(&format!("route --engine {}{marks}{lanes} -o {}.plan", engine.id, engine.id)),
-        );
+        return Some(state.line(&format!(
+            "route --engine {}{marks}{lanes} -o {}",
+            engine.id,
+            state.plan_name(engine.id)
+        )));
     }
     if state.screen == ScreenId::Whatif {
         let asked: Vec<&str> = state.engines().keys().copied().collect();

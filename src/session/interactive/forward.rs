@@ -48,12 +48,12 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             refresh(state);
             effects
         }
-        Outcome::Written { to, result: Ok(()) } => {
-            state.say(Severity::Said, format!("the plan is in {}", to.display()));
-            Vec::new()
-        }
-        Outcome::Written { to, result: Err(error) } => {
-            state.say(Severity::Error, format!("{}: {error}", to.display()));
+        Outcome::Written { to, result } => {
+            match result {
+                Ok(()) => state.say(Severity::Said, format!("the plan is in {}", to.display())),
+                Err(error) => state.say(Severity::Error, format!("no plan was written: {error}")),
+            }
+            state.plans.insert(to);
             Vec::new()
         }
     }

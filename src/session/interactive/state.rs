@@ -1,6 +1,7 @@
 //! The state of a session. Faces read it; only `update` changes it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::effect::{Effect, Job};
@@ -49,6 +50,8 @@ pub struct State {
     pub seed: u64,
     /// The command line that does what was done last.
     pub last_line: Option<String>,
+    /// Files that plans went to, or could not go to: no other plan is offered their names.
+    pub plans: BTreeSet<PathBuf>,
     /// Where a question led away from; Esc goes back there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
@@ -79,6 +82,7 @@ impl State {
             queue: VecDeque::new(),
             seed: 1,
             last_line: None,
+            plans: BTreeSet::new(),
             came_from: None,
             leaving: false,
         };
@@ -122,6 +126,13 @@ impl State {
         let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
         let options: String = options.chain(assumed).collect();
         format!("fabdeck --source {} {options}{rest}", quoted(&self.source))
+    }
+
+    /// A name for a plan of this engine that was not tried yet.
+    pub fn plan_name(&self, engine: &str) -> String {
+        let all = (2..).map(|number| format!("{engine}-{number}.plan"));
+        let mut names = std::iter::once(format!("{engine}.plan")).chain(all);
+        names.find(|name| !self.plans.contains(Path::new(name))).unwrap_or_default()
     }
 
     /// Marks as arguments of a command line.

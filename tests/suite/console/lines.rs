@@ -153,6 +153,21 @@ fn a_session_is_replayed_from_what_was_written() {
     assert!(matches!(cut, Err(ReplayError::Unreadable { number: 1, .. })), "{cut:?}");
 }
 
+/// A name that a plan went to is not offered again: it would be refused.
+#[test]
+fn plans_are_offered_names_that_are_free() {
+    let mut driver = desk("sim:kary,k=3,n=2");
+    driver.press("2 / kind=switch-switch enter f 3 :preview space updn enter down");
+    for name in ["updn.plan", "updn-2.plan"] {
+        driver.press("w");
+        assert_eq!(driver.state.prompt.as_ref().unwrap().text, name);
+        driver.press("enter");
+        assert_eq!(driver.written.last().unwrap().0, std::path::Path::new(name));
+    }
+    driver.press("enter c");
+    assert!(driver.copied.last().unwrap().ends_with("-o updn-3.plan"), "{:?}", driver.copied.last());
+}
+
 /// What a session was opened with is needed to see the same again; of keys it is the file that holds them.
 #[test]
 fn options_of_the_session_stand_in_its_lines() {
