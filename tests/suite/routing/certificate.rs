@@ -1,8 +1,8 @@
 //! The certificate against the naive judge, on good tables and on damaged ones.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fabdeck::fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Resolved, Routes};
+use fabdeck::fabric::{Fabric, Faults, Lanes, Lid, NodeId, PortNum, Resolved, Routes, Unread};
 use fabdeck::routing::certificate::{Certificate, Cycle, Kind, LaneKnowledge, LostPairs, Scope, certify};
 use fabdeck::routing::difference::{Difference, transition};
 use fabdeck::routing::{Cause, NoPulse, Problem, Pulse, Refusal};
@@ -383,4 +383,36 @@ fn two_sound_sets_of_routes_can_deadlock_on_the_way_from_one_to_the_other() {
     assert_eq!(both.safe, Some(false));
     assert!(both.cycles[0].paths.iter().any(|proof| proof.routes == 1), "{both:?}");
     assert_eq!(transition(&problem, &old, &old, &scope).safe, Some(true));
+}
+
+/// What was not read hides entries of its blocks alone, and one LID that is not known may serve a whole port.
+#[test]
+fn pairs_over_what_was_not_read_are_neither_lost_nor_served() {
+    let (fabric, none) = (fabric("mport,m=4,n=2"), Faults::default());
+    let problem = Problem::new(&fabric, &none);
+    let whole = route("minhop", &problem).unwrap().routes;
+    let ports = problem.behind(1).iter().filter(|end| !end.is_switch()).collect::<Vec<_>>();
+    let ends: Vec<_> = ports.iter().filter(|end| end.port == ports[0].port).collect();
+    let from = problem.switches().find(|at| *at != 1 && problem.behind(*at).len() > 1).unwrap();
+    let seen = |missing: [Option<PortNum>; 2], unread: Option<Unread>| {
+        let mut routes = whole.clone();
+        ends.iter().zip(missing).for_each(|(end, port)| routes.set(from, end.lid, port));
+        let unread: BTreeMap<u32, Unread> = unread.into_iter().map(|unread| (from, unread)).collect();
+        let lost = certificate(&problem, &routes.with_unread(unread), false).lost;
+        (lost.total(), lost.unread(), lost.lids, lost.partial, lost.first.len())
+    };
+    let block = |number| Some(Unread::Blocks([number].into()));
+    assert_eq!(ends.len(), 2);
+    let (lost, ..) = seen([None, None], None);
+    assert!(lost > 0);
+    assert_eq!(seen([None, None], block(7)), seen([None, None], None));
+    for unread in [block(0), Some(Unread::All)] {
+        assert_eq!(seen([None, None], unread), (0, lost, 0, 0, 0));
+    }
+    // An entry that leads astray is known to; the other LID of the port may still be reached.
+    let astray = Some(PortNum(200));
+    for missing in [[astray, None], [None, astray]] {
+        assert_eq!(seen(missing, None).0, lost);
+        assert_eq!(seen(missing, block(0)), (0, lost, lost, 0, 0), "{missing:?}");
+    }
 }
