@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod app;
 pub mod change;
 pub mod console;
+pub mod counters;
 pub mod fabric;
 pub mod files;
 pub mod generate;

@@ -149,6 +149,21 @@ impl LinkSpeed {
             Self::Xdr => 212_500,
         }
     }
+
+    /// What one lane carries of data in Mbit/s, once coding (8b/10b, 64b/66b) and error correction are taken off.
+    pub fn data_mbps(self) -> u32 {
+        match self {
+            Self::Sdr => 2_000,
+            Self::Ddr => 4_000,
+            Self::Qdr => 8_000,
+            Self::Fdr10 => 10_000,
+            Self::Fdr => 13_636,
+            Self::Edr => 25_000,
+            Self::Hdr => 50_000,
+            Self::Ndr => 100_000,
+            Self::Xdr => 200_000,
+        }
+    }
 }
 
 impl fmt::Display for LinkSpeed {

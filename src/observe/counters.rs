@@ -171,6 +171,11 @@ impl Counter {
         known.or_else(alias).or_else(wide).cloned().unwrap_or_else(|| Self::Other(name.trim().into()))
     }
 
+    /// What tells of a bad cable or a full buffer, each with its wide form.
+    pub fn of_links() -> impl Iterator<Item = &'static (Self, Self)> {
+        OF_LINKS.iter()
+    }
+
     /// The 64-bit counter of PortCountersExtended that goes by the same name in the output of perfquery.
     pub fn extended(self) -> Self {
         if self.bits() == Some(64) {

@@ -12,6 +12,7 @@ mod analysis;
 mod codes;
 mod commands;
 mod console;
+mod counters;
 mod fabric;
 mod generate;
 mod incident;

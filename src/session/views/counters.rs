@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{Guid, Lid, NodeId, PortId};
+use crate::counters::{node_of, port_of};
+use crate::fabric::{NodeId, PortId};
 use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
@@ -122,21 +123,13 @@ fn sample(look: &Look, at: usize) -> &CounterSample {
 pub fn link_errors(look: &Look) -> FxHashMap<PortId, u64> {
     let counted = |at: usize| {
         let sample = sample(look, at);
-        let port = look.fabric().port_of(node(look, at)?, sample.port?)?;
-        Some((port, sample.values.link_errors()?))
+        Some((port_of(look.fabric(), sample)?, sample.values.link_errors()?))
     };
     (0..look.observation.counters.len()).filter_map(counted).collect()
 }
 
-/// Tools name a sample by node GUID, by port GUID or by LID.
 fn node(look: &Look, at: usize) -> Option<NodeId> {
-    let fabric = look.fabric();
-    let sample = sample(look, at);
-    let by_guid = |guid: Guid| {
-        fabric.node_by_guid(guid).or_else(|| fabric.port_by_guid(guid).map(|port| fabric.port(port).node))
-    };
-    let by_lid = |lid: u16| fabric.port_by_lid(Lid::new(lid.into())?).map(|port| fabric.port(port).node);
-    sample.node.and_then(by_guid).or_else(|| sample.lid.and_then(by_lid))
+    node_of(look.fabric(), sample(look, at))
 }
 
 /// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.

@@ -1,0 +1,91 @@
+//! By how much a counter grew between two readings. Counters of PerfMgt do not wrap: they stick at their maximum until
+//! somebody clears them. So a smaller value means that somebody did, and a stuck one that more came than it tells.
+
+use crate::observe::Counter;
+
+/// What two readings of one counter say together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// It grew by so much.
+    By(u64),
+    /// It is at its maximum now: it grew by so much or more.
+    AtLeast(u64),
+    /// Somebody cleared it in between, or the device began anew: so much has come since then, or more before.
+    Cleared(u64),
+    /// It was at its maximum before and still is: nothing can be told.
+    Stuck,
+    /// One of the readings is no count: above what any counter comes to (a difference below zero that some tool
+    /// wrote, or a mark for a value that is missing).
+    NoCount,
+    /// One of the readings does not have it.
+    Absent,
+}
+
+/// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
+const NO_COUNT: u64 = 1 << 63;
+
+impl Growth {
+    /// The growth as far as it is known: at least so much.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Self::By(count) | Self::AtLeast(count) | Self::Cleared(count) => Some(count),
+            Self::Stuck | Self::NoCount | Self::Absent => None,
+        }
+    }
+
+    /// Whether it may have been more than is known.
+    pub fn is_bound(self) -> bool {
+        matches!(self, Self::AtLeast(_) | Self::Cleared(_))
+    }
+}
+
+/// The growth of one counter from one value to the next.
+pub fn growth(counter: &Counter, before: Option<u64>, after: Option<u64>) -> Growth {
+    let (Some(before), Some(after)) = (before, after) else { return Growth::Absent };
+    if before >= NO_COUNT || after >= NO_COUNT {
+        return Growth::NoCount;
+    }
+    // A wide counter passes the maxima of narrow ones on its way: it is stuck there only if it stays.
+    let narrow = counter.bits().is_some_and(|bits| bits < 64);
+    let stuck = |value: u64| counter.saturated(value);
+    match () {
+        () if stuck(before) && before == after => Growth::Stuck,
+        () if after < before => Growth::Cleared(after),
+        () if narrow && stuck(after) => Growth::AtLeast(after - before),
+        () => Growth::By(after - before),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_readings_say() {
+        use Counter::{
+            PortXmitData, PortXmitDataExtended, PortXmitWait, PortXmitWaitExt, SymbolErrorCounter,
+        };
+        let wide = u64::from(u32::MAX);
+        for (counter, before, after, expected) in [
+            (PortXmitWait, Some(5), Some(12), Growth::By(7)),
+            (PortXmitWait, Some(5), Some(5), Growth::By(0)),
+            (PortXmitWait, Some(5), Some(wide), Growth::AtLeast(wide - 5)),
+            (PortXmitWait, Some(wide), Some(wide), Growth::Stuck),
+            (PortXmitWait, Some(wide), Some(9), Growth::Cleared(9)),
+            (SymbolErrorCounter, Some(65_534), Some(65_535), Growth::AtLeast(1)),
+            (PortXmitWait, Some(100), Some(30), Growth::Cleared(30)),
+            // A wide one goes on past what a narrow one has for its maximum.
+            (PortXmitDataExtended, Some(wide - 1), Some(wide), Growth::By(1)),
+            (PortXmitDataExtended, Some(wide), Some(wide + 1), Growth::By(1)),
+            // One that stays there is a narrow one behind a wide field.
+            (PortXmitWaitExt, Some(wide), Some(wide), Growth::Stuck),
+            (PortXmitData, None, Some(3), Growth::Absent),
+            (PortXmitData, Some(3), None, Growth::Absent),
+            // Seen in the field: a difference below zero, and a mark for no value.
+            (PortXmitDataExtended, Some(1), Some(18_446_744_073_709_551_576), Growth::NoCount),
+            (PortXmitDataExtended, Some(0xffff_ffff_ffff_fffe), Some(4), Growth::NoCount),
+        ] {
+            assert_eq!(growth(&counter, before, after), expected, "{counter} {before:?} {after:?}");
+        }
+    }
+}

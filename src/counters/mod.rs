@@ -1,0 +1,16 @@
+//! What counters tell when they are read twice: rates, hot-spots with who contributes and who suffers, links in
+//! trouble. Pure functions over two looks and the time between them; nothing here asks a clock or a port.
+
+mod growth;
+mod hot_spots;
+mod placed;
+mod rates;
+mod thresholds;
+mod trouble;
+
+pub use growth::{Growth, growth};
+pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
+pub use placed::{node_of, port_of};
+pub use rates::{PortRates, Rates, rates};
+pub use thresholds::Thresholds;
+pub use trouble::{Trouble, Why, troubles};

@@ -1,0 +1,169 @@
+//! Rates of ports between two looks at one fabric (dFtree, equations 1 to 3).
+
+use rayon::prelude::*;
+
+use super::growth::{Growth, growth};
+use super::placed::port_of;
+use crate::fabric::{Fabric, LinkWidth, PortFacts, PortId};
+use crate::observe::{Counter, CounterSample, CounterValues};
+
+/// What one port did in the time between two looks.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PortRates {
+    pub port: PortId,
+    pub seconds: f64,
+    /// Words of four bytes, packets, and ticks of waiting: how much each grew.
+    pub sent: Growth,
+    pub received: Growth,
+    pub packets_sent: Growth,
+    pub packets_received: Growth,
+    pub waited: Growth,
+    pub discarded: Growth,
+    /// Errors that tell of a bad cable or a full buffer, all together, and how often the link went down.
+    pub errors: Growth,
+    pub downed: Growth,
+    /// What the link carries at most, in bytes a second.
+    pub capacity: Option<f64>,
+}
+
+impl PortRates {
+    fn a_second(&self, growth: Growth) -> Option<f64> {
+        growth.known().map(|count| count as f64 / self.seconds)
+    }
+
+    /// Equation 1: ticks of waiting a second.
+    pub fn congestion(&self) -> Option<f64> {
+        self.a_second(self.waited)
+    }
+
+    /// Equation 2: bytes sent a second.
+    pub fn bandwidth(&self) -> Option<f64> {
+        self.a_second(self.sent).map(|words| words * 4.0)
+    }
+
+    /// Bytes received a second.
+    pub fn intake(&self) -> Option<f64> {
+        self.a_second(self.received).map(|words| words * 4.0)
+    }
+
+    /// Equation 3: the part of the link's bandwidth that is used.
+    pub fn utilisation(&self) -> Option<f64> {
+        Some(self.bandwidth()? / self.capacity.filter(|capacity| *capacity > 0.0)?)
+    }
+
+    pub fn errors_per_hour(&self) -> Option<f64> {
+        self.a_second(self.errors).map(|errors| errors * 3600.0)
+    }
+
+    pub fn flaps_per_hour(&self) -> Option<f64> {
+        self.a_second(self.downed).map(|times| times * 3600.0)
+    }
+}
+
+/// All ports that both looks have samples of.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Rates {
+    /// In the order of ports.
+    pub ports: Vec<PortRates>,
+    /// Ports that one of the looks has a sample of and the other has not: they did not answer, or came later.
+    pub once: Vec<PortId>,
+}
+
+impl Rates {
+    pub fn of(&self, port: PortId) -> Option<&PortRates> {
+        let at = self.ports.binary_search_by_key(&port, |rates| rates.port).ok()?;
+        self.ports.get(at)
+    }
+}
+
+/// What every port did between two looks that lie so many seconds apart; nothing if no time lies between them.
+pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample], seconds: f64) -> Rates {
+    if !(seconds > 0.0 && seconds.is_finite()) {
+        return Rates::default();
+    }
+    let [before, after] = [by_port(fabric, before), by_port(fabric, after)];
+    let pairs: Vec<_> = before.iter().zip(&after).enumerate().collect();
+    let both = |(at, (before, after)): &(usize, (&Option<&CounterValues>, &Option<&CounterValues>))| {
+        let port = PortId(*at as u32);
+        Some(one(fabric, port, (**before)?, (**after)?, seconds))
+    };
+    let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
+    let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
+    let once = once.map(|(at, _)| PortId(*at as u32)).collect();
+    Rates { ports, once }
+}
+
+/// The sample of every port; of several the last one.
+fn by_port<'s>(fabric: &Fabric, samples: &'s [CounterSample]) -> Vec<Option<&'s CounterValues>> {
+    let mut all = vec![None; fabric.ports().len()];
+    for sample in samples {
+        if let Some(port) = port_of(fabric, sample) {
+            all[port.index()] = Some(&sample.values);
+        }
+    }
+    all
+}
+
+fn one(
+    fabric: &Fabric,
+    port: PortId,
+    before: &CounterValues,
+    after: &CounterValues,
+    seconds: f64,
+) -> PortRates {
+    use Counter as C;
+    let grew =
+        |narrow: C, wide: C| better(growth_of(&wide, before, after), growth_of(&narrow, before, after));
+    let facts = &fabric.port(port).facts;
+    let peer = fabric.peer(port).map(|peer| &fabric.port(peer).facts);
+    PortRates {
+        port,
+        seconds,
+        sent: grew(C::PortXmitData, C::PortXmitDataExtended),
+        received: grew(C::PortRcvData, C::PortRcvDataExtended),
+        packets_sent: grew(C::PortXmitPkts, C::PortXmitPktsExtended),
+        packets_received: grew(C::PortRcvPkts, C::PortRcvPktsExtended),
+        waited: grew(C::PortXmitWait, C::PortXmitWaitExt),
+        discarded: grew(C::PortXmitDiscards, C::PortXmitDiscardsExt),
+        errors: errors(before, after),
+        downed: grew(C::LinkDownedCounter, C::LinkDownedCounterExt),
+        capacity: capacity(facts).or_else(|| peer.and_then(capacity)),
+    }
+}
+
+fn growth_of(counter: &Counter, before: &CounterValues, after: &CounterValues) -> Growth {
+    growth(counter, before.get(counter), after.get(counter))
+}
+
+/// Of the wide and the narrow form of one counter the one that says more: devices have either, or a wide one that sticks
+/// beside a narrow one that moves, or the other way round.
+fn better(wide: Growth, narrow: Growth) -> Growth {
+    let worth = |growth: Growth| match growth {
+        Growth::By(_) => 3,
+        Growth::AtLeast(_) | Growth::Cleared(_) => 2,
+        Growth::Stuck => 1,
+        Growth::NoCount | Growth::Absent => 0,
+    };
+    if worth(wide) >= worth(narrow) { wide } else { narrow }
+}
+
+/// All errors of the link: exact as long as every counter is, a bound as soon as one is.
+fn errors(before: &CounterValues, after: &CounterValues) -> Growth {
+    let mut sum = Growth::Absent;
+    for (narrow, wide) in Counter::of_links() {
+        let grew = better(growth_of(wide, before, after), growth_of(narrow, before, after));
+        sum = match (sum, grew) {
+            (sum, Growth::Absent) => sum,
+            (Growth::Absent, grew) => grew,
+            (Growth::By(a), Growth::By(b)) => Growth::By(a.saturating_add(b)),
+            (a, b) => Growth::AtLeast(a.known().unwrap_or(0).saturating_add(b.known().unwrap_or(0))),
+        };
+    }
+    sum
+}
+
+/// What a port's link carries of data, in bytes a second.
+fn capacity(facts: &PortFacts) -> Option<f64> {
+    let lanes = facts.width.map(LinkWidth::lanes)?;
+    Some(f64::from(facts.speed?.data_mbps()) * f64::from(lanes) * 1e6 / 8.0)
+}

@@ -1,0 +1,245 @@
+//! Rates, hot-spots and links in trouble, against what is worked out by hand.
+
+use fabdeck::counters::{Growth, Role, Thresholds, Why, hot_spots, rates, troubles};
+use fabdeck::fabric::{
+    Fabric, FabricBuilder, Guid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum,
+};
+use fabdeck::observe::{Counter, CounterSample};
+
+/// A 4x DDR link carries 16 Gbit/s of data: 500 million words a second.
+const WORDS_A_SECOND: u64 = 500_000_000;
+
+/// Nodes by name, in the order in which cables name them; those that begin with a capital are switches.
+struct Lab {
+    fabric: Fabric,
+    names: Vec<&'static str>,
+}
+
+impl Lab {
+    fn new(cables: &[(&'static str, u8, &'static str, u8)]) -> Self {
+        let mut builder = FabricBuilder::new();
+        let (mut names, mut keys) = (Vec::new(), Vec::new());
+        for (a, a_port, b, b_port) in cables {
+            let ends = [(*a, *a_port), (*b, *b_port)].map(|(name, port)| {
+                let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+                    let is_switch = name.starts_with(char::is_uppercase);
+                    let kind = if is_switch { NodeKind::Switch } else { NodeKind::ChannelAdapter };
+                    let facts = NodeFacts::new(kind, Guid(0x100 + names.len() as u64), 36, name);
+                    keys.push(builder.add_node(facts).unwrap());
+                    names.push(name);
+                    names.len() - 1
+                });
+                let facts = builder.port(keys[at], PortNum(port));
+                (facts.width, facts.speed) = (Some(LinkWidth::X4), Some(LinkSpeed::Ddr));
+                (facts.width_supported, facts.speed_supported) = (facts.width, facts.speed);
+                (keys[at], PortNum(port))
+            });
+            builder.connect(ends[0], ends[1]).unwrap();
+        }
+        Self { fabric: builder.finish(), names }
+    }
+
+    fn guid(&self, name: &str) -> Guid {
+        Guid(0x100 + self.names.iter().position(|known| *known == name).unwrap() as u64)
+    }
+
+    fn port(&self, (name, port): (&str, u8)) -> PortId {
+        let node = self.fabric.node_by_guid(self.guid(name)).unwrap();
+        self.fabric.port_of(node, PortNum(port)).unwrap()
+    }
+
+    /// A sample of every port: zero but for what is listed.
+    fn look(&self, values: &[((&str, u8), Counter, u64)]) -> Vec<CounterSample> {
+        let zero = || {
+            use Counter::{LinkDownedCounter, PortXmitDataExtended, PortXmitWait, SymbolErrorCounter};
+            [PortXmitDataExtended, PortXmitWait, SymbolErrorCounter, LinkDownedCounter]
+        };
+        let sample = |id: PortId| {
+            let port = self.fabric.port(id);
+            let mine = values.iter().filter(|(at, ..)| self.port(*at) == id);
+            let values = zero().into_iter().map(|counter| (counter, Some(0)));
+            CounterSample {
+                node: Some(self.fabric.node(port.node).guid()),
+                port: Some(port.number),
+                values: values
+                    .chain(mine.map(|(_, counter, value)| (counter.clone(), Some(*value))))
+                    .collect(),
+                ..CounterSample::default()
+            }
+        };
+        self.fabric.ports().map(|(id, _)| sample(id)).collect()
+    }
+}
+
+/// Figure 2: nodes 1, 2 and 4 send to node 6; node 7 sends to node 8 over the same link between the switches.
+fn figure_2() -> Lab {
+    Lab::new(&[
+        ("A", 1, "n1", 1),
+        ("A", 2, "n2", 1),
+        ("A", 7, "n7", 1),
+        ("A", 10, "B", 10),
+        ("B", 4, "n4", 1),
+        ("B", 6, "n6", 1),
+        ("B", 8, "n8", 1),
+    ])
+}
+
+const WAIT: Counter = Counter::PortXmitWait;
+const DATA: Counter = Counter::PortXmitDataExtended;
+
+#[test]
+fn figure_2_has_one_hot_spot_three_contributors_and_a_victim() {
+    let lab = figure_2();
+    let before = lab.look(&[(("n1", 1), WAIT, 1_000_000)]);
+    // Ten seconds: node 6 takes the whole of its link; three share it, and what node 7 gets through is no more.
+    let share = WORDS_A_SECOND * 10 / 3;
+    let after = lab.look(&[
+        (("n1", 1), WAIT, 4_000_000),
+        (("n2", 1), WAIT, 2_500_000),
+        (("n4", 1), WAIT, 1_500_000),
+        (("n7", 1), WAIT, 2_000_000),
+        (("n8", 1), WAIT, 1_000_000), // At the threshold is not beyond it.
+        (("A", 10), WAIT, 2_200_000),
+        (("B", 6), WAIT, 9_000_000),
+        (("B", 6), DATA, WORDS_A_SECOND * 10),
+        (("n1", 1), DATA, share),
+        (("n2", 1), DATA, share),
+        (("n4", 1), DATA, share),
+        (("n7", 1), DATA, share),
+    ]);
+    let rates = rates(&lab.fabric, &before, &after, 10.0);
+    let n1 = rates.of(lab.port(("n1", 1))).unwrap();
+    assert_eq!(n1.congestion(), Some(300_000.0), "equation 1");
+    assert_eq!(n1.bandwidth(), Some(share as f64 * 4.0 / 10.0), "equation 2");
+    assert!((n1.utilisation().unwrap() - 1.0 / 3.0).abs() < 1e-6, "equation 3");
+    assert_eq!(rates.of(lab.port(("B", 6))).unwrap().utilisation(), Some(1.0));
+
+    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let hot: Vec<_> = verdict.hot_spots.iter().map(|hot| (hot.at.port, hot.adapter)).collect();
+    assert_eq!(hot, [(lab.port(("B", 6)), lab.port(("n6", 1)))]);
+    let held_up: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.role)).collect();
+    let suffers = |name| (lab.port((name, 1)), Role::ContributorOrVictim);
+    assert_eq!(held_up, [suffers("n1"), suffers("n2"), suffers("n7"), suffers("n4")], "the worst first");
+    let way: Vec<_> = verdict.on_the_way.iter().map(|way| way.port).collect();
+    assert_eq!(way, [lab.port(("A", 10))], "the tree of the hot-spot");
+    assert!(verdict.untold.is_empty() && !verdict.links_too_narrow());
+}
+
+#[test]
+fn who_has_a_fair_share_is_no_contributor() {
+    let lab = figure_2();
+    let before = lab.look(&[]);
+    let after = lab.look(&[
+        (("B", 6), WAIT, 900_000),
+        (("n1", 1), WAIT, 900_000),
+        (("n1", 1), DATA, WORDS_A_SECOND / 2),
+        (("n2", 1), WAIT, 900_000),
+        (("n2", 1), DATA, WORDS_A_SECOND / 2 - 1),
+    ]);
+    let rates = rates(&lab.fabric, &before, &after, 1.0);
+    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let role =
+        |name| verdict.held_up.iter().find(|held| held.at.port == lab.port((name, 1))).map(|held| held.role);
+    assert_eq!(role("n1"), Some(Role::FairShare), "half of the link is fair");
+    assert_eq!(role("n2"), Some(Role::ContributorOrVictim));
+}
+
+#[test]
+fn uplinks_that_wait_are_no_end_point_hot_spot() {
+    // A rail with one uplink a leaf: the hottest waits are the uplinks, and every adapter takes what comes.
+    let lab = Lab::new(&[
+        ("S", 1, "L1", 36),
+        ("S", 2, "L2", 36),
+        ("L1", 1, "a", 1),
+        ("L1", 2, "b", 1),
+        ("L2", 1, "c", 1),
+        ("L2", 2, "d", 1),
+    ]);
+    let after = lab.look(&[
+        (("L1", 36), WAIT, 5_000_000),
+        (("S", 2), WAIT, 5_000_000),
+        (("a", 1), WAIT, 400_000),
+        (("a", 1), DATA, WORDS_A_SECOND / 4),
+    ]);
+    let rates = rates(&lab.fabric, &lab.look(&[]), &after, 1.0);
+    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    assert!(verdict.hot_spots.is_empty() && verdict.links_too_narrow());
+    assert_eq!(verdict.on_the_way.len(), 2);
+    let thresholds = Thresholds { congestion: 6_000_000.0, ..Thresholds::default() };
+    assert!(hot_spots(&lab.fabric, &rates, &thresholds).is_quiet());
+}
+
+#[test]
+fn what_counters_do_not_tell_is_said() {
+    let lab = figure_2();
+    let stuck = u64::from(u32::MAX);
+    let wide = Counter::PortXmitWaitExt;
+    let (n1, n2, n4, n7) = (("n1", 1), ("n2", 1), ("n4", 1), ("n7", 1));
+    let mut before =
+        lab.look(&[(n1, WAIT, stuck), (n2, WAIT, stuck), (n2, wide.clone(), 7), (n4, WAIT, 800_000)]);
+    let after = lab.look(&[
+        (n1, WAIT, stuck),
+        (n2, WAIT, stuck),
+        (n2, wide, 500_007),
+        (n4, WAIT, 300_000),
+        (n7, WAIT, stuck),
+    ]);
+    before.retain(|sample| sample.node != Some(lab.guid("n8")));
+    let rates = rates(&lab.fabric, &before, &after, 1.0);
+    let waited = |at| rates.of(lab.port(at)).unwrap().waited;
+    assert_eq!(waited(n1), Growth::Stuck);
+    assert_eq!(waited(n2), Growth::By(500_000), "the wide counter moves beside a narrow one that is stuck");
+    assert_eq!(waited(n4), Growth::Cleared(300_000));
+    assert_eq!(waited(n7), Growth::AtLeast(stuck));
+    let verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    assert_eq!(verdict.untold, [n1, ("n8", 1)].map(|at| lab.port(at)));
+    let bounds: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.at.at_least)).collect();
+    assert_eq!(bounds, [(lab.port(n7), true), (lab.port(n2), false), (lab.port(n4), true)]);
+}
+
+#[test]
+fn no_rate_without_time() {
+    let lab = figure_2();
+    let look = lab.look(&[]);
+    for seconds in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(rates(&lab.fabric, &look, &look, seconds).ports.is_empty());
+    }
+}
+
+#[test]
+fn links_are_errored_flapping_or_slow_and_say_where() {
+    let mut lab = figure_2();
+    let after = lab.look(&[
+        (("A", 1), Counter::SymbolErrorCounter, 10),
+        (("n2", 1), Counter::SymbolErrorCounter, 9),
+        (("B", 10), Counter::LinkDownedCounter, 1),
+    ]);
+    let rates = rates(&lab.fabric, &lab.look(&[]), &after, 3600.0);
+    let found = troubles(&lab.fabric, &rates, &Thresholds::default());
+    let link = |at| lab.fabric.port(lab.port(at)).link.unwrap();
+    let why: Vec<_> = found.iter().map(|trouble| (trouble.link, trouble.why)).collect();
+    let (a1, b10) = (lab.port(("A", 1)), lab.port(("B", 10)));
+    assert_eq!(
+        why,
+        [
+            (link(("A", 1)), Why::Errored { at: a1, per_hour: 10.0, at_least: false }),
+            (link(("A", 10)), Why::Flaps { at: b10, per_hour: 1.0, at_least: false }),
+        ],
+        "nine errors an hour are below the threshold"
+    );
+    // A link at half the width that both ends have.
+    let mut builder = FabricBuilder::new();
+    for (guid, kind) in [(1, NodeKind::Switch), (2, NodeKind::ChannelAdapter)] {
+        let key = builder.add_node(NodeFacts::new(kind, Guid(guid), 4, "x")).unwrap();
+        let facts = builder.port(key, PortNum(1));
+        (facts.width, facts.width_supported) = (Some(LinkWidth::X1), Some(LinkWidth::X4));
+        (facts.speed, facts.speed_supported) = (Some(LinkSpeed::Hdr), Some(LinkSpeed::Hdr));
+    }
+    let ends = [(NodeKind::Switch, 1), (NodeKind::ChannelAdapter, 2)]
+        .map(|(kind, guid)| (builder.find(kind, Guid(guid)).unwrap(), PortNum(1)));
+    builder.connect(ends[0], ends[1]).unwrap();
+    lab.fabric = builder.finish();
+    let found = troubles(&lab.fabric, &fabdeck::counters::Rates::default(), &Thresholds::default());
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].why, Why::Degraded);
+}
