@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::signs::Signs;
 use super::theme::{Role, Theme};
-use crate::session::wrap;
+use crate::session::paired;
 
 pub struct Canvas<'b> {
     pub buffer: &'b mut Buffer,
@@ -93,14 +93,8 @@ impl Canvas<'_> {
 
     /// Label and text, a pair a row; long texts go on in the next row. Says how many rows it took.
     pub fn pairs(&mut self, area: Rect, pairs: &[(&str, String)], skip: usize) -> u16 {
-        let label = pairs.iter().map(|(label, _)| width(label)).max().unwrap_or(0).min(area.width / 2);
-        let mut rows = Vec::new();
-        for (name, text) in pairs {
-            let lines = wrap(text, area.width.saturating_sub(label + 2).into());
-            rows.extend(
-                lines.into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line)),
-            );
-        }
+        let (label, rows) = paired(pairs, area.width.into());
+        let label = u16::try_from(label).unwrap_or(u16::MAX);
         let mut y = 0;
         for (name, line) in rows.into_iter().skip(skip).take(area.height.into()) {
             self.text(area, 0, y, name, Role::Label);

@@ -34,6 +34,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     let inner = Rect { x: area.x + 2, width: area.width - 2, ..area };
     let Some(look) = &state.known.look else { return };
+    if let Some((title, lines)) = Detail::of_engine(state) {
+        canvas.text(inner, 0, 0, &title, Role::Header);
+        let below =
+            Rect { y: inner.y + 1.min(inner.height), height: inner.height.saturating_sub(1), ..inner };
+        canvas.pairs(below, &lines, 0);
+        return;
+    }
     let Some(what) = state.current().current(&state.known) else {
         canvas.text(inner, 0, 0, "The fabric", Role::Header);
         let below =

@@ -3,7 +3,7 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Needs, Place, State, Task};
+use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, State, Task, action};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -19,17 +19,23 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
     let table = state.current().table();
     let mut right = String::new();
     if state.layer.is_none() && state.current().listing(&state.known).is_some() {
-        let (rows, of) = (table.selection.rows.len(), table.selection.of);
-        let here = if rows == 0 { 0 } else { table.cursor + 1 };
+        let (mut rows, mut of) = (table.selection.rows.len(), table.selection.of);
+        let mut here = if rows == 0 { 0 } else { table.cursor + 1 };
+        if let Some((seen, all)) = state.page_in_sight() {
+            (here, rows, of) = (seen, all, all);
+        }
         right = match rows == of {
             true => format!("{here}/{rows} "),
             false => format!("{here}/{rows} of {of} "),
         };
+        if !table.selected.is_empty() {
+            right = format!("{} selected  {right}", table.selected.len());
+        }
     }
     let room = at.width.saturating_sub(width(&right) + 1);
     let left = ratatui::layout::Rect { width: room, ..at };
     if let Some(message) = state.news() {
-        canvas.text(left, 0, 0, &message.line(), Role::of(message.severity));
+        said(canvas, left, state, message);
     } else if let Some(task) = state.tasks.running().first() {
         progress(canvas, left, state, task);
     } else if let Loading::Failed(error) = &state.loading {
@@ -43,6 +49,17 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
     canvas.right(at, 0, 0, &right, Role::Dim);
 }
 
+/// The newest message. One that is too long for the line is in the log in full, and says so.
+fn said(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, message: &Message) {
+    let (line, role) = (message.line(), Role::of(message.severity));
+    let log = action("log").and_then(|log| log.first_key(&state.keymap));
+    let hint = log.filter(|_| width(&line) > at.width).map(|key| format!("{key} shows all"));
+    let hint = hint.unwrap_or_default();
+    let room = at.width.saturating_sub(if hint.is_empty() { 0 } else { width(&hint) + 1 });
+    canvas.text(ratatui::layout::Rect { width: room, ..at }, 0, 0, &line, role);
+    canvas.right(at, room, 0, &hint, Role::Key);
+}
+
 fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, task: &Task) {
     const BAR: u64 = 10;
     let mut text = task.title.clone();
@@ -52,12 +69,14 @@ fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, t
         let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
         text = format!("{text}{part} {}{} {percent} %", done.repeat(full), left.repeat(BAR as usize - full));
     }
-    // What is left of one part says nothing of those that follow.
     let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
-    match task.left_ms(state.now_ms).filter(|_| task.needs < Needs::Marks && task.part == 1) {
-        Some(left_ms) => text.push_str(&format!(", about {} s left", left_ms.div_ceil(1000))),
-        None if took_s > 0 => text.push_str(&format!(", {took_s} s so far")),
-        None => {}
+    if took_s > 0 {
+        text.push_str(&format!(", {took_s} s so far"));
+    }
+    // What is left of one part says nothing of those that follow.
+    if let Some(left_ms) = task.left_ms(state.now_ms) {
+        let what = if task.in_parts() { " for this part" } else { "" };
+        text.push_str(&format!(", about {} s left{what}", left_ms.div_ceil(1000)));
     }
     let others = state.tasks.running().len() - 1 + state.queue.len();
     if others > 0 {
@@ -69,33 +88,65 @@ fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, t
 
 fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let mut x = 0;
-    let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str| {
-        if x + width(key) + width(word) < at.width {
+    let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
+        if x + width(key) + width(word) + reserved < at.width {
             x = canvas.text(at, x, 0, key, Role::Key);
             x = canvas.text(at, x + 1, 0, word, Role::Dim) + 2;
         }
     };
-    let fixed: &[(&str, &str)] = match (&state.prompt, &state.layer) {
-        (Some(_), _) => &[("enter", "take"), ("esc", "leave as it was"), ("tab", "complete")],
-        (_, Some(Layer::Help(_))) => &[("esc", "close"), ("down up", "scroll"), ("a-z", "search")],
-        (_, Some(Layer::Log(_) | Layer::Details(_))) => &[("esc", "close"), ("down up", "scroll")],
-        (_, Some(Layer::Tour(_))) => &[("enter", "next"), ("left", "back"), ("esc", "close")],
-        (None, None) => &[],
-    };
-    if !fixed.is_empty() {
-        fixed.iter().for_each(|(key, word)| hint(canvas, key, word));
+    if let Some(prompt) = &state.prompt {
+        let mut fixed = vec![("enter", "take"), ("esc", "leave as it was")];
+        if !prompt.offers.is_empty() {
+            fixed.extend([("tab", "complete"), ("down up", "pick")]);
+        }
+        fixed.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
         return;
     }
-    let works = |action: &&Action| action.prominent && (action.ready)(state).is_ok();
+    if let Some(layer) = &state.layer {
+        for (ids, word) in over(layer) {
+            let keys = ids.iter().filter_map(|id| action(id)?.first_key(&state.keymap));
+            let keys = keys.map(|key| key.to_string()).collect::<Vec<_>>().join(" ");
+            hint(canvas, &keys, word, 0);
+        }
+        return;
+    }
+    // The way back has its room before all else.
+    let quit = action("quit").and_then(|quit| quit.first_key(&state.keymap));
+    let quit = quit.map(|key| (key.to_string(), if at_top(state) { "quit" } else { "back" }));
+    let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
+    let works =
+        |action: &&Action| action.prominent && (action.ready)(state).is_ok() && does_something(state, action);
     let here = |action: &&Action| action.place == Place::On(state.screen);
     let everywhere = |action: &&Action| action.place == Place::Everywhere;
     let own = ACTIONS.iter().filter(works).filter(here);
     for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
-        if let Some(key) = state.keymap.keys(action).first() {
-            hint(canvas, &key.to_string(), short(action));
+        if let Some(key) = action.first_key(&state.keymap) {
+            hint(canvas, &key.to_string(), short(action), reserved);
         }
     }
-    hint(canvas, "q", if at_top(state) { "quit" } else { "back" });
+    if let Some((key, word)) = quit {
+        hint(canvas, &key, word, 0);
+    }
+}
+
+/// The actions of what lies over a screen, with a word for what they do there.
+fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
+    match layer {
+        Layer::Help(_) => &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["filter"], "search")],
+        Layer::Log(_) | Layer::Details(_) => {
+            &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
+        }
+        Layer::Tour(_) => &[(&["enter"], "next"), (&["left"], "back"), (&["quit"], "close")],
+    }
+}
+
+/// Enter and Tab stand where they lead somewhere.
+fn does_something(state: &State, action: &Action) -> bool {
+    match action.id {
+        "enter" => state.current().can_enter(&state.known),
+        "next-view" => state.current().has_views(&state.known),
+        _ => true,
+    }
 }
 
 fn at_top(state: &State) -> bool {
@@ -106,6 +157,8 @@ fn at_top(state: &State) -> bool {
 /// The word for the footer, where there is no room for a sentence.
 fn short(action: &Action) -> &'static str {
     match action.id {
+        "enter" => "in",
+        "next-view" => "view",
         "palette" => "actions",
         "write-plan" => "plan",
         "copy-line" => "copy line",

@@ -11,6 +11,9 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let at = area(areas.header);
     let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
     let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(&state.source)), role);
+    if let Some(word) = canvas.theme.word.clone() {
+        x = canvas.text(at, x, 0, &format!(" {word} "), role);
+    }
     let marks = state.known.marks.len();
     let mut facts = vec![(size(state), Role::Text)];
     if marks > 0 {
@@ -24,7 +27,9 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     // A long source gives way to what is known of it.
     let taken: u16 = facts.iter().map(|(text, _)| width(text) + 2).sum();
     let room = at.width.saturating_sub(x + 1 + taken).max(LEAST);
-    x = canvas.text(at, x + 1, 0, &shortened(&state.source, room, canvas.signs.more), Role::Header);
+    // `umad` alone leaves the choice to the machine; what was chosen is known with the look.
+    let source = state.look().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
+    x = canvas.text(at, x + 1, 0, &shortened(&source, room, canvas.signs.more), Role::Header);
     for (text, role) in facts {
         x = canvas.text(at, x + 2, 0, &text, role);
     }

@@ -14,6 +14,8 @@ const GAP: u16 = 2;
 /// No column takes more of a narrow screen than this share of it while others wait for room; and never more than this.
 const SHARE: u16 = 5;
 const WIDEST: u16 = 40;
+/// The cursor, the sign of a mark or of a row that is selected, and a blank.
+const SIGNS: u16 = 3;
 /// The least that names get.
 const NAME: u16 = 14;
 
@@ -56,7 +58,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     for (at, row) in seen.iter().enumerate() {
         let y = at as u16 + 1;
         let here = top + at == table.cursor;
-        let failed = screen.what(*row, &state.known).is_some_and(|what| state.known.failed(what));
+        let what = screen.what(*row, &state.known);
+        let failed = what.is_some_and(|what| state.known.failed(what));
+        let selected = what.is_some_and(|what| table.selected.contains(&what));
         if here {
             canvas.wash(area, y, Role::Cursor);
         }
@@ -66,7 +70,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             _ => Role::Text,
         };
         canvas.text(area, 0, y, if here { canvas.signs.cursor } else { "" }, base);
-        canvas.text(area, 1, y, if failed { canvas.signs.marked } else { "" }, base);
+        let sign = match (failed, selected) {
+            (true, true) => canvas.signs.marked_selected,
+            (true, false) => canvas.signs.marked,
+            (false, true) => canvas.signs.selected,
+            (false, false) => "",
+        };
+        canvas.text(area, 1, y, sign, base);
         for column in &columns {
             cell(canvas, area, y, column, listing, *row, base);
         }
@@ -88,7 +98,7 @@ fn columns(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u
     let all = &table.selection.columns;
     let most = (room / SHARE).clamp(NAME, WIDEST);
     let mut shown = Vec::new();
-    let mut x = 2;
+    let mut x = SIGNS;
     let order = all.iter().take(held).chain(all.iter().skip(held + table.left));
     for column in order {
         let about = listing.column(*column);

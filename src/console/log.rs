@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::area::area;
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{Message, Scroll, State};
+use crate::session::interactive::{LOG_MARGIN, Message, Scroll, State};
 use crate::session::wrap;
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
@@ -20,17 +20,14 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let top = scroll.top.min(rows.len().saturating_sub(height));
     for (y, (time, text, role)) in (1..at.height).zip(rows.into_iter().skip(top)) {
         canvas.text(at, 1, y, &time, Role::Dim);
-        canvas.text(at, MARGIN, y, &text, role);
+        canvas.text(at, LOG_MARGIN, y, &text, role);
     }
 }
-
-/// Where texts begin, behind their times.
-const MARGIN: u16 = 11;
 
 /// A message in rows: its time in the first of them.
 fn wrapped(message: &Message, width: u16) -> impl Iterator<Item = (String, String, Role)> {
     let role = Role::of(message.severity);
-    let lines = wrap(&message.line(), width.saturating_sub(MARGIN + 1).into()).into_iter().enumerate();
+    let lines = wrap(&message.line(), width.saturating_sub(LOG_MARGIN + 1).into()).into_iter().enumerate();
     let seconds = message.at_ms / 1000;
     lines.map(move |(at, line)| (if at == 0 { format!("{seconds:>6} s") } else { String::new() }, line, role))
 }

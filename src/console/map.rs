@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::fabric::{NodeId, Resolved};
-use crate::session::interactive::State;
+use crate::session::interactive::{State, per_line};
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(look) = &state.known.look else { return };
@@ -17,7 +17,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     legend(canvas, below, under.as_deref().unwrap_or_default());
     let table = state.current().table();
     let here = state.current().current(&state.known);
-    let per_row = usize::from(area.width.saturating_sub(2) / 2).max(1);
+    let per_row = per_line(area.width);
     let rows_of = |count: usize| count.div_ceil(per_row) + 1;
     // The rank of the cursor is in sight even where all of them do not fit.
     let at = table.row().unwrap_or(0);

@@ -13,7 +13,7 @@ const FIRST: u16 = 23;
 
 pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {
     let sign = match prompt.purpose {
-        Purpose::Filter => "/".to_owned(),
+        Purpose::Filter | Purpose::Search => "/".to_owned(),
         Purpose::Command => ":".to_owned(),
         purpose => format!("{}: ", purpose.title()),
     };

@@ -4,6 +4,8 @@
 pub struct Signs {
     pub cursor: &'static str,
     pub marked: &'static str,
+    pub selected: &'static str,
+    pub marked_selected: &'static str,
     pub crumb: &'static str,
     pub up: &'static str,
     pub down: &'static str,
@@ -19,6 +21,8 @@ impl Signs {
     pub const UNICODE: Self = Self {
         cursor: "▶",
         marked: "✗",
+        selected: "●",
+        marked_selected: "⊗",
         crumb: "›",
         up: "▲",
         down: "▼",
@@ -32,6 +36,8 @@ impl Signs {
     pub const ASCII: Self = Self {
         cursor: ">",
         marked: "x",
+        selected: "+",
+        marked_selected: "X",
         crumb: ">",
         up: "^",
         down: "v",

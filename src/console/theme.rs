@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ratatui::style::Style;
 
 use super::depth::Depth;
-use super::theme_file::{ThemeError, resolve};
+use super::theme_file::{Resolved, ThemeError, resolve};
 
 /// Each line is a role: its variant and the word that themes use.
 macro_rules! roles {
@@ -80,6 +80,8 @@ pub fn theme_names() -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Theme {
     pub name: String,
+    /// Stands in the header: what the colours of the theme are to say.
+    pub word: Option<String>,
     styles: Vec<Style>,
 }
 
@@ -95,9 +97,9 @@ impl Theme {
             let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
             own.get(name).map(String::as_str).or_else(built_in)
         };
-        let roles = resolve(name, &text)?;
-        let style = |role: &Role| depth.style(roles.get(role).copied().unwrap_or_default());
-        Ok(Self { name: name.to_owned(), styles: Role::ALL.iter().map(style).collect() })
+        let Resolved { styles, word } = resolve(name, &text)?;
+        let style = |role: &Role| depth.style(styles.get(role).copied().unwrap_or_default());
+        Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect() })
     }
 
     pub fn style(&self, role: Role) -> Style {

@@ -27,6 +27,7 @@ pub enum ThemeError {
 #[serde(deny_unknown_fields)]
 struct File {
     inherits: Option<String>,
+    word: Option<String>,
     #[serde(default)]
     palette: BTreeMap<String, String>,
     #[serde(default)]
@@ -51,11 +52,16 @@ struct Full {
     reversed: bool,
 }
 
+/// What a theme and those that it inherits say.
+#[derive(Debug)]
+pub struct Resolved {
+    pub styles: BTreeMap<Role, Style>,
+    /// Stands in the header, so that nothing hangs on a colour.
+    pub word: Option<String>,
+}
+
 /// The styles of a theme, those that it inherits first. `text` brings the text of a theme by name.
-pub fn resolve<'t>(
-    name: &str,
-    text: &dyn Fn(&str) -> Option<&'t str>,
-) -> Result<BTreeMap<Role, Style>, ThemeError> {
+pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result<Resolved, ThemeError> {
     let mut chain: Vec<(String, File)> = Vec::new();
     let mut next = Some(name.to_owned());
     while let Some(name) = next.take() {
@@ -79,7 +85,8 @@ pub fn resolve<'t>(
         }
     }
     let style = |(role, (theme, look)): (Role, (&String, &Look))| Ok((role, style(look, theme, &palette)?));
-    roles.into_iter().map(style).collect()
+    let word = chain.iter().find_map(|(_, file)| file.word.clone());
+    Ok(Resolved { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, word })
 }
 
 fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Style, ThemeError> {
@@ -114,7 +121,7 @@ fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Sty
 mod tests {
     use super::*;
 
-    fn of(text: &'static str) -> Result<BTreeMap<Role, Style>, ThemeError> {
+    fn of(text: &'static str) -> Result<Resolved, ThemeError> {
         resolve("x", &|name| match name {
             "x" => Some(text),
             "base" => Some("[palette]\nfire = '#ff0000'\n[roles]\ndanger = 'fire'\ntext = 'white'"),
@@ -128,9 +135,12 @@ mod tests {
         let roles = of(
             "inherits = 'base'\n[palette]\nfire = '#00ff00'\n[roles]\ntext = { fg = 'gray', bold = true }",
         )
-        .unwrap();
+        .unwrap()
+        .styles;
         assert_eq!(roles[&Role::Danger].fg, Some(Color::Rgb(0, 255, 0)));
         assert_eq!(roles[&Role::Text], Style::new().fg(Color::Gray).add_modifier(Modifier::BOLD));
+        let word = of("inherits = 'base'\nword = 'TEST'").unwrap().word;
+        assert_eq!(word.as_deref(), Some("TEST"));
         assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Circle(_))));
         assert!(matches!(of("inherits = 'nothing'"), Err(ThemeError::Unknown(_))));
         assert!(matches!(of("[roles]\nxyz = 'red'"), Err(ThemeError::Role { .. })));

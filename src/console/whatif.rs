@@ -4,8 +4,8 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::interactive::{Loading, Proposed, State};
-use crate::session::{counted, report_lines};
+use crate::session::counted;
+use crate::session::interactive::{Loading, State, engine_lines};
 
 /// What is marked, what that costs, and what it compares with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -64,29 +64,5 @@ pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(engine) = whatif.page else { return };
     canvas.text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
     let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
-    let Some(Proposed::Done { outcome, row }) = state.known.proposed.get(engine.id) else { return };
-    match outcome {
-        Err(refusal) => {
-            canvas.pairs(below, &[("refused", refusal.to_string())], whatif.top);
-        }
-        Ok(proposal) => {
-            let mut pairs = report_lines(&proposal.report);
-            let difference = &proposal.difference;
-            pairs.push((
-                "changes",
-                format!(
-                    "{} entries in {} blocks on {}; {} pairs move",
-                    difference.entries,
-                    difference.blocks,
-                    counted(difference.switches as usize, "switch", "switches"),
-                    difference.moved_pairs
-                ),
-            ));
-            pairs.extend(proposal.transition.lines());
-            pairs.push(("ran", proposal.ran.sentence(engine)));
-            pairs.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
-            pairs.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
-            canvas.pairs(below, &pairs, whatif.top);
-        }
-    }
+    canvas.pairs(below, &engine_lines(&state.known, engine), whatif.top);
 }

@@ -23,6 +23,29 @@ pub enum Resolved {
     Port(PortId),
 }
 
+impl Resolved {
+    /// The same thing in another snapshot, where it is there: nodes are known by GUID, ports by node and number, cables
+    /// by both of their ends.
+    pub fn in_another(self, from: &Fabric, to: &Fabric) -> Option<Self> {
+        let node = |id: NodeId| to.node_of(from.node(id).facts.kind, from.node(id).guid());
+        let port = |id: PortId| {
+            let port = from.port(id);
+            to.port_of(node(port.node)?, port.number)
+        };
+        match self {
+            Self::Node(id) => node(id).map(Self::Node),
+            Self::Port(id) => port(id).map(Self::Port),
+            Self::Link(id) => {
+                let link = from.link(id);
+                let found = to.port(port(link.a)?).link?;
+                let (a, b) = (to.link(found).a, to.link(found).b);
+                let same = [Some(a), Some(b)];
+                (same.contains(&port(link.a)) && same.contains(&port(link.b))).then_some(Self::Link(found))
+            }
+        }
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ElementError {
     #[error(

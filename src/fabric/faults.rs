@@ -58,26 +58,9 @@ impl Faults {
 
     /// The same marks in another look at the fabric, by kind, GUID and port; and those that are not there any more.
     pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> (Self, Vec<Resolved>) {
-        let node = |id: NodeId| to.node_of(from.node(id).facts.kind, from.node(id).guid());
-        let port = |id: PortId| {
-            let port = from.port(id);
-            to.port_of(node(port.node)?, port.number)
-        };
-        let again = |what: Resolved| match what {
-            Resolved::Node(id) => node(id).map(Resolved::Node),
-            Resolved::Port(id) => port(id).map(Resolved::Port),
-            Resolved::Link(id) => {
-                let link = from.link(id);
-                let found = to.port(port(link.a)?).link?;
-                let (a, b) = (to.link(found).a, to.link(found).b);
-                let same = [Some(a), Some(b)];
-                (same.contains(&port(link.a)) && same.contains(&port(link.b)))
-                    .then_some(Resolved::Link(found))
-            }
-        };
         let (mut marks, mut gone) = (Self::default(), Vec::new());
         for what in self.iter() {
-            match again(what) {
+            match what.in_another(from, to) {
                 Some(what) => {
                     marks.mark(what);
                 }

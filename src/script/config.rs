@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use super::args::Color;
+use super::theme_choice::ThemeChoice;
 use super::{Exit, Failure};
 use crate::access::Identity;
 use crate::fabric::Guid;
@@ -103,11 +104,10 @@ impl Config {
 }
 
 impl Config {
-    /// The theme for a source: that of the longest beginning that it has.
-    pub fn theme_for(&self, source: &str) -> Option<&str> {
-        let tied = self.themes.iter().filter(|(begin, _)| source.starts_with(begin.as_str()));
-        let longest = tied.max_by_key(|(begin, _)| begin.len()).map(|(_, theme)| theme);
-        longest.or(self.theme.as_ref()).map(String::as_str)
+    /// Which theme a source gets, unless one was asked for.
+    pub fn theme_choice(&self, asked: Option<&str>) -> ThemeChoice {
+        let (tied, usual) = (self.themes.clone(), self.theme.clone());
+        ThemeChoice { asked: asked.map(str::to_owned), tied, usual }
     }
 }
 
@@ -226,12 +226,11 @@ mod tests {
     }
 
     #[test]
-    fn a_theme_is_tied_to_the_longest_beginning_of_a_source() {
-        let text = "theme = \"light\"\n[themes]\n\"umad\" = \"dark\"\n\"umad:mlx5_1\" = \"production\"\n";
-        let config = parse(text).unwrap();
-        assert_eq!(config.theme_for("umad:mlx5_1:1"), Some("production"));
-        assert_eq!(config.theme_for("umad"), Some("dark"));
-        assert_eq!(config.theme_for("sim:demo"), Some("light"));
+    fn themes_are_tied_to_sources() {
+        let config = parse("theme = \"light\"\n[themes]\n\"umad\" = \"dark\"\n").unwrap();
+        assert_eq!(config.theme_choice(None).of("umad"), Some("dark"));
+        assert_eq!(config.theme_choice(None).of("sim:demo"), Some("light"));
+        assert_eq!(config.theme_choice(Some("mono")).of("umad"), Some("mono"));
         assert!(parse("themes = 3").unwrap_err().contains("FD-7110"));
         assert!(parse("[themes]\numad = 3").unwrap_err().contains("FD-7110: [themes] umad"));
     }

@@ -8,6 +8,7 @@ use super::args::Color;
 use super::context::Context;
 use super::open::Reach;
 use super::overview::DEFAULT;
+use super::theme_choice::ThemeChoice;
 use crate::routing::Engine;
 
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Opening {
     pub options: Vec<(&'static str, String)>,
     pub reach: Reach,
     pub node_name_map: Option<PathBuf>,
-    pub theme: Option<String>,
+    pub theme: ThemeChoice,
     pub ascii: bool,
     /// Colours although the environment asks for none, or none although it has some.
     pub color: Option<bool>,
@@ -40,7 +41,7 @@ impl Opening {
         };
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
         let source = context.source().unwrap_or(DEFAULT).to_owned();
-        let theme = globals.theme.as_deref().or_else(|| config.theme_for(&source)).map(str::to_owned);
+        let theme = config.theme_choice(globals.theme.as_deref());
         let files = [
             ("--config", &globals.config),
             ("--node-name-map", &globals.node_name_map),

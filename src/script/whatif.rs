@@ -8,7 +8,8 @@ use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, PortNum, Resolved, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, drawn_words, mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, drawn_words, group_names, groups_line,
+    mark_random, marks, propose,
 };
 
 use super::args::{FailArgs, RouteArgs, WhatifArgs};
@@ -318,27 +319,8 @@ fn write_transition(context: &mut Context<'_, '_>, alike: &[EngineRow]) -> Resul
     Ok(write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?)
 }
 
-/// How many groups are named.
-const GROUPS_NAMED: usize = 10;
-
-fn group_names(groups: &GroupsCut) -> Vec<String> {
-    groups.cut.iter().take(GROUPS_NAMED).map(|group| format!("0x{group:04x}")).collect()
-}
-
 fn groups_object(groups: &GroupsCut) -> serde_json::Value {
     serde_json::json!({ "known": groups.known, "count": groups.cut.len(), "first": group_names(groups) })
-}
-
-/// `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
-fn groups_line(groups: &GroupsCut) -> String {
-    let GroupsCut { known, cut } = groups;
-    if cut.is_empty() {
-        return format!("none of {} torn", counted(*known, "multicast group", "multicast groups"));
-    }
-    let known = counted(*known, "multicast group", "multicast groups");
-    let more = if cut.len() > GROUPS_NAMED { ", ..." } else { "" };
-    let names = group_names(groups).join(", ");
-    format!("{} of {known} torn until somebody rebuilds them: {names}{more}", cut.len())
 }
 
 fn first(failed: &[String]) -> String {

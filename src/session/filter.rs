@@ -95,7 +95,16 @@ impl Condition {
 
 /// `text` is in lower case.
 fn within(value: &Value<'_>, text: &str) -> bool {
-    !value.is_missing() && value.shown().to_lowercase().contains(text)
+    !value.is_missing() && holds_text(&value.shown(), text)
+}
+
+/// Without a copy where all is ASCII: a list of a hundred thousand rows has a million texts.
+fn holds_text(found: &str, text: &str) -> bool {
+    if !(found.is_ascii() && text.is_ascii()) {
+        return found.to_lowercase().contains(text);
+    }
+    let text = text.as_bytes();
+    text.is_empty() || found.as_bytes().windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
 }
 
 /// What nobody said is neither above nor below anything; it differs from every value.

@@ -41,6 +41,12 @@ impl Look {
         self.observation.subnet_manager.as_ref().map(|manager| manager.guid)
     }
 
+    /// The adapter and port that a live fabric is seen from, as a source names them: `umad:mlx5_0:1`.
+    pub fn device(&self) -> Option<String> {
+        let from = &self.observation.reading.as_ref()?.from;
+        self.source.starts_with("umad").then(|| format!("umad:{}", from.replacen(" port ", ":", 1)))
+    }
+
     pub fn name(&self, node: NodeId) -> &str {
         self.names.of(node)
     }

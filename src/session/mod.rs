@@ -46,5 +46,5 @@ pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose,
 };
-pub use wording::{report_lines, wrap};
+pub use wording::{group_names, groups_line, paired, report_lines, wrap};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

@@ -61,6 +61,13 @@ impl Query {
         Ok(Selection { rows, columns, of })
     }
 
+    /// Whether the listing can answer it.
+    pub fn check(&self, listing: &dyn Listing) -> Result<(), QueryError> {
+        self.named(listing)?;
+        self.orders(listing)?;
+        self.filters.iter().try_for_each(|text| Ok(Filter::parse(text, listing).map(drop)?))
+    }
+
     /// The columns that were asked for by name, if any were.
     fn named(&self, listing: &dyn Listing) -> Result<Option<Vec<usize>>, QueryError> {
         let Some(fields) = &self.fields else { return Ok(None) };

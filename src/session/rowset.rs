@@ -69,6 +69,16 @@ impl Rowset {
         }
     }
 
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Switches(rows) => rows.len(),
+            Self::Hosts(rows) => rows.len(),
+            Self::Links(rows) => rows.len(),
+            Self::Ports(rows) => rows.len(),
+        }
+    }
+
     /// The element that a row is about.
     pub fn what(&self, row: usize) -> Option<Resolved> {
         match self {

@@ -377,8 +377,7 @@ impl Comparison {
             kind,
             about: about.into(),
             words: &[],
-            // A line of eighty columns has no room for it; the blocks are in JSON and in the plan.
-            shown: id != "blocks",
+            shown: !WIDE.contains(&id),
             when_yes: false,
             when_known: false,
             spare: false,
@@ -401,6 +400,9 @@ impl Comparison {
     }
 }
 
+/// A line of eighty columns has no room for these; they are in JSON, in the plan and on wide screens.
+const WIDE: [&str; 3] = ["entries", "blocks", "dark_fiber"];
+
 const COMPARED: &[(&str, &str, Kind, &str)] = &[
     ("engine", "ENGINE", Kind::Text, "the engine"),
     (
@@ -414,9 +416,11 @@ const COMPARED: &[(&str, &str, Kind, &str)] = &[
     ("longest", "HOPS", Kind::Number, "hops between switches of the longest path"),
     ("max_efi", "EFI", Kind::Number, "paths over the busiest channel"),
     ("switches", "SWITCH", Kind::Number, "switches whose table changes"),
+    ("entries", "ENTRIES", Kind::Number, "entries of tables that change"),
     ("blocks", "BLOCKS", Kind::Number, "blocks of 64 LIDs to write"),
     ("moved", "MOVED", Kind::Number, "pairs whose path changes"),
     ("transition", "LIVE", Kind::Flag, "old and new paths together have no circle either"),
+    ("dark_fiber", "DARK %", Kind::Text, "channels between switches that carry no path, in hundred"),
     ("seconds", "SEC", Kind::Text, "to compute the routes and their certificate"),
 ];
 
@@ -445,7 +449,12 @@ impl Listing for Comparison {
             "longest" => report.map(|report| u64::from(report.longest_path)).into(),
             "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
             "switches" => row.changed_switches.into(),
+            "entries" => row.changed_entries.into(),
             "blocks" => row.changed_blocks.into(),
+            "dark_fiber" => {
+                let share = report.map(|report| format!("{:.1}", report.dark_fiber));
+                Value::Text(share.unwrap_or_else(|| "-".to_owned()).into())
+            }
             "moved" => row.moved_pairs.into(),
             "transition" => row.transition_safe.into(),
             _ => Value::Text(

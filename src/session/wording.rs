@@ -1,5 +1,6 @@
 //! A certificate in words, and words in lines.
 
+use crate::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
@@ -261,6 +262,25 @@ fn not_known(report: &Report, waiting: usize) -> String {
     format!("not known: {missing}, and {waiting} channels wait for each other if all share a lane")
 }
 
+/// How many groups are named.
+const GROUPS_NAMED: usize = 10;
+
+pub fn group_names(groups: &GroupsCut) -> Vec<String> {
+    groups.cut.iter().take(GROUPS_NAMED).map(|group| format!("0x{group:04x}")).collect()
+}
+
+/// `2 of 7 multicast groups torn until somebody rebuilds them: 0xc001, 0xc002`.
+pub fn groups_line(groups: &GroupsCut) -> String {
+    let GroupsCut { known, cut } = groups;
+    if cut.is_empty() {
+        return format!("none of {} torn", counted(*known, "multicast group", "multicast groups"));
+    }
+    let known = counted(*known, "multicast group", "multicast groups");
+    let more = if cut.len() > GROUPS_NAMED { ", ..." } else { "" };
+    let names = group_names(groups).join(", ");
+    format!("{} of {known} torn until somebody rebuilds them: {names}{more}", cut.len())
+}
+
 /// Words in lines of a width; a word that is longer goes on in the next line.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(1);
@@ -281,6 +301,16 @@ pub fn wrap(text: &str, room: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// Label and text, a pair a row, long texts going on in the next; and how wide the labels are.
+pub fn paired<'p>(pairs: &[(&'p str, String)], room: usize) -> (usize, Vec<(&'p str, String)>) {
+    let label = pairs.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(room / 2);
+    let lines = |text: &str| wrap(text, room.saturating_sub(label + 2));
+    let rows = pairs.iter().flat_map(|(name, text)| {
+        lines(text).into_iter().enumerate().map(|(at, line)| (if at == 0 { *name } else { "" }, line))
+    });
+    (label, rows.collect())
 }
 
 fn push(lines: &mut [String], sign: char) {

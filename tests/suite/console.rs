@@ -6,6 +6,7 @@ mod desk;
 mod frames;
 mod lines;
 mod mashing;
+mod operating;
 mod pictures;
 mod pty;
 mod terminal;

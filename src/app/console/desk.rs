@@ -10,15 +10,19 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::terminal::{Screen, restore};
 use super::threads::{Threads, Word};
+use super::wardrobe::Wardrobe;
 use crate::console::{Appearance, draw};
 use crate::script::{Exit, Machine, Opening};
-use crate::session::interactive::{Effect, Event, Happening, Keymap, State, update};
+use crate::session::interactive::{Effect, Event, Happening, Keymap, Severity, State, update};
 
 pub struct Desk {
     pub state: State,
     screen: Screen,
     threads: Threads,
+    wardrobe: Wardrobe,
     appearance: Appearance,
+    /// The adapter that the theme was chosen for, once it is known.
+    dressed_for: Option<String>,
     begun: Instant,
     /// Something happened since the last frame.
     stale: bool,
@@ -31,7 +35,7 @@ impl Desk {
         machine: Arc<Machine>,
         opening: Opening,
         keymap: Keymap,
-        appearance: Appearance,
+        (wardrobe, appearance): (Wardrobe, Appearance),
         words: UnboundedSender<Word>,
     ) -> io::Result<Self> {
         let screen = Screen::take()?;
@@ -39,8 +43,17 @@ impl Desk {
         state.options.clone_from(&opening.options);
         let named = opening.named;
         let threads = Threads::new(machine, Arc::new(opening), words);
-        let mut desk =
-            Self { state, screen, threads, appearance, begun: Instant::now(), stale: true, exit: None };
+        let mut desk = Self {
+            state,
+            screen,
+            threads,
+            wardrobe,
+            appearance,
+            dressed_for: None,
+            begun: Instant::now(),
+            stale: true,
+            exit: None,
+        };
         // The first frame stands before anything is read.
         desk.show()?;
         desk.carry_out(effects)?;
@@ -60,10 +73,16 @@ impl Desk {
     pub fn hear(&mut self, word: Word) -> io::Result<()> {
         match word {
             Word::Progress { task, done, of } => self.happen(Happening::Progress { task, done, of }),
-            Word::Sighted { task, look } => self.happen(Happening::Sighted { task, look }),
+            Word::Sighted { task, look } => {
+                self.happen(Happening::Sighted { task, look })?;
+                self.dress();
+                Ok(())
+            }
             Word::Finished { task, outcome } => {
                 self.threads.ended(task);
-                self.happen(Happening::Finished { task, outcome })
+                self.happen(Happening::Finished { task, outcome })?;
+                self.dress();
+                Ok(())
             }
             Word::Told(text) => self.happen(Happening::Told(text)),
             Word::Panicked => {
@@ -71,6 +90,18 @@ impl Desk {
                 Ok(())
             }
         }
+    }
+
+    /// Which adapter a live fabric is seen from is known with the look; a theme may be tied to it.
+    fn dress(&mut self) {
+        let device = self.state.look().and_then(|look| look.device());
+        let Some(device) = device.filter(|device| self.dressed_for.as_ref() != Some(device)) else { return };
+        match self.wardrobe.theme(&device) {
+            Ok(theme) => self.appearance.theme = theme,
+            Err(error) => self.state.say(Severity::Error, error),
+        }
+        self.dressed_for = Some(device);
+        self.stale = true;
     }
 
     /// Shows what changed, if anything did.

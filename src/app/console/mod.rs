@@ -5,6 +5,7 @@ mod paint;
 mod run;
 mod terminal;
 mod threads;
+mod wardrobe;
 
 pub use run::run;
 pub use terminal::restore;

@@ -1,7 +1,6 @@
 //! The one loop of a session: keys, words of threads, signals, time. Everything that waits is taken in before a frame
 //! is drawn.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::desk::Desk;
 use super::threads::Word;
-use crate::console::{Appearance, Depth, Signs, Theme, happening};
+use super::wardrobe::Wardrobe;
+use crate::console::{Appearance, happening};
 use crate::script::{Exit, Failure, Machine, Opening};
 use crate::session::interactive::{Happening, Keymap};
 
@@ -22,47 +22,13 @@ const TICK: Duration = Duration::from_millis(500);
 pub fn run(machine: Machine, opening: Opening, no_color: bool, utf8: bool) -> Result<Exit, Failure> {
     let refused = |text: String| Failure::new(Exit::BadInput, text);
     let keymap = Keymap::with(&opening.keys).map_err(|error| refused(error.to_string()))?;
-    let appearance = appearance(&opening, no_color, utf8).map_err(refused)?;
+    let wardrobe = Wardrobe::new(&opening, no_color);
+    let appearance = wardrobe.appearance(&opening, utf8).map_err(refused)?;
     let failed =
         |error: io::Error| Failure::new(Exit::Failed, format!("FD-9001: the terminal failed: {error}"));
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(failed)?;
-    runtime.block_on(session(machine, opening, keymap, appearance)).map_err(failed)
-}
-
-fn appearance(opening: &Opening, no_color: bool, utf8: bool) -> Result<Appearance, String> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let (colorterm, term) = (variable("COLORTERM"), variable("TERM"));
-    let usual = Depth::of(false, colorterm.as_deref(), term.as_deref());
-    let depth = match (opening.color, no_color) {
-        (Some(false), _) | (None, true) => Depth::Mono,
-        // Asked for by name: a terminal of which nothing is known gets the sixteen that all have.
-        (Some(true), _) => usual.max(Depth::Sixteen),
-        (None, false) => usual,
-    };
-    let fallback = match depth {
-        Depth::Mono => "mono",
-        Depth::Sixteen => "sixteen",
-        _ => "dark",
-    };
-    let name = opening.theme.as_deref().unwrap_or(fallback);
-    let theme = Theme::with(name, &own_themes(), depth).map_err(|error| error.to_string())?;
-    let signs = if opening.ascii || !utf8 { Signs::ASCII } else { Signs::UNICODE };
-    Ok(Appearance { theme, signs })
-}
-
-/// Themes beside the configuration, by the names of their files.
-fn own_themes() -> BTreeMap<String, String> {
-    let folders = directories::ProjectDirs::from("", "", "fabdeck");
-    let folder = folders.map(|folders| folders.config_dir().join("themes"));
-    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let theme = |entry: std::fs::DirEntry| {
-        let path = entry.path();
-        let name = path.file_stem()?.to_str()?.to_owned();
-        path.extension().filter(|end| *end == "toml")?;
-        Some((name, std::fs::read_to_string(&path).ok()?))
-    };
-    entries.filter_map(theme).collect()
+    runtime.block_on(session(machine, opening, keymap, (wardrobe, appearance))).map_err(failed)
 }
 
 /// Signals that end or interrupt a session.
@@ -91,11 +57,11 @@ async fn session(
     machine: Machine,
     opening: Opening,
     keymap: Keymap,
-    appearance: Appearance,
+    looks: (Wardrobe, Appearance),
 ) -> io::Result<Exit> {
     let mut signals = Signals::catch()?;
     let (to_words, mut words) = unbounded_channel();
-    let mut desk = Desk::open(Arc::new(machine), opening, keymap, appearance, to_words)?;
+    let mut desk = Desk::open(Arc::new(machine), opening, keymap, looks, to_words)?;
     let mut inputs = inputs();
     let mut ticks = tokio::time::interval(TICK);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

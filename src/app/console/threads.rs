@@ -170,7 +170,7 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, Strin
         None => Default::default(),
         Some(file) => machine.names(file).map_err(|error| error.to_string())?,
     };
-    let wanted = Wanted { tables: true, counters: true, ..Wanted::default() };
+    let wanted = Wanted { tables: true, counters: true, multicast: true, ..Wanted::default() };
     let mut waiting = Waiting { pace, source: source.describe().to_owned(), names: &own };
     let observed = source.observe(wanted, &mut waiting);
     let mut observation = observed.map_err(|error| error.to_string())?;

@@ -3,17 +3,23 @@
 
 use std::path::PathBuf;
 
+use super::copying::{as_here, equivalent};
 use super::effect::{Effect, Job, PlanFor};
-use super::forward;
+use super::key::Key;
+use super::keymap::Keymap;
 use super::layer::{Help, Layer, Scroll};
 use super::messages::Severity;
 use super::prompt::Purpose;
-use super::screens::{Entered, SCREENS, ScreenId};
+use super::screens::{Direction, Entered, SCREENS, ScreenId};
+use super::selecting::{select as select_rows, set_filter};
 use super::state::{Loading, State, quoted};
-use super::update::{ask as begin_line, page, set_filter};
+use super::typing::{abandoned, ask as begin_line};
+use super::update::page;
+use super::words::words;
+use super::{forward, layered};
 use crate::fabric::{Element, Resolved};
 use crate::routing::engine;
-use crate::session::{Danger, Look, Sent, drawn_words, mark_random};
+use crate::session::{Danger, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +37,14 @@ impl std::fmt::Display for Place {
     }
 }
 
+/// Where its key works besides the screens: in what lies over one, and while a line is typed as far as it is no letter.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Over {
+    Nothing,
+    Layers,
+    Lines,
+}
+
 /// What an action does, with the rest of its line.
 pub type Act = fn(&mut State, &str) -> Vec<Effect>;
 
@@ -40,10 +54,11 @@ pub struct Action {
     pub id: &'static str,
     /// One line, without a full stop.
     pub title: &'static str,
-    /// What may follow its word.
+    /// What follows its word; in brackets what may be left out.
     pub argument: &'static str,
     pub keys: &'static [&'static str],
     pub place: Place,
+    pub over: Over,
     pub danger: Danger,
     /// Whether the footer shows it.
     pub prominent: bool,
@@ -67,6 +82,7 @@ const fn of(id: &'static str, keys: &'static [&'static str], title: &'static str
         argument: "",
         keys,
         place: Place::Everywhere,
+        over: Over::Nothing,
         danger: Danger::None,
         prominent: false,
         ready: |_| Ok(()),
@@ -76,8 +92,18 @@ const fn of(id: &'static str, keys: &'static [&'static str], title: &'static str
 }
 
 impl Action {
+    /// The key that is shown for it.
+    pub fn first_key(&self, keymap: &Keymap) -> Option<Key> {
+        keymap.keys(self).first().copied()
+    }
+
     const fn on(mut self, screen: ScreenId) -> Self {
         self.place = Place::On(screen);
+        self
+    }
+
+    const fn over(mut self, over: Over) -> Self {
+        self.over = over;
         self
     }
 
@@ -110,27 +136,31 @@ impl Action {
 /// In the order of help.
 pub const ACTIONS: &[Action] = &[
     of("help", &["?"], "Show the keys, and search them", |state, _| {
-        state.layer = Some(Layer::Help(Help::default()));
-        Vec::new()
+        layered::toggle(state, Layer::Help(Help::default()))
     })
+    .over(Over::Layers)
     .prominent(),
-    of("tour", &[], "Take the tour", |state, _| {
-        state.layer = Some(Layer::Tour(0));
-        Vec::new()
-    }),
+    of("tour", &[], "Take the tour", |state, _| layered::toggle(state, Layer::Tour(0))).over(Over::Layers),
     of("quit", &["q", "ctrl-q"], "Go back, and leave at the top", |state, _| match go_out(state) {
         true => Vec::new(),
         false => leave(state),
-    }),
+    })
+    .over(Over::Lines),
     of("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
         // What the line below offers to cancel is cancelled before anything is left.
-        let on_list = state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
+        let above = state.prompt.is_some() || state.layer.is_some();
+        let on_list = !above && state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
         if (on_list && state.engines_under_way()) || (!go_out(state) && !state.tasks.running().is_empty()) {
             return forward::cancel_all(state);
         }
         Vec::new()
-    }),
+    })
+    .over(Over::Lines),
     of("enter", &["enter"], "Go in", |state, _| {
+        if state.layer.is_some() {
+            layered::enter(state);
+            return Vec::new();
+        }
         let (screen, known) = state.current_mut();
         match screen.enter(known) {
             Entered::Done => {}
@@ -138,78 +168,110 @@ pub const ACTIONS: &[Action] = &[
             Entered::Ask(purpose) => begin_line(state, purpose, ""),
         }
         Vec::new()
-    }),
+    })
+    .over(Over::Layers)
+    .prominent(),
     of("details", &["d"], "Show all of what the cursor is on", |state, _| {
         if state.screen == ScreenId::Whatif && state.current().current(&state.known).is_none() {
+            state.layer = None;
             return action("enter").map(|enter| (enter.act)(state, "")).unwrap_or_default();
         }
-        state.layer = Some(Layer::Details(Scroll::default()));
-        Vec::new()
+        layered::toggle(state, Layer::Details(Scroll::default()))
     })
+    .over(Over::Layers)
     .when(has_fabric)
     .prominent(),
     of("palette", &[":"], "Type an action by its word", |state, _| {
         begin_line(state, Purpose::Command, "");
         Vec::new()
     })
+    .over(Over::Layers)
     .prominent(),
     of("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine", |state, argument| {
-        if argument.is_empty() {
-            let filter = state.current().table().filter.clone();
-            begin_line(state, Purpose::Filter, filter);
-        } else {
-            set_filter(state, argument.to_owned());
+        match &state.layer {
+            Some(Layer::Help(help)) if argument.is_empty() => {
+                let search = help.search.clone();
+                begin_line(state, Purpose::Search, search);
+            }
+            _ if argument.is_empty() => {
+                state.layer = None;
+                let filter = state.current().table().filter.clone();
+                begin_line(state, Purpose::Filter, filter);
+            }
+            _ => {
+                state.layer = None;
+                set_filter(state, argument.to_owned());
+            }
         }
         Vec::new()
     })
-    .takes("CONDITION")
+    .takes("[CONDITION]")
+    .over(Over::Layers)
     .when(has_list)
     .prominent(),
-    of("screen-1", &["1"], SCREENS[0].about, |state, _| to(state, 0)),
-    of("screen-2", &["2"], SCREENS[1].about, |state, _| to(state, 1)),
-    of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)),
-    of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)),
-    of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true)),
-    of("previous-view", &["shift-tab"], "The way before", |state, _| view(state, false)),
-    of("up", &["up", "k"], "One row up", |state, _| step(state, -1)),
-    of("down", &["down", "j"], "One row down", |state, _| step(state, 1)),
-    of("page-up", &["pgup", "ctrl-b"], "One page up", |state, _| step(state, -(page(state) as isize))),
-    of("page-down", &["pgdn", "ctrl-f"], "One page down", |state, _| step(state, page(state) as isize)),
-    of("first", &["g", "home"], "The first row", |state, _| step(state, isize::MIN)),
-    of("last", &["G", "end"], "The last row", |state, _| step(state, isize::MAX)),
-    of("left", &["left", "h"], "Columns to the left", |state, _| columns(state, -1)),
-    of("right", &["right", "l"], "Columns to the right", |state, _| columns(state, 1)),
+    of("screen-1", &["1"], SCREENS[0].about, |state, _| to(state, 0)).over(Over::Layers),
+    of("screen-2", &["2"], SCREENS[1].about, |state, _| to(state, 1)).over(Over::Layers),
+    of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)).over(Over::Layers),
+    of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)).over(Over::Layers),
+    of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true))
+        .over(Over::Layers)
+        .prominent(),
+    of("previous-view", &["shift-tab"], "The way before", |state, _| view(state, false)).over(Over::Layers),
+    of("up", &["up", "k"], "One row up", |state, _| walk(state, Direction::Up)).over(Over::Layers),
+    of("down", &["down", "j"], "One row down", |state, _| walk(state, Direction::Down)).over(Over::Layers),
+    of("page-up", &["pgup", "ctrl-b"], "One page up", |state, _| step(state, -(page(state) as isize)))
+        .over(Over::Layers),
+    of("page-down", &["pgdn", "ctrl-f"], "One page down", |state, _| step(state, page(state) as isize))
+        .over(Over::Layers),
+    of("first", &["g", "home"], "The first row", |state, _| step(state, isize::MIN)).over(Over::Layers),
+    of("last", &["G", "end"], "The last row", |state, _| step(state, isize::MAX)).over(Over::Layers),
+    of("left", &["left", "h"], "Columns to the left", |state, _| walk(state, Direction::Left))
+        .over(Over::Layers),
+    of("right", &["right", "l"], "Columns to the right", |state, _| walk(state, Direction::Right))
+        .over(Over::Layers),
     of("sort", &["s"], "Sort by the next column, or by the one that is named", |state, argument| {
         match argument.is_empty() {
             true => sort(state, false),
             false => sort_by(state, argument),
         }
     })
-    .takes("FIELD")
+    .takes("[FIELD]")
     .when(has_list),
     of("reverse", &["S"], "Turn the order around", |state, _| sort(state, true)).when(has_list),
+    of(
+        "select",
+        &["space"],
+        "Select the row, or let it go: f, F and c then take all that are selected",
+        select,
+    )
+    .over(Over::Layers)
+    .when(has_fabric),
     of("mark", &["f"], "Mark as failed, or take the mark away", |state, argument| {
-        let what = match argument.is_empty() {
-            true => state.current().current(&state.known),
-            false => named(state, argument),
+        let all = match argument.is_empty() {
+            true => state.meant(),
+            false => named(state, argument).into_iter().collect(),
         };
-        if what.is_none() && argument.is_empty() {
+        if all.is_empty() && argument.is_empty() {
             state.say(Severity::Said, "put the cursor on a switch, a host, a port or a cable to mark it");
         }
-        what.map(|what| forward::mark(state, what)).unwrap_or_default()
+        if all.is_empty() { Vec::new() } else { forward::mark(state, &all) }
     })
-    .takes("ELEMENT")
+    .takes("[ELEMENT]")
     .when(has_fabric)
     .prominent(),
-    of("clear-marks", &["F"], "Take all marks away", |state, _| {
-        state.known.marks.clear();
-        state.say(Severity::Said, "no element is marked any more");
-        forward::remarked(state)
+    of("clear-marks", &["F"], "Take all marks away, or those of the rows that are selected", |state, _| {
+        forward::unmark(state)
     })
     .when(|state| match state.known.marks.is_empty() {
         true => Err("nothing is marked".to_owned()),
         false => Ok(()),
     }),
+    of("undo", &["z"], "Take back what was done to the marks last", |state, _| forward::undo(state)).when(
+        |state| match state.known.marks_before.is_empty() {
+            true => Err("the marks are as they were".to_owned()),
+            false => Ok(()),
+        },
+    ),
     of("random", &[], "Mark so many random links between switches", random).takes("COUNT").when(has_fabric),
     of("preview", &["p"], "Let every engine route what is left", |state, argument| {
         match engines_named(argument) {
@@ -223,7 +285,7 @@ pub const ACTIONS: &[Action] = &[
             }
         }
     })
-    .takes("ENGINE,...")
+    .takes("[ENGINE,...]")
     .when(has_fabric)
     .line(|state| Some(state.line(&format!("whatif{}", state.marks_as_arguments()))))
     .prominent(),
@@ -236,57 +298,15 @@ pub const ACTIONS: &[Action] = &[
         begin_line(state, Purpose::PlanFile, name);
         Vec::new()
     })
-    .takes("FILE")
+    .takes("[FILE]")
     .on(ScreenId::Whatif)
     .when(can_write_plan)
     .writes_file()
     .prominent(),
-    of("trace", &["t"], "Follow a path that begins here", |state, argument| {
-        let begin = match argument.is_empty() {
-            true => state.current().current(&state.known).and_then(|what| state.known.element(what)),
-            false => argument.split_whitespace().next().map(str::to_owned),
-        };
-        let Some(begin) = begin else {
-            state.say(Severity::Said, "put the cursor on a switch, a host or a port to begin a path there");
-            return Vec::new();
-        };
-        lead_to(state, ScreenId::Paths);
-        state.screens.paths.set(Purpose::From, begin, &state.known);
-        match argument.split_whitespace().nth(1) {
-            Some(end) => state.screens.paths.set(Purpose::To, end.to_owned(), &state.known),
-            None => begin_line(state, Purpose::To, ""),
-        }
-        Vec::new()
-    })
-    .takes("FROM TO")
-    .when(has_fabric),
-    of(
-        "users",
-        &["U"],
-        "Show who uses this cable: the destinations that are reached over it",
-        |state, argument| {
-            let what = match argument.is_empty() {
-                true => state.current().current(&state.known),
-                false => named(state, argument),
-            };
-            let fabric = state.look().map(|look| look.fabric());
-            let link = match what {
-                Some(Resolved::Link(link)) => Some(link),
-                Some(Resolved::Port(port)) => fabric.and_then(|fabric| fabric.port(port).link),
-                _ => None,
-            };
-            match link {
-                Some(link) => {
-                    lead_to(state, ScreenId::Paths);
-                    state.screens.paths.show_users(link, &state.known);
-                }
-                None => state.say(Severity::Said, "put the cursor on a cable, or on a port that has one"),
-            }
-            Vec::new()
-        },
-    )
-    .takes("NODE[PORT]")
-    .when(has_paths),
+    of("trace", &["t"], "Follow a path that begins here", trace).takes("[FROM [TO]]").when(has_fabric),
+    of("users", &["U"], "Show who uses this cable: the destinations that are reached over it", users)
+        .takes("[NODE[PORT]]")
+        .when(has_paths),
     of("from", &["b"], "Where the path begins", |state, _| ask(state, Purpose::From)).on(ScreenId::Paths),
     of("to", &["e"], "Where the path ends", |state, _| ask(state, Purpose::To)).on(ScreenId::Paths),
     of(
@@ -315,11 +335,12 @@ pub const ACTIONS: &[Action] = &[
         _ => Ok(()),
     }),
     of("log", &["M"], "Show what was said so far", |state, _| {
-        state.layer = Some(Layer::Log(Scroll { top: usize::MAX / 4 }));
-        Vec::new()
-    }),
-    of("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw]),
-    of("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend]),
+        layered::toggle(state, Layer::Log(Scroll { top: usize::MAX / 4 }))
+    })
+    .over(Over::Layers),
+    of("redraw", &["ctrl-l"], "Draw the screen again", |_, _| vec![Effect::Redraw]).over(Over::Lines),
+    of("suspend", &["ctrl-z"], "Go to the shell; fg comes back", |_, _| vec![Effect::Suspend])
+        .over(Over::Lines),
 ];
 
 /// The action of a word.
@@ -370,6 +391,9 @@ fn has_paths(state: &State) -> Result<(), String> {
 }
 
 fn has_list(state: &State) -> Result<(), String> {
+    if matches!(state.layer, Some(Layer::Help(_))) {
+        return Ok(());
+    }
     match state.current().listing(&state.known) {
         Some(_) => Ok(()),
         None => Err("there is no list here".to_owned()),
@@ -389,14 +413,6 @@ fn can_write_plan(state: &State) -> Result<(), String> {
     match state.known.proposal(engine) {
         Some(_) => Ok(()),
         None => Err(format!("{} has no routes for these marks; p asks it", engine.id)),
-    }
-}
-
-/// A look of the console asks nobody for the lanes in force.
-fn as_here(look: &Look) -> &'static str {
-    match Sent::unasked(look) {
-        Sent::Unknown => " --lanes-in-force unknown",
-        _ => "",
     }
 }
 
@@ -432,6 +448,17 @@ fn leave(state: &mut State) -> Vec<Effect> {
 
 /// One step out; false at the top.
 fn go_out(state: &mut State) -> bool {
+    if state.prompt.is_some() {
+        abandoned(state);
+        return true;
+    }
+    if state.layer.take().is_some() {
+        return true;
+    }
+    if !state.selected().is_empty() {
+        state.current_mut().0.table_mut().selected.clear();
+        return true;
+    }
     if !state.current().table().filter.is_empty() {
         set_filter(state, String::new());
         return true;
@@ -457,6 +484,7 @@ fn lead_to(state: &mut State, screen: ScreenId) {
 }
 
 fn to(state: &mut State, at: usize) -> Vec<Effect> {
+    state.layer = None;
     state.came_from = None;
     if let Some(screen) = SCREENS.get(at) {
         state.screen = screen.id;
@@ -465,6 +493,10 @@ fn to(state: &mut State, at: usize) -> Vec<Effect> {
 }
 
 fn view(state: &mut State, forward: bool) -> Vec<Effect> {
+    if state.layer.is_some() {
+        layered::turn(state, forward);
+        return Vec::new();
+    }
     let (screen, known) = state.current_mut();
     if let Err(why) = screen.next_view(known, forward) {
         state.say(Severity::Said, why);
@@ -473,20 +505,106 @@ fn view(state: &mut State, forward: bool) -> Vec<Effect> {
 }
 
 fn step(state: &mut State, by: isize) -> Vec<Effect> {
+    if state.layer.is_some() {
+        layered::scroll(state, by);
+        return Vec::new();
+    }
     if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
-        let rows = super::screens::rows_of_page(state);
-        let top = &mut state.screens.whatif.top;
-        *top = top.saturating_add_signed(by).min(rows.saturating_sub(1));
+        let (rows, height) = (super::screens::rows_of_page(state), layered::height(state));
+        let mut scroll = Scroll { top: state.screens.whatif.top };
+        scroll.step(by, rows, height);
+        state.screens.whatif.top = scroll.top;
         return Vec::new();
     }
     state.current_mut().0.table_mut().step(by);
     Vec::new()
 }
 
-fn columns(state: &mut State, by: isize) -> Vec<Effect> {
+/// An arrow: a row of a list, a column of it, a neighbour on a map.
+fn walk(state: &mut State, direction: Direction) -> Vec<Effect> {
+    if let (Some(_), Direction::Left | Direction::Right) = (&state.layer, direction) {
+        layered::turn(state, direction == Direction::Right);
+        return Vec::new();
+    }
+    let (width, in_sight) = (state.areas().body.width, state.layer.is_none());
+    let (screen, known) = state.current_mut();
+    if in_sight && screen.walk(known, direction, width) {
+        return Vec::new();
+    }
+    let by = match direction {
+        Direction::Up => return step(state, -1),
+        Direction::Down => return step(state, 1),
+        Direction::Left => -1,
+        Direction::Right => 1,
+    };
     let (screen, _) = state.current_mut();
     let held = screen.held_columns();
     screen.table_mut().scroll_columns(by, held);
+    Vec::new()
+}
+
+/// In what lies over the screen, the same key goes on by a page.
+fn select(state: &mut State, _: &str) -> Vec<Effect> {
+    if state.layer.is_some() {
+        return step(state, page(state) as isize);
+    }
+    let Some(what) = state.current().current(&state.known) else {
+        state.say(Severity::Said, "put the cursor on a switch, a host, a port or a cable to select it");
+        return Vec::new();
+    };
+    let table = state.current_mut().0.table_mut();
+    if !table.selected.remove(&what) {
+        table.selected.insert(what);
+    }
+    table.step(1);
+    Vec::new()
+}
+
+fn trace(state: &mut State, argument: &str) -> Vec<Effect> {
+    let mut ends = words(argument).into_iter().map(|(_, word)| word).filter(|word| !word.is_empty());
+    let under = || state.current().current(&state.known).and_then(|what| state.known.element(what));
+    let Some(begin) = ends.next().or_else(under) else {
+        state.say(Severity::Said, "put the cursor on a switch, a host or a port to begin a path there");
+        return Vec::new();
+    };
+    let end = ends.next();
+    if let Some(more) = ends.next() {
+        let problem = format!(
+            "trace takes two names, and '{more}' is a third: quotes keep a name with blanks together"
+        );
+        state.say(Severity::Error, problem);
+        return Vec::new();
+    }
+    lead_to(state, ScreenId::Paths);
+    state.screens.paths.set(Purpose::From, begin, &state.known);
+    match end {
+        Some(end) => state.screens.paths.set(Purpose::To, end, &state.known),
+        None => begin_line(state, Purpose::To, ""),
+    }
+    Vec::new()
+}
+
+fn users(state: &mut State, argument: &str) -> Vec<Effect> {
+    let all = match argument.is_empty() {
+        true => state.meant(),
+        false => named(state, argument).into_iter().collect(),
+    };
+    let fabric = state.look().map(|look| look.fabric());
+    let link = match all.as_slice() {
+        [Resolved::Link(link)] => Some(*link),
+        [Resolved::Port(port)] => fabric.and_then(|fabric| fabric.port(*port).link),
+        _ => None,
+    };
+    match link {
+        Some(link) => {
+            lead_to(state, ScreenId::Paths);
+            state.screens.paths.show_users(link, &state.known);
+        }
+        None if all.len() > 1 => {
+            state.say(Severity::Said, "the users of one cable are shown at a time: select one row only");
+        }
+        None => state.say(Severity::Said, "put the cursor on a cable, or on a port that has one"),
+    }
     Vec::new()
 }
 
@@ -501,9 +619,7 @@ fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
         return Vec::new();
     };
     state.current_mut().0.table_mut().sort = Some(order);
-    let filter = state.current().table().filter.clone();
-    set_filter(state, filter);
-    state.current_mut().0.table_mut().to(0);
+    select_rows(state, true);
     Vec::new()
 }
 
@@ -514,8 +630,8 @@ fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
         if reverse { table.reverse(&*listing) } else { table.sort_by_next(&*listing) }
     }
     let order = table.sort.clone();
-    table.to(0);
     *screen.table_mut() = table;
+    select_rows(state, true);
     let said = match order {
         Some((column, true)) => format!("sorted by {column}, largest first"),
         Some((column, false)) => format!("sorted by {column}"),
@@ -532,6 +648,9 @@ fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
 
 fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
+    // A name with blanks may stand in quotes, and need not.
+    let whole = words(text);
+    let text = if let [(_, only)] = whole.as_slice() { only } else { text };
     let found = Element::find(look.fabric(), &look.names, text);
     found.map_err(|error| state.say(Severity::Error, error.to_string())).ok()
 }
@@ -542,41 +661,10 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let Some(look) = state.known.look.clone() else { return Vec::new() };
+    forward::remember(state);
     let drawn = mark_random(&look, &mut state.known.marks, count, state.seed);
     state.seed += 1;
     let said = format!("{}; nothing is touched in the fabric", drawn_words(drawn, count));
     state.say(if drawn < count { Severity::Warning } else { Severity::Said }, said);
     forward::remarked(state)
-}
-
-/// The command line that shows what the screen shows, or did what was done last.
-fn equivalent(state: &State) -> Option<String> {
-    if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
-        let marks = state.marks_as_arguments();
-        let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
-        return Some(state.line(&format!(
-            "route --engine {}{marks}{lanes} -o {}",
-            engine.id,
-            state.plan_name(engine.id)
-        )));
-    }
-    if state.screen == ScreenId::Whatif {
-        let asked: Vec<&str> = state.engines().keys().copied().collect();
-        let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-        // It asks nobody for lanes either.
-        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
-    }
-    let mut line = state.line(&state.current().command(&state.known)?);
-    let table = state.current().table();
-    // Fields of a list that no command prints are in no line.
-    if !state.current().is_printed() {
-        return Some(line);
-    }
-    if !table.filter.is_empty() {
-        line.push_str(&format!(" --filter {}", quoted(&table.filter)));
-    }
-    if let Some((column, down)) = &table.sort {
-        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { "" }));
-    }
-    Some(line)
 }

@@ -3,12 +3,16 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::known::Tier;
+use super::known::Ranks;
+use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
-use super::tiers::tiers;
+use super::tiers::ranks;
+use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::Faults;
 use crate::routing::{Engine, Pulse, Refusal, Request};
-use crate::session::{Asked, Cost, Look, Made, Preview, Proposal, Proposals, Sent, plan_of};
+use crate::session::{
+    Asked, Cost, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent, plan_of,
+};
 
 /// Asked of whoever runs the session.
 #[derive(Clone, Debug)]
@@ -33,7 +37,7 @@ pub enum Effect {
 pub enum Job {
     /// Look at the source; only the process can.
     Look,
-    /// Sort the switches by rank.
+    /// Sort the switches by rank, and the hosts by rack.
     Arrange { look: Arc<Look> },
     /// Index the paths in force.
     Index { look: Arc<Look> },
@@ -47,8 +51,19 @@ pub enum Job {
         engine: &'static Engine,
         request: Request,
     },
+    /// Go through the rows of a long list.
+    Select { look: Arc<Look>, selecting: Selecting },
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
+}
+
+/// Which rows of which list, and where the cursor goes then.
+#[derive(Clone, Debug)]
+pub struct Selecting {
+    pub screen: ScreenId,
+    pub rows: Arc<Rowset>,
+    pub query: Query,
+    pub to_first: bool,
 }
 
 /// What a plan is made of.
@@ -64,10 +79,11 @@ pub struct PlanFor {
 #[derive(Clone, Debug)]
 pub enum Outcome {
     Looked(Result<Arc<Look>, String>),
-    Arranged(Vec<Tier>),
+    Arranged(Box<Ranks>),
     Indexed(Result<Arc<Mutex<Preview>>, Refusal>),
-    Counted(Box<Cost>),
+    Counted(Box<Cost>, Option<GroupsCut>),
     Proposed { engine: &'static str, outcome: Result<Arc<Proposal>, Refusal>, took_ms: u64 },
+    Selected { selecting: Selecting, selection: Selection },
     Written { to: PathBuf, result: Result<(), String> },
 }
 
@@ -75,7 +91,7 @@ impl Job {
     pub fn needs(&self) -> Needs {
         match self {
             Self::Look | Self::Write { .. } => Needs::Nothing,
-            Self::Arrange { .. } | Self::Index { .. } => Needs::Look,
+            Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
         }
     }
@@ -84,7 +100,11 @@ impl Job {
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {
             Self::Look | Self::Write { .. } => None,
-            Self::Arrange { look } => Some(Outcome::Arranged(tiers(look))),
+            Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
+            Self::Select { look, selecting } => {
+                let selection = selecting.run(look);
+                Some(Outcome::Selected { selecting: selecting.clone(), selection })
+            }
             Self::Index { look } => {
                 let preview = Preview::new(look, &look.observation.tables, pulse);
                 Some(Outcome::Indexed(preview.map(|preview| Arc::new(Mutex::new(preview)))))
@@ -92,7 +112,8 @@ impl Job {
             Self::Cost { look, preview, marks } => {
                 let mut preview = preview.lock().unwrap_or_else(PoisonError::into_inner);
                 preview.become_marked(look, marks);
-                Some(Outcome::Counted(Box::new(preview.cost())))
+                let groups = groups_cut(look.fabric(), &look.observation.tables, marks);
+                Some(Outcome::Counted(Box::new(preview.cost()), groups))
             }
             Self::Propose { look, proposals, marks, engine, request } => {
                 let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,14 +139,18 @@ impl Outcome {
         let said = match self {
             Self::Looked(Ok(look)) => format!("looked {:?}", look.observation.fabric),
             Self::Looked(Err(error)) => format!("looked {error}"),
-            Self::Arranged(tiers) => format!("arranged {tiers:?}"),
+            Self::Arranged(ranks) => format!("arranged {ranks:?}"),
             Self::Indexed(Ok(_)) => "indexed".to_owned(),
             Self::Indexed(Err(refusal)) => format!("indexed {refusal}"),
-            Self::Counted(cost) => format!("counted {cost:?}"),
+            Self::Counted(cost, groups) => format!("counted {cost:?} {groups:?}"),
             Self::Proposed { engine, outcome: Ok(proposal), .. } => {
                 format!("proposed {engine} {:?} {:?}", proposal.report, proposal.difference)
             }
             Self::Proposed { engine, outcome: Err(refusal), .. } => format!("proposed {engine} {refusal}"),
+            Self::Selected { selecting, selection } => {
+                let Selecting { screen, query, .. } = selecting;
+                format!("selected {screen:?} {query:?} {selection:?}")
+            }
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
         };
         blake3::hash(said.as_bytes()).to_hex().chars().take(16).collect()

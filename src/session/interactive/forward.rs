@@ -9,7 +9,7 @@ use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine};
-use crate::session::{EngineRow, Look, Preview};
+use crate::session::{EngineRow, Look, Preview, counted};
 
 /// Takes what came of a task. What was cancelled in the meantime is let go.
 pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect> {
@@ -23,9 +23,11 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             state.loading = Loading::Failed(error);
             next_engine(state)
         }
-        Outcome::Arranged(tiers) => {
-            state.known.tiers = tiers;
+        Outcome::Arranged(ranks) => {
+            let places = state.screens.places(&state.known);
+            state.known.arrange(*ranks);
             refresh(state);
+            state.screens.put_on(&places, &state.known);
             Vec::new()
         }
         Outcome::Indexed(Ok(preview)) => indexed(state, preview),
@@ -33,8 +35,8 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             state.say(Severity::Error, format!("lost paths cannot be counted: {refusal}"));
             Vec::new()
         }
-        Outcome::Counted(cost) => {
-            state.known.cost = Some(*cost);
+        Outcome::Counted(cost, groups) => {
+            (state.known.cost, state.known.groups) = (Some(*cost), groups);
             refresh(state);
             Vec::new()
         }
@@ -47,6 +49,10 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             let effects = next_engine(state);
             refresh(state);
             effects
+        }
+        Outcome::Selected { selecting, selection } => {
+            super::selecting::selected(state, &selecting, selection);
+            Vec::new()
         }
         Outcome::Written { to, result } => {
             match result {
@@ -99,16 +105,25 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
         state.say(Severity::Said, "the fabric or its tables changed: p asks the engines again");
     }
     let mut effects = let_go(state, Needs::Look);
+    let mut places = state.screens.places(&state.known);
     if let Some(before) = state.known.look.replace(look.clone()).filter(|_| !same_fabric) {
         carry_marks_over(state, &before, &look);
-        state.screens.fabric = super::screens::FabricScreen::default();
-        state.known.tiers.clear();
+        let again = |what: Resolved| what.in_another(before.fabric(), look.fabric());
+        places = places.into_iter().map(|what| what.and_then(again)).collect();
+        state.known.carry_order_over(&again);
+        state.screens.carry_over(&again);
+        state.known.paths = None;
     }
     state.known.tables = look.observation.tables.has_forwarding();
-    (state.known.paths, state.known.preview) = (None, None);
+    // Paths over the same cables stand until those of the new tables are known.
+    if !state.known.tables {
+        state.known.paths = None;
+    }
+    state.known.preview = None;
     state.known.proposals = Arc::default();
     refresh(state);
-    if state.known.tiers.is_empty() {
+    state.screens.put_on(&places, &state.known);
+    if !same_fabric || state.known.tiers.is_empty() {
         effects.push(state.begin("sorting switches by rank", Job::Arrange { look: look.clone() }).1);
     }
     if state.known.tables {
@@ -122,6 +137,9 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
 fn carry_marks_over(state: &mut State, before: &Look, look: &Look) {
     let (marks, gone) = state.known.marks.carried_over(before.fabric(), look.fabric());
     state.known.marks = marks;
+    for marks in &mut state.known.marks_before {
+        *marks = marks.carried_over(before.fabric(), look.fabric()).0;
+    }
     for what in gone {
         let name = crate::fabric::Element::of(before.fabric(), &before.names, what);
         state.say(Severity::Warning, format!("{name} was marked and is gone from the fabric"));
@@ -175,22 +193,70 @@ fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
     let stale: Vec<TaskId> =
         state.tasks.running().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
     state.queue.clear();
-    state.known.cost = None;
+    (state.known.cost, state.known.groups) = (None, None);
     state.known.proposed.clear();
     let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
     stale.into_iter().filter_map(end).collect()
 }
 
-/// Marks an element as failed, or takes the mark away.
-pub fn mark(state: &mut State, what: Resolved) -> Vec<Effect> {
-    let name = state.known.element(what).unwrap_or_default();
-    let marked = state.known.marks.mark(what);
-    if !marked {
-        state.known.marks.unmark(what);
+/// How many times what was done to the marks can be taken back.
+const BACK: usize = 100;
+
+/// Keeps the marks as they are, to have them again.
+pub fn remember(state: &mut State) {
+    let before = &mut state.known.marks_before;
+    if before.len() == BACK {
+        before.remove(0);
+    }
+    before.push(state.known.marks.clone());
+}
+
+/// Marks elements as failed, all at once; when all of them are marked already, takes the marks away.
+pub fn mark(state: &mut State, all: &[Resolved]) -> Vec<Effect> {
+    remember(state);
+    let mut marked = 0;
+    for what in all {
+        marked += usize::from(state.known.marks.mark(*what));
+    }
+    if marked == 0 {
+        for what in all {
+            state.known.marks.unmark(*what);
+        }
     }
     let again = if state.known.proposed.is_empty() { "" } else { "; p asks the engines again" };
-    let verb = if marked { "marked as failed" } else { "no longer marked" };
-    state.say(Severity::Said, format!("{name} is {verb}; nothing is touched in the fabric{again}"));
+    let verb = if marked > 0 { "marked as failed" } else { "no longer marked" };
+    let what = match all {
+        [one] => format!("{} is", state.known.element(*one).unwrap_or_default()),
+        _ => counted(all.len(), "element is", "elements are"),
+    };
+    state.say(Severity::Said, format!("{what} {verb}; nothing is touched in the fabric{again}"));
+    remarked(state)
+}
+
+/// Takes marks away: those of the rows that are selected, or else all.
+pub fn unmark(state: &mut State) -> Vec<Effect> {
+    remember(state);
+    let selected = state.selected().clone();
+    match selected.is_empty() {
+        true => {
+            state.known.marks.clear();
+            state.say(Severity::Said, "no element is marked any more");
+        }
+        false => {
+            let taken = selected.iter().filter(|what| state.known.marks.unmark(**what)).count();
+            let said = counted(taken, "mark of the rows selected is", "marks of the rows selected are");
+            state.say(Severity::Said, format!("{said} taken away"));
+        }
+    }
+    remarked(state)
+}
+
+/// The marks as they were before what was done to them last.
+pub fn undo(state: &mut State) -> Vec<Effect> {
+    let Some(before) = state.known.marks_before.pop() else { return Vec::new() };
+    state.known.marks = before;
+    let count = counted(state.known.marks.len(), "element is", "elements are");
+    state.say(Severity::Said, format!("taken back: {count} marked now"));
     remarked(state)
 }
 

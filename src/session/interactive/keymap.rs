@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::actions::{ACTIONS, Action, Place, action};
+use super::actions::{ACTIONS, Action, Over, Place, action};
 use super::key::{Key, KeyError};
 use super::screens::ScreenId;
 
@@ -69,6 +69,12 @@ impl Keymap {
             bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
         };
         of(Place::On(screen)).or_else(|| of(Place::Everywhere))
+    }
+
+    /// What a key does over a screen: in what lies there, or while a line is typed.
+    pub fn over(&self, key: Key, over: Over) -> Option<&'static Action> {
+        let mut bound = self.bound.iter().filter(|(action, _)| action.over >= over);
+        bound.find(|(_, keys)| keys.contains(&key)).map(|(action, _)| *action)
     }
 
     /// Where else a key works.

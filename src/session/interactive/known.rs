@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::tasks::TaskId;
-use crate::analysis::Paths;
+use crate::analysis::{GroupsCut, Paths};
 use crate::fabric::{Faults, NodeId, Resolved};
 use crate::routing::{Engine, Refusal};
 use crate::session::{Cost, EngineRow, Look, Preview, Proposal, Proposals};
@@ -31,6 +31,23 @@ pub struct Tier {
     pub hosts: u64,
 }
 
+/// Hosts that hang on the same switches.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Rack {
+    /// Those switches.
+    pub name: String,
+    pub hosts: Vec<NodeId>,
+}
+
+/// Nodes in the order of the tree.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Ranks {
+    pub tiers: Vec<Tier>,
+    pub racks: Vec<Rack>,
+    /// All of them, by name.
+    pub hosts: Vec<NodeId>,
+}
+
 #[derive(Debug, Default)]
 pub struct Known {
     pub look: Option<Arc<Look>>,
@@ -40,6 +57,10 @@ pub struct Known {
     pub numbers_of: Option<usize>,
     /// From the top of the tree to its bottom; of a fabric that is no tree, switches without hosts and with.
     pub tiers: Vec<Tier>,
+    pub racks: Vec<Rack>,
+    pub hosts: Vec<NodeId>,
+    /// How many times nodes were put in order.
+    pub arranged: u64,
     /// The paths in force, indexed. `None` without tables, and while it is being made.
     pub paths: Option<Arc<Paths>>,
     /// The same with the marks over them; only work behind the screen takes the lock.
@@ -49,13 +70,34 @@ pub struct Known {
     /// Whether the look has forwarding tables at all.
     pub tables: bool,
     pub marks: Faults,
+    /// The marks before each thing that was done to them, the last behind.
+    pub marks_before: Vec<Faults>,
     /// What the marks cost; `None` while it is being counted.
     pub cost: Option<Cost>,
+    /// Multicast groups that the marks tear; `None` where nobody told any.
+    pub groups: Option<GroupsCut>,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }
 
 impl Known {
+    pub fn arrange(&mut self, ranks: Ranks) {
+        (self.tiers, self.racks, self.hosts) = (ranks.tiers, ranks.racks, ranks.hosts);
+        self.arranged += 1;
+    }
+
+    /// The order of an earlier look, as far as its nodes are there: until the new one is known.
+    pub fn carry_order_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+        let node = |id: &NodeId| match again(Resolved::Node(*id)) {
+            Some(Resolved::Node(id)) => Some(id),
+            _ => None,
+        };
+        let tiers = self.tiers.iter_mut().map(|tier| &mut tier.switches);
+        for nodes in tiers.chain(self.racks.iter_mut().map(|rack| &mut rack.hosts)).chain([&mut self.hosts]) {
+            *nodes = nodes.iter().filter_map(node).collect();
+        }
+    }
+
     /// The text of an element, as commands take it.
     pub fn element(&self, what: Resolved) -> Option<String> {
         let look = self.look.as_ref()?;

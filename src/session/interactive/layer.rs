@@ -8,7 +8,9 @@ pub struct Scroll {
 
 impl Scroll {
     pub fn step(&mut self, by: isize, lines: usize, height: usize) {
-        self.top = self.top.saturating_add_signed(by).min(lines.saturating_sub(height));
+        let last = lines.saturating_sub(height);
+        // What was shown may have been longer, or the screen smaller.
+        self.top = self.top.min(last).saturating_add_signed(by).min(last);
     }
 }
 
@@ -39,7 +41,7 @@ pub const TOUR: &[(&str, &str)] = &[
     (
         "Walk through the fabric",
         "1 to 4 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
-         switches, hosts, map. / narrows a list: leaf, or hosts>10, or width<4x.",
+         switches, hosts, map. / narrows a list: leaf, or hosts>10, or width<4x. Space selects rows.",
     ),
     (
         "Ask what a failure would cost",

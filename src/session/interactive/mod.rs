@@ -2,41 +2,50 @@
 //! a terminal; a test drives it with the same keys as a person.
 
 mod actions;
+mod copying;
 mod driver;
 mod effect;
 mod event;
 mod forward;
 mod frame;
+mod help;
 mod key;
 mod keymap;
 mod known;
 mod layer;
+mod layered;
 mod messages;
+mod names;
 mod palette;
 mod prompt;
 mod replay;
 mod screens;
+mod selecting;
 mod state;
 mod table;
 mod tasks;
 mod tiers;
+mod typing;
 mod update;
+mod words;
 
-pub use actions::{ACTIONS, Act, Action, Place, action};
+pub use actions::{ACTIONS, Act, Action, Over, Place, action};
 pub use driver::Driver;
-pub use effect::{Effect, Job, Outcome, PlanFor};
+pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
+pub use help::{HelpLine, help_lines};
 pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
-pub use known::{Known, Proposed, Tier};
+pub use known::{Known, Proposed, Rack, Ranks, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
+pub use layered::LOG_MARGIN;
 pub use messages::{Message, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay};
 pub use screens::{
     Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle,
-    TreeItem, TreeRow, WhatifPane, WhatifScreen,
+    TreeItem, TreeRow, WhatifPane, WhatifScreen, engine_lines, loss_lines, per_line,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;

@@ -3,27 +3,20 @@
 use super::actions::{ACTIONS, Action};
 use super::effect::Effect;
 use super::messages::Severity;
+use super::names;
 use super::prompt::{Offer, Purpose};
 use super::state::State;
-use crate::fabric::Resolved;
 use crate::routing::ENGINES;
-
-/// How many names are offered at most.
-const NAMES: usize = 50;
 
 /// What a line could be completed to.
 pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
     match purpose {
-        Purpose::From | Purpose::To => named(state, typed, |what, name| match (what, state.look()) {
-            // A name that several bear would be refused.
-            (Resolved::Node(id), Some(look)) => look.names.unique(look.fabric(), id),
-            _ => name.to_owned(),
-        }),
+        Purpose::From | Purpose::To => names::nodes(state, typed),
         Purpose::Command => match typed.trim_start().split_once(char::is_whitespace) {
             None => completions(typed).into_iter().map(of_action).collect(),
             Some((word, rest)) => of_argument(state, word, rest),
         },
-        Purpose::Filter | Purpose::PlanFile => Vec::new(),
+        Purpose::Filter | Purpose::PlanFile | Purpose::Search => Vec::new(),
     }
 }
 
@@ -35,45 +28,30 @@ fn of_action(action: &Action) -> Offer {
 fn of_argument(state: &State, word: &str, rest: &str) -> Vec<Offer> {
     let Some(action) = super::actions::action(word) else { return Vec::new() };
     let before = |offer: Offer| Offer { text: format!("{word} {}", offer.text), ..offer };
-    match action.argument {
-        "ELEMENT" => {
-            let element = |what, _: &str| state.known.element(what).unwrap_or_default();
-            let name = rest.split_once(':').map_or(rest, |(_, name)| name);
-            named(state, name, element).into_iter().map(before).collect()
-        }
-        "ENGINE,..." => {
-            let (done, last) =
-                rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));
-            let fits = ENGINES.iter().filter(|engine| engine.id.starts_with(last.trim()));
-            let offer = |text: String, about: &str| Offer { text, argument: "", about: about.to_owned() };
-            fits.map(|engine| before(offer(format!("{done}{}", engine.id), engine.title))).collect()
-        }
+    let offers = match action.argument {
+        "[ELEMENT]" => names::elements(state, rest),
+        "[NODE[PORT]]" => names::cables(state, rest),
+        "[FROM [TO]]" => names::ends(state, rest),
+        "[FIELD]" => fields(state, rest),
+        "[ENGINE,...]" => engines(rest),
         _ => Vec::new(),
-    }
+    };
+    offers.into_iter().map(before).collect()
 }
 
-/// Nodes by name: those that begin with it first.
-fn named(state: &State, typed: &str, text: impl Fn(Resolved, &str) -> String) -> Vec<Offer> {
-    let Some(look) = state.look() else { return Vec::new() };
-    let typed = typed.trim().to_lowercase();
-    if typed.is_empty() {
-        return Vec::new();
-    }
-    let (mut begin, mut hold) = (Vec::new(), Vec::new());
-    for (id, node) in look.fabric().nodes() {
-        let name = look.name(id);
-        match name.to_lowercase().find(&typed) {
-            Some(0) if begin.len() < NAMES => begin.push((id, name, node)),
-            Some(1..) if hold.len() < NAMES => hold.push((id, name, node)),
-            _ => {}
-        }
-    }
-    let offer = |(id, name, node): (_, &str, &crate::fabric::Node)| Offer {
-        text: text(Resolved::Node(id), name),
-        argument: "",
-        about: format!("{} {name}", node.facts.kind.word()),
-    };
-    begin.into_iter().chain(hold).take(NAMES).map(offer).collect()
+fn engines(rest: &str) -> Vec<Offer> {
+    let (done, last) =
+        rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));
+    let fits = ENGINES.iter().filter(|engine| engine.id.starts_with(last.trim()));
+    fits.map(|engine| Offer::new(format!("{done}{}", engine.id), engine.title)).collect()
+}
+
+/// The columns of the list in sight.
+fn fields(state: &State, rest: &str) -> Vec<Offer> {
+    let Some(listing) = state.current().listing(&state.known) else { return Vec::new() };
+    let columns = (0..listing.column_count()).map(|at| listing.column(at));
+    let fits = columns.filter(|column| column.id.starts_with(rest.trim()));
+    fits.map(|column| Offer::new(column.id.to_string(), column.about.as_ref())).collect()
 }
 
 /// The actions whose words fit what was typed, the best first.

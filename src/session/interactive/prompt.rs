@@ -13,6 +13,8 @@ pub enum Purpose {
     To,
     /// The file of a plan.
     PlanFile,
+    /// Narrows help while it is typed.
+    Search,
 }
 
 impl Purpose {
@@ -23,6 +25,7 @@ impl Purpose {
             Self::From => "from",
             Self::To => "to",
             Self::PlanFile => "write the plan to",
+            Self::Search => "search",
         }
     }
 }
@@ -35,6 +38,23 @@ pub struct Offer {
     /// What may follow it.
     pub argument: &'static str,
     pub about: String,
+}
+
+impl Offer {
+    pub fn new(text: String, about: impl Into<String>) -> Self {
+        Self { text, argument: "", about: about.into() }
+    }
+
+    /// Whether it says nothing without more behind it: an argument that may be left out stands in brackets.
+    pub fn goes_on(&self) -> bool {
+        self.text.ends_with('[') || !(self.argument.is_empty() || self.argument.starts_with('['))
+    }
+
+    /// The line with room for what may follow.
+    pub fn begun(&self) -> String {
+        let room = if self.argument.is_empty() { "" } else { " " };
+        format!("{}{room}", self.text)
+    }
 }
 
 /// The line so far. The cursor is a place between signs.
@@ -109,8 +129,27 @@ impl Prompt {
         self.cursor = 0;
     }
 
+    /// What the line becomes when it is completed as far as all offers agree; `None` when that is no more than there is.
+    /// Offers that go on from what stands there count before those that only resemble it.
+    pub fn common(&self) -> Option<String> {
+        let going_on: Vec<&Offer> =
+            self.offers.iter().filter(|offer| offer.text.starts_with(self.text.as_str())).collect();
+        let offers = if going_on.is_empty() { self.offers.iter().collect() } else { going_on };
+        let (first, others) = offers.split_first()?;
+        let text = match others {
+            [] => first.begun(),
+            others => others.iter().fold(first.text.clone(), |shared, offer| {
+                let same = shared.chars().zip(offer.text.chars()).take_while(|(a, b)| a == b);
+                same.map(|(sign, _)| sign).collect()
+            }),
+        };
+        // What resembles in another place is picked, not shortened to what it shares.
+        (text.len() > self.text.len()).then_some(text)
+    }
+
     pub fn replace(&mut self, text: impl Into<String>) {
         self.text = text.into();
+        self.picked = None;
         self.to_end();
     }
 }
@@ -118,6 +157,20 @@ impl Prompt {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_is_completed_as_far_as_offers_agree() {
+        let offer = |text: &str| Offer { text: text.to_owned(), argument: "", about: String::new() };
+        let mut line = Prompt::new(Purpose::Command, "s");
+        line.offers = ["screen-1", "screen-2", "users"].map(offer).to_vec();
+        assert_eq!(line.common().as_deref(), Some("screen-"));
+        line.replace("screen-");
+        assert_eq!(line.common(), None, "the next is picked");
+        line.offers = vec![Offer { argument: "COUNT", ..offer("random") }];
+        assert!(line.offers[0].goes_on());
+        line.replace("ra");
+        assert_eq!(line.common().as_deref(), Some("random "));
+    }
 
     #[test]
     fn a_line_is_edited_by_signs_not_bytes() {

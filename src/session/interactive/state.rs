@@ -13,6 +13,7 @@ use super::messages::{KEPT, Message, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
 use super::tasks::{Needs, TaskId, Tasks};
+use crate::fabric::Resolved;
 use crate::routing::{Engine, Request};
 
 /// How the look at the source is going.
@@ -55,6 +56,10 @@ pub struct State {
     /// Where a question led away from; Esc goes back there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
+    /// What is to be done besides what an action gives back.
+    pub wanted: Vec<Effect>,
+    /// A list of so many rows is gone through behind the screen.
+    pub many: usize,
 }
 
 impl State {
@@ -85,6 +90,8 @@ impl State {
             plans: BTreeSet::new(),
             came_from: None,
             leaving: false,
+            wanted: Vec::new(),
+            many: super::selecting::MANY,
         };
         (state, vec![Effect::Begin { task, job: Job::Look }])
     }
@@ -99,6 +106,27 @@ impl State {
 
     pub fn current_mut(&mut self) -> (&mut dyn Screen, &Known) {
         (self.screens.get_mut(self.screen), &self.known)
+    }
+
+    /// The rows that are selected on the list in sight.
+    pub fn selected(&self) -> &BTreeSet<Resolved> {
+        &self.current().table().selected
+    }
+
+    /// What an action is about: the rows that are selected, or else what the cursor is on.
+    pub fn meant(&self) -> Vec<Resolved> {
+        match self.selected().is_empty() {
+            true => self.current().current(&self.known).into_iter().collect(),
+            false => self.selected().iter().copied().collect(),
+        }
+    }
+
+    /// On the page of an engine: the last of its rows that is in sight, and how many there are.
+    pub fn page_in_sight(&self) -> Option<(usize, usize)> {
+        self.screens.whatif.page.filter(|_| self.screen == ScreenId::Whatif)?;
+        let rows = super::screens::rows_of_page(self);
+        let height = usize::from(self.areas().body.height.saturating_sub(1));
+        Some(((self.screens.whatif.top + height).min(rows), rows))
     }
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {

@@ -1,5 +1,8 @@
 //! A list under way: what is filtered, how it is sorted, which row the cursor is on and which is the first to be seen.
 
+use std::collections::BTreeSet;
+
+use crate::fabric::Resolved;
 use crate::session::{Columns, Kind, Listing, Query, Selection};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -10,6 +13,8 @@ pub struct Table {
     /// Rows and columns of the listing, after filter and sort.
     pub selection: Selection,
     pub cursor: usize,
+    /// Rows that actions are to take together, by what they are about: they may be out of sight, behind a filter.
+    pub selected: BTreeSet<Resolved>,
     /// The first row to be seen.
     pub top: usize,
     /// The first column to be seen after those that always are.
@@ -21,24 +26,29 @@ pub struct Table {
 impl Table {
     /// Filters and sorts again. The cursor stays on its row as far as that is still there.
     pub fn refresh(&mut self, listing: &dyn Listing) {
-        let here = self.row();
-        let query = Query {
+        let chosen = self.query().select(listing, Columns::Shown);
+        // Rows of an older listing would lead nowhere.
+        let all = || Query::default().select(listing, Columns::Shown).unwrap_or_default();
+        match chosen {
+            Ok(selection) => self.show_rows(selection, None),
+            Err(error) => self.show_rows(all(), Some(error.to_string())),
+        }
+    }
+
+    /// What is asked of the listing.
+    pub fn query(&self) -> Query {
+        Query {
             filters: vec![self.filter.clone()],
             fields: None,
             sort: self.sort.as_ref().map(|(id, down)| format!("{id}:{}", if *down { "desc" } else { "asc" })),
             top: None,
-        };
-        match query.select(listing, Columns::Shown) {
-            Ok(selection) => {
-                self.selection = selection;
-                self.problem = None;
-            }
-            Err(error) => {
-                self.problem = Some(error.to_string());
-                // Rows of an older listing would lead nowhere.
-                self.selection = Query::default().select(listing, Columns::Shown).unwrap_or_default();
-            }
         }
+    }
+
+    /// Rows that were selected, and why they are not those that were asked for.
+    pub fn show_rows(&mut self, selection: Selection, problem: Option<String>) {
+        let here = self.row();
+        (self.selection, self.problem) = (selection, problem);
         let again = here.and_then(|row| self.selection.rows.iter().position(|other| *other == row));
         self.cursor = again.unwrap_or(self.cursor);
         self.clamp();
@@ -95,7 +105,6 @@ impl Table {
             (about.id.to_string(), matches!(about.kind, Kind::Number))
         };
         self.sort = next.map(order);
-        self.refresh(listing);
     }
 
     pub fn reverse(&mut self, listing: &dyn Listing) {
@@ -106,7 +115,6 @@ impl Table {
                 self.sort = first.map(|column| (listing.column(*column).id.to_string(), true));
             }
         }
-        self.refresh(listing);
     }
 
     /// Scrolls the columns behind those that are held.

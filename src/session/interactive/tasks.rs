@@ -30,6 +30,11 @@ pub struct Task {
 }
 
 impl Task {
+    /// Engines route, certify and compare, and count each from nothing.
+    pub fn in_parts(&self) -> bool {
+        self.part > 1 || self.needs == Needs::Marks
+    }
+
     /// How long this part will still take at its pace so far; `None` while that says nothing.
     pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
         let took = now_ms.saturating_sub(self.part_begun_ms);

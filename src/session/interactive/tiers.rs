@@ -1,12 +1,48 @@
-//! Switches by rank, for the tree and the map.
+//! Switches by rank, for the tree and the map; and hosts by the switches that they hang on.
 
-use super::known::Tier;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::known::{Rack, Ranks, Tier};
 use crate::fabric::{Faults, NodeId};
 use crate::routing::{Problem, heights};
 use crate::session::Look;
 
+pub fn ranks(look: &Look) -> Ranks {
+    Ranks { tiers: tiers(look), racks: racks(look), hosts: by_name(look, hosts(look)) }
+}
+
+fn hosts(look: &Look) -> impl Iterator<Item = NodeId> {
+    look.fabric().nodes().filter(|(_, node)| !node.is_switch()).map(|(id, _)| id)
+}
+
+fn by_name(look: &Look, nodes: impl IntoIterator<Item = NodeId>) -> Vec<NodeId> {
+    let mut nodes: Vec<NodeId> = nodes.into_iter().collect();
+    nodes.sort_by(|a, b| crate::session::natural_order(look.name(*a), look.name(*b)));
+    nodes
+}
+
+/// No source tells where a node stands, but cables to hosts are short: those on the same switches share a rack.
+fn racks(look: &Look) -> Vec<Rack> {
+    let fabric = look.fabric();
+    let mut by_switches: BTreeMap<BTreeSet<NodeId>, Vec<NodeId>> = BTreeMap::new();
+    for host in hosts(look) {
+        let peers = fabric.ports_of(host).filter_map(|(_, port)| Some(fabric.port(port.peer?).node));
+        let switches: BTreeSet<NodeId> = peers.filter(|peer| fabric.node(*peer).is_switch()).collect();
+        if !switches.is_empty() {
+            by_switches.entry(switches).or_default().push(host);
+        }
+    }
+    let rack = |(switches, hosts): (BTreeSet<NodeId>, Vec<NodeId>)| Rack {
+        name: by_name(look, switches).into_iter().map(|id| look.name(id)).collect::<Vec<_>>().join(" + "),
+        hosts: by_name(look, hosts),
+    };
+    let mut racks: Vec<Rack> = by_switches.into_iter().map(rack).collect();
+    racks.sort_by(|a, b| crate::session::natural_order(&a.name, &b.name));
+    racks
+}
+
 /// From the top to the bottom. A fabric that is no tree has two ranks: switches without hosts, and with.
-pub fn tiers(look: &Look) -> Vec<Tier> {
+fn tiers(look: &Look) -> Vec<Tier> {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
     let hosts = |switch: u32| problem.graph.terminals_of(switch).len() as u64;
@@ -17,8 +53,7 @@ pub fn tiers(look: &Look) -> Vec<Tier> {
     let mut tiers = Vec::new();
     for height in (0..=top).rev() {
         let of_rank = problem.switches().filter(|at| heights[*at as usize] == height);
-        let mut switches: Vec<NodeId> = of_rank.map(NodeId).collect();
-        switches.sort_by(|a, b| crate::session::natural_order(look.name(*a), look.name(*b)));
+        let switches = by_name(look, of_rank.map(NodeId));
         if switches.is_empty() {
             continue;
         }

@@ -1,5 +1,7 @@
 //! What can be said of one element, line by line: for the pane beside a list.
 
+use super::screen::ScreenId;
+use super::whatif::{WhatifPane, engine_lines, loss_lines};
 use crate::fabric::{LinkId, NodeId, PortId, PortNum, Resolved};
 use crate::session::interactive::State;
 use crate::session::interactive::known::Known;
@@ -47,6 +49,18 @@ impl Detail {
         let detail = Self(what);
         let ports = detail.neighbours(look).into_iter().map(|(port, peer)| (format!("port {port}"), peer));
         Some((detail.title(look), detail.lines(&state.known).into_iter().map(owned).chain(ports).collect()))
+    }
+
+    /// Of the engine under the cursor of What-if: its heading, what it proposes, and what it has to make good.
+    pub fn of_engine(state: &State) -> Option<(String, Vec<Line>)> {
+        let whatif = &state.screens.whatif;
+        let here = state.screen == ScreenId::Whatif && whatif.pane == WhatifPane::Engines;
+        let engine = whatif.engine().filter(|_| here)?;
+        let lines = engine_lines(&state.known, engine);
+        Some((
+            format!("{}: {}", engine.id, engine.title),
+            loss_lines(&state.known).into_iter().chain(lines).collect(),
+        ))
     }
 
     /// The numbers of the fabric, for a pane with nothing selected.
@@ -150,18 +164,9 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     lines
 }
 
-/// About how many rows texts take on this screen: enough for a bound of scrolling.
-pub fn rows_of<'t>(state: &State, texts: impl Iterator<Item = &'t str>) -> usize {
-    let width = usize::from(state.size.width.saturating_sub(20)).max(10);
-    texts.map(|text| 1 + text.chars().count() / width).sum()
-}
-
-/// The same of the page of the engine that is open.
+/// How many rows the page of the engine takes that is open.
 pub fn rows_of_page(state: &State) -> usize {
     let Some(engine) = state.screens.whatif.page else { return 0 };
-    let Some(proposal) = state.known.proposal(engine) else { return 1 };
-    let report = crate::session::report_lines(&proposal.report);
-    let transition = proposal.transition.lines();
-    let texts = report.iter().chain(&transition).map(|(_, text)| text.as_str());
-    rows_of(state, texts.chain(proposal.remarks.iter().map(String::as_str))) + 4
+    let lines = engine_lines(&state.known, engine);
+    crate::session::paired(&lines, state.areas().body.width.into()).1.len()
 }

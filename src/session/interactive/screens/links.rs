@@ -10,8 +10,8 @@ use crate::session::{Listing, Rowset};
 #[derive(Clone, Debug, Default)]
 pub struct LinksScreen {
     list: TableOf,
-    /// Whose rows they are, and whether the paths over them were known; another look has others.
-    of: Option<(usize, bool)>,
+    /// Whose rows they are, and which paths were counted over them; another look has others.
+    of: Option<(usize, Option<usize>)>,
 }
 
 impl Screen for LinksScreen {
@@ -31,6 +31,10 @@ impl Screen for LinksScreen {
         Some(self.list.rows.listing(known.look.as_deref()?))
     }
 
+    fn kept_rows(&self) -> Option<&std::sync::Arc<Rowset>> {
+        Some(&self.list.rows)
+    }
+
     /// Both ends with their ports.
     fn held_columns(&self) -> usize {
         4
@@ -44,6 +48,14 @@ impl Screen for LinksScreen {
         Entered::Nothing("a link has nothing inside; f marks it as failed")
     }
 
+    fn can_enter(&self, _: &Known) -> bool {
+        false
+    }
+
+    fn has_views(&self, _: &Known) -> bool {
+        false
+    }
+
     fn out(&mut self, _: &Known) -> bool {
         false
     }
@@ -54,7 +66,10 @@ impl Screen for LinksScreen {
 
     fn refresh(&mut self, known: &Known) {
         let Some(look) = &known.look else { return };
-        let of = (std::sync::Arc::as_ptr(look) as usize, known.paths.is_some());
+        let of = (
+            std::sync::Arc::as_ptr(look) as usize,
+            known.paths.as_ref().map(|paths| std::sync::Arc::as_ptr(paths) as usize),
+        );
         // Marks change no row, and a walk over a hundred thousand cables is worth sparing.
         if self.of != Some(of) {
             self.list.show(Rowset::links(look, known.paths.as_deref()), known);

@@ -9,9 +9,9 @@ mod screen;
 mod table_of;
 mod whatif;
 
-pub use details::{Detail, rows_of, rows_of_page};
-pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow};
+pub use details::{Detail, rows_of_page};
+pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow, per_line};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;
-pub use screen::{Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};
-pub use whatif::{WhatifPane, WhatifScreen};
+pub use screen::{Direction, Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};
+pub use whatif::{WhatifPane, WhatifScreen, engine_lines, loss_lines};

@@ -42,11 +42,12 @@ impl PathsScreen {
     }
 
     fn list_users(&mut self, known: &Known) {
-        let (Some(link), Some(look), Some(paths)) = (self.users, &known.look, &known.paths) else {
+        let (Some(link), Some(look)) = (self.users.filter(|_| known.tables), &known.look) else {
             self.users = None;
             return;
         };
-        self.user_rows = user_rows(look, paths, link);
+        // Paths that are being indexed again are worth waiting for.
+        self.user_rows = known.paths.as_ref().map_or_else(Vec::new, |paths| user_rows(look, paths, link));
         self.table.refresh(&users(look, &self.user_rows));
     }
 
@@ -143,6 +144,14 @@ impl Screen for PathsScreen {
         }
     }
 
+    fn can_enter(&self, _: &Known) -> bool {
+        self.users.is_none()
+    }
+
+    fn has_views(&self, known: &Known) -> bool {
+        self.users.is_none() && ENGINES.iter().any(|engine| known.proposal(engine).is_some())
+    }
+
     fn out(&mut self, known: &Known) -> bool {
         let shown = self.users.take().is_some();
         if shown {
@@ -166,6 +175,14 @@ impl Screen for PathsScreen {
         self.under = views[(at + by) % views.len()];
         self.follow(known);
         Ok(())
+    }
+
+    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+        self.users = match self.users.map(|link| again(Resolved::Link(link))) {
+            Some(Some(Resolved::Link(link))) => Some(link),
+            _ => None,
+        };
+        self.table.selected = self.table.selected.iter().filter_map(|what| again(*what)).collect();
     }
 
     fn refresh(&mut self, known: &Known) {

@@ -5,9 +5,11 @@ use super::links::LinksScreen;
 use super::paths::PathsScreen;
 use super::whatif::WhatifScreen;
 use crate::fabric::Resolved;
-use crate::session::Listing;
+use std::sync::Arc;
+
 use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
+use crate::session::{Listing, Rowset};
 
 /// What came of Enter.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +19,15 @@ pub enum Entered {
     Nothing(&'static str),
     /// A line is to be typed first.
     Ask(crate::session::interactive::prompt::Purpose),
+}
+
+/// Where an arrow points.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    Up,
+    Down,
+    Left,
+    Right,
 }
 
 /// A screen that somebody works on. What it shows besides its list follows from the state.
@@ -36,6 +47,11 @@ pub trait Screen {
         0
     }
 
+    /// The rows of its list where they are kept, so that work behind the screen can go through them.
+    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+        None
+    }
+
     /// Columns that stay when others are scrolled away: they say what a row is about.
     fn held_columns(&self) -> usize {
         1
@@ -51,6 +67,19 @@ pub trait Screen {
 
     fn enter(&mut self, known: &Known) -> Entered;
 
+    /// Whether Enter leads anywhere from here.
+    fn can_enter(&self, known: &Known) -> bool;
+
+    /// Follows an arrow on what is no list, drawn so wide; false where the cursor is to move in rows and columns.
+    fn walk(&mut self, _known: &Known, _direction: Direction, _width: u16) -> bool {
+        false
+    }
+
+    /// Whether there is another way of looking at it.
+    fn has_views(&self, _known: &Known) -> bool {
+        true
+    }
+
     /// One step out; false at the outermost.
     fn out(&mut self, known: &Known) -> bool;
 
@@ -59,6 +88,12 @@ pub trait Screen {
 
     /// The filter of its list is another now.
     fn filtered(&mut self, _known: &Known) {}
+
+    /// Ids are of one look: what is kept by them is to be that of the next.
+    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+        let selected = &mut self.table_mut().selected;
+        *selected = selected.iter().filter_map(|what| again(*what)).collect();
+    }
 
     /// What is known changed.
     fn refresh(&mut self, known: &Known);
@@ -107,8 +142,35 @@ macro_rules! screens {
             pub fn refresh(&mut self, known: &Known) {
                 $(self.$field.refresh(known);)+
             }
+
+            pub fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+                $(self.$field.carry_over(again);)+
+            }
+
+            /// What the cursor of each screen is on.
+            pub fn places(&self, known: &Known) -> Vec<Option<Resolved>> {
+                vec![$(self.$field.current(known)),+]
+            }
+
+            /// Puts the cursor of each screen on an element again, where its list still has it.
+            pub fn put_on(&mut self, places: &[Option<Resolved>], known: &Known) {
+                let mut places = places.iter().copied();
+                $(if let Some(what) = places.next().flatten() {
+                    put_on(&mut self.$field, what, known);
+                })+
+            }
         }
     };
+}
+
+/// An element may have several rows; the one nearest to the cursor is meant.
+fn put_on(screen: &mut dyn Screen, what: Resolved, known: &Known) {
+    let table = screen.table();
+    let rows = table.selection.rows.iter().enumerate();
+    let same = rows.filter(|(_, row)| screen.what(**row, known) == Some(what)).map(|(at, _)| at);
+    if let Some(at) = same.min_by_key(|at| at.abs_diff(table.cursor)) {
+        screen.table_mut().to(at);
+    }
 }
 
 screens! {

@@ -1,5 +1,7 @@
 //! A list over rows that are kept.
 
+use std::sync::Arc;
+
 use crate::session::Rowset;
 use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
@@ -7,14 +9,14 @@ use crate::session::interactive::table::Table;
 /// Rows, and the list under way over them.
 #[derive(Clone, Debug, Default)]
 pub struct TableOf {
-    pub rows: Rowset,
+    pub rows: Arc<Rowset>,
     pub table: Table,
 }
 
 impl TableOf {
     /// Other rows under the same filter.
     pub fn show(&mut self, rows: Rowset, known: &Known) {
-        self.rows = rows;
+        self.rows = Arc::new(rows);
         self.refresh(known);
     }
 

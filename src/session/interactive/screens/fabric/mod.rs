@@ -1,7 +1,9 @@
 //! Fabric: the tree by rank, tables of switches and hosts, the map, and what is inside a node.
 
+mod map;
 mod screen;
 mod tree;
 
+pub use map::per_line;
 pub use screen::{FabricScreen, FabricView};
 pub use tree::{TreeItem, TreeRow};

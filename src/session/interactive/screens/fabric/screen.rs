@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::tree::{TreeItem, TreeListing, TreeRow, rows};
+use super::map;
+use super::tree::{TreeItem, TreeListing, TreeRow, again_node, rows};
 use crate::fabric::{NodeId, Resolved};
 use crate::session::interactive::known::Known;
-use crate::session::interactive::screens::screen::{Entered, Screen};
+use crate::session::interactive::screens::screen::{Direction, Entered, Screen};
 use crate::session::interactive::screens::table_of::TableOf;
 use crate::session::interactive::table::Table;
 use crate::session::{Listing, Look, Rowset};
@@ -49,7 +50,8 @@ pub struct FabricScreen {
     /// The nodes that were gone into, outermost first, and the ports of the last.
     inside: Vec<NodeId>,
     ports: TableOf,
-    of: Option<(usize, usize)>,
+    /// Of which look and of which ranks its rows are.
+    of: Option<(usize, u64)>,
 }
 
 impl FabricScreen {
@@ -68,7 +70,7 @@ impl FabricScreen {
         self.inside.is_empty() && self.view == FabricView::Map
     }
 
-    fn item(&self) -> Option<TreeItem> {
+    pub fn item(&self) -> Option<TreeItem> {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
 
@@ -88,17 +90,21 @@ impl FabricScreen {
     fn go_into(&mut self, node: NodeId, known: &Known) {
         let Some(look) = &known.look else { return };
         self.inside.push(node);
+        self.ports = TableOf::default();
         self.show_inside(look, known);
     }
 
     fn show_inside(&mut self, look: &Look, known: &Known) {
-        self.ports = TableOf::default();
         if let Some(node) = self.inside.last() {
             self.ports.show(Rowset::ports_of(look, *node), known);
         }
     }
 
     fn toggle(&mut self, item: TreeItem, known: &Known) -> Entered {
+        if let TreeItem::InRack(node) | TreeItem::Host(node) = item {
+            self.go_into(node, known);
+            return Entered::Done;
+        }
         if let TreeItem::Port(port) = item {
             let peer = known.look.as_deref().and_then(|look| peer_node(look, Resolved::Port(port)));
             return match peer {
@@ -156,6 +162,10 @@ impl Screen for FabricScreen {
         })
     }
 
+    fn kept_rows(&self) -> Option<&Arc<Rowset>> {
+        self.list().map(|list| &list.rows)
+    }
+
     fn what(&self, row: usize, known: &Known) -> Option<Resolved> {
         match self.list() {
             Some(list) => list.rows.what(row),
@@ -180,18 +190,42 @@ impl Screen for FabricScreen {
         Entered::Done
     }
 
+    fn can_enter(&self, known: &Known) -> bool {
+        let Some(look) = known.look.as_deref() else { return false };
+        let tree = self.inside.is_empty() && self.view == FabricView::Tree;
+        match (tree.then(|| self.item()).flatten(), self.current(known)) {
+            (Some(TreeItem::Port(port)), _) => peer_node(look, Resolved::Port(port)).is_some(),
+            (Some(_), _) | (None, Some(Resolved::Node(_))) => true,
+            (None, what) => what.is_some_and(|what| peer_node(look, what).is_some()),
+        }
+    }
+
+    fn walk(&mut self, known: &Known, direction: Direction, width: u16) -> bool {
+        if !self.shows_map() {
+            return false;
+        }
+        if let Some(to) = map::neighbour(known, &self.map.table, direction, width) {
+            self.map.table.to(to);
+        }
+        true
+    }
+
     fn out(&mut self, known: &Known) -> bool {
         if self.inside.pop().is_none() {
             return false;
         }
         if let Some(look) = known.look.clone() {
+            self.ports = TableOf::default();
             self.show_inside(&look, known);
         }
         true
     }
 
+    /// Whoever looks for something in the tree looks below what is closed, too.
     fn filtered(&mut self, known: &Known) {
-        self.refilter(known);
+        if self.list().is_none() {
+            self.make_tree(known);
+        }
     }
 
     fn next_view(&mut self, known: &Known, forward: bool) -> Result<(), &'static str> {
@@ -203,16 +237,27 @@ impl Screen for FabricScreen {
         Ok(())
     }
 
+    fn carry_over(&mut self, again: &dyn Fn(Resolved) -> Option<Resolved>) {
+        self.open = self.open.iter().filter_map(|item| item.in_another(again)).collect();
+        let inside = self.inside.iter().map_while(|node| again_node(*node, again));
+        self.inside = inside.collect();
+        let tables = [&mut self.tree, &mut self.switches.table, &mut self.hosts.table, &mut self.map.table];
+        for table in tables.into_iter().chain([&mut self.ports.table]) {
+            table.selected = table.selected.iter().filter_map(|what| again(*what)).collect();
+        }
+    }
+
     fn refresh(&mut self, known: &Known) {
         let Some(look) = known.look.clone() else { return };
-        let of = (Arc::as_ptr(&look) as usize, known.tiers.len());
+        let of = (Arc::as_ptr(&look) as usize, known.arranged);
         if self.of == Some(of) {
             return;
         }
         // What fits on a screen need not be opened by hand.
-        let first = self.of.is_none_or(|(_, tiers)| tiers == 0);
+        let first = self.of.is_none_or(|(_, arranged)| arranged == 0);
         let switches: usize = known.tiers.iter().map(|tier| tier.switches.len()).sum();
         if first && self.open.is_empty() && switches <= AT_ONCE {
+            // Racks and hosts stand at their switches already.
             self.open.extend((0..known.tiers.len()).map(TreeItem::Tier));
         }
         self.of = Some(of);

@@ -1,11 +1,12 @@
-//! The fabric as a tree: ranks, switches below them, ports below those. Only what is open has rows.
+//! The fabric as a tree: ranks, switches below them, ports below those; then the hosts, rack by rack and all of them.
+//! Only what is open has rows.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::fabric::{NodeId, PortId, PortNum, PortState, Resolved};
-use crate::session::interactive::known::{Known, Tier};
+use crate::session::interactive::known::Known;
 use crate::session::{Column, Kind, Listing, Look, Value, counted};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -14,6 +15,12 @@ pub enum TreeItem {
     Tier(usize),
     Node(NodeId),
     Port(PortId),
+    Racks,
+    /// By its place among the racks.
+    Rack(usize),
+    InRack(NodeId),
+    Hosts,
+    Host(NodeId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,10 +33,34 @@ impl TreeItem {
     /// A row of a switch's port stands for the host behind it, where there is one.
     pub fn what(self, look: &Look) -> Option<Resolved> {
         match self {
-            Self::Tier(_) => None,
-            Self::Node(id) => Some(Resolved::Node(id)),
+            Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => None,
+            Self::Node(id) | Self::InRack(id) | Self::Host(id) => Some(Resolved::Node(id)),
             Self::Port(id) => Some(host_behind(look, id).map_or(Resolved::Port(id), Resolved::Node)),
         }
+    }
+}
+
+impl TreeItem {
+    /// The same in another look; ranks and racks are known by their places.
+    pub fn in_another(self, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<Self> {
+        Some(match self {
+            Self::Tier(_) | Self::Racks | Self::Rack(_) | Self::Hosts => self,
+            Self::Node(id) => Self::Node(again_node(id, again)?),
+            Self::InRack(id) => Self::InRack(again_node(id, again)?),
+            Self::Host(id) => Self::Host(again_node(id, again)?),
+            Self::Port(id) => match again(Resolved::Port(id))? {
+                Resolved::Port(id) => Self::Port(id),
+                _ => return None,
+            },
+        })
+    }
+}
+
+/// A node in another look.
+pub fn again_node(id: NodeId, again: &dyn Fn(Resolved) -> Option<Resolved>) -> Option<NodeId> {
+    match again(Resolved::Node(id))? {
+        Resolved::Node(id) => Some(id),
+        _ => None,
     }
 }
 
@@ -59,6 +90,33 @@ pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) ->
             }
         }
     }
+    // Whoever looks for a host finds it at its switch; once is enough.
+    if !all {
+        rows.extend(hosts(known, &open));
+    }
+    rows
+}
+
+/// The hosts below the switches: by rack, and all of them by name.
+fn hosts(known: &Known, open: &dyn Fn(&TreeItem) -> bool) -> Vec<TreeRow> {
+    let mut rows = Vec::new();
+    if !known.racks.is_empty() {
+        rows.push(TreeRow { depth: 0, item: TreeItem::Racks });
+    }
+    let racks = known.racks.iter().enumerate().filter(|_| open(&TreeItem::Racks));
+    for (at, rack) in racks {
+        let item = TreeItem::Rack(at);
+        rows.push(TreeRow { depth: 1, item });
+        if open(&item) {
+            rows.extend(rack.hosts.iter().map(|id| TreeRow { depth: 2, item: TreeItem::InRack(*id) }));
+        }
+    }
+    if !known.hosts.is_empty() {
+        rows.push(TreeRow { depth: 0, item: TreeItem::Hosts });
+    }
+    if open(&TreeItem::Hosts) {
+        rows.extend(known.hosts.iter().map(|id| TreeRow { depth: 1, item: TreeItem::Host(*id) }));
+    }
     rows
 }
 
@@ -77,7 +135,12 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         spare: false,
     };
     vec![
-        column("name", "NAME", Kind::Text, "rank, switch, or port with what is at its other end"),
+        column(
+            "name",
+            "NAME",
+            Kind::Text,
+            "rank, switch, port with what is at its other end, rack (hosts on the same switches), or host",
+        ),
         column("lid", "LID", Kind::Number, "base LID"),
         column("hosts", "HOSTS", Kind::Number, "hosts attached"),
         column("links", "LINKS", Kind::Number, "cables to other switches"),
@@ -97,7 +160,7 @@ impl TreeListing<'_> {
         let indent = "  ".repeat(row.depth.into());
         // A sign for what can be opened; ports are leaves.
         let sign = match (row.item, self.open.contains(&row.item)) {
-            (TreeItem::Port(_), _) => ' ',
+            (TreeItem::Port(_) | TreeItem::InRack(_) | TreeItem::Host(_), _) => ' ',
             (_, true) => '-',
             (_, false) => '+',
         };
@@ -105,7 +168,12 @@ impl TreeListing<'_> {
             TreeItem::Tier(at) => self.known.tiers.get(at).map_or_else(String::new, |tier| {
                 format!("{} ({})", tier.name, counted(tier.switches.len(), "switch", "switches"))
             }),
-            TreeItem::Node(id) => self.look.name(id).to_owned(),
+            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => self.look.name(id).to_owned(),
+            TreeItem::Racks => {
+                format!("racks ({}, by switch)", self.known.racks.len())
+            }
+            TreeItem::Rack(at) => self.known.racks.get(at).map_or_else(String::new, |rack| rack.name.clone()),
+            TreeItem::Hosts => format!("hosts ({})", counted(self.known.hosts.len(), "host", "hosts")),
             TreeItem::Port(id) => {
                 let port = self.look.fabric().port(id);
                 // A port that is up has something behind it, whether that answered or not.
@@ -118,9 +186,13 @@ impl TreeListing<'_> {
         format!("{indent}{sign} {text}")
     }
 
-    fn tier(&self, item: TreeItem) -> Option<&Tier> {
+    /// Hosts of a rank or of a rack.
+    fn hosts(&self, item: TreeItem) -> Option<u64> {
         match item {
-            TreeItem::Tier(at) => self.known.tiers.get(at),
+            TreeItem::Tier(at) => self.known.tiers.get(at).map(|tier| tier.hosts),
+            TreeItem::Rack(at) => self.known.racks.get(at).map(|rack| rack.hosts.len() as u64),
+            TreeItem::Racks => Some(self.known.racks.iter().map(|rack| rack.hosts.len() as u64).sum()),
+            TreeItem::Hosts => Some(self.known.hosts.len() as u64),
             _ => None,
         }
     }
@@ -148,9 +220,9 @@ impl TreeListing<'_> {
             }
         };
         match item {
-            TreeItem::Tier(_) => None,
+            TreeItem::Tier(_) | TreeItem::Racks | TreeItem::Rack(_) | TreeItem::Hosts => None,
             TreeItem::Port(id) => worst(id),
-            TreeItem::Node(id) => {
+            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => {
                 let mut found: Vec<&'static str> =
                     look.fabric().ports_of(id).filter_map(|(port, _)| worst(port)).collect();
                 found.sort_unstable();
@@ -181,12 +253,15 @@ impl Listing for TreeListing<'_> {
             (1, TreeItem::Node(id)) => {
                 fabric.port_of(id, PortNum::MANAGEMENT).and_then(|port| fabric.port(port).facts.lid).into()
             }
+            (1, TreeItem::InRack(id) | TreeItem::Host(id)) => {
+                fabric.ports_of(id).find_map(|(_, port)| port.facts.lid).into()
+            }
             (1, TreeItem::Port(id)) if host_behind(self.look, id).is_some() => {
                 fabric.peer(id).and_then(|peer| fabric.port(peer).facts.lid).into()
             }
             (2, TreeItem::Node(id)) => self.peers(id, false).into(),
             (3, TreeItem::Node(id)) => self.peers(id, true).into(),
-            (2, item) => self.tier(item).map(|tier| tier.hosts).into(),
+            (2, item) => self.hosts(item).into(),
             (4, item) => match self.state(item) {
                 Some(word) => Value::text(word),
                 None => Value::text(""),

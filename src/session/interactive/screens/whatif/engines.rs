@@ -7,6 +7,24 @@ use crate::routing::{ENGINES, Engine};
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::{Column, Comparison, EngineRow, Kind, Listing, Value};
 
+/// What is compared, what matters most first: as many as a screen has room for are seen.
+const ORDER: [&str; 14] = [
+    "engine",
+    "state",
+    "lost",
+    "deadlock_free",
+    "transition",
+    "lanes",
+    "longest",
+    "max_efi",
+    "seconds",
+    "moved",
+    "switches",
+    "entries",
+    "blocks",
+    "dark_fiber",
+];
+
 static STATE: LazyLock<Column> = LazyLock::new(|| Column {
     id: Cow::Borrowed("state"),
     title: Cow::Borrowed("STATE"),
@@ -24,6 +42,8 @@ static STATE: LazyLock<Column> = LazyLock::new(|| Column {
 #[derive(Debug)]
 pub struct Engines {
     comparison: Comparison,
+    /// The columns in their order; the place of each in the comparison, but for the state.
+    columns: Vec<(Column, Option<usize>)>,
     states: Vec<&'static str>,
 }
 
@@ -33,8 +53,16 @@ impl Engines {
             Some(Proposed::Done { row, .. }) => row.as_ref().clone(),
             _ => EngineRow::unasked(engine.id),
         };
+        let comparison = Comparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect());
+        let of_comparison =
+            |id: &str| (0..comparison.column_count()).find(|at| comparison.column(*at).id == id);
+        let column = |id: &&str| match of_comparison(id) {
+            Some(at) => (Column { shown: true, ..comparison.column(at).clone() }, Some(at)),
+            None => (STATE.clone(), None),
+        };
         Self {
-            comparison: Comparison::new(ENGINES.iter().collect::<Vec<_>>().iter().map(row).collect()),
+            columns: ORDER.iter().map(column).collect(),
+            comparison,
             states: ENGINES.iter().map(|engine| state(known, engine)).collect(),
         }
     }
@@ -46,7 +74,8 @@ impl Default for Engines {
     }
 }
 
-fn state(known: &Known, engine: &Engine) -> &'static str {
+/// In a word.
+pub fn state(known: &Known, engine: &Engine) -> &'static str {
     match known.proposed.get(engine.id) {
         None => "-",
         Some(Proposed::Waiting) => "waiting",
@@ -59,15 +88,11 @@ fn state(known: &Known, engine: &Engine) -> &'static str {
 
 impl Listing for Engines {
     fn column_count(&self) -> usize {
-        self.comparison.column_count() + 1
+        self.columns.len()
     }
 
     fn column(&self, at: usize) -> &Column {
-        match at {
-            0 => self.comparison.column(0),
-            1 => &STATE,
-            _ => self.comparison.column(at - 1),
-        }
+        &self.columns[at].0
     }
 
     fn row_count(&self) -> usize {
@@ -75,10 +100,9 @@ impl Listing for Engines {
     }
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
-        match column {
-            0 => self.comparison.cell(row, 0),
-            1 => Value::text(self.states[row]),
-            _ => self.comparison.cell(row, column - 1),
+        match self.columns[column].1 {
+            Some(at) => self.comparison.cell(row, at),
+            None => Value::text(self.states[row]),
         }
     }
 

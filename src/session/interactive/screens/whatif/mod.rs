@@ -2,6 +2,8 @@
 
 mod engines;
 mod marks;
+mod page;
 mod screen;
 
+pub use page::{engine_lines, loss_lines};
 pub use screen::{WhatifPane, WhatifScreen};

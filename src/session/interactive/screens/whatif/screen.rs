@@ -97,6 +97,11 @@ impl Screen for WhatifScreen {
         }
     }
 
+    fn can_enter(&self, known: &Known) -> bool {
+        let done = |engine: &Engine| matches!(known.proposed.get(engine.id), Some(Proposed::Done { .. }));
+        self.page.is_none() && self.pane == WhatifPane::Engines && self.engine().is_some_and(done)
+    }
+
     fn out(&mut self, _: &Known) -> bool {
         self.page.take().is_some()
     }

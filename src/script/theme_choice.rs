@@ -1,0 +1,57 @@
+//! Which theme a fabric is drawn in: the one asked for, the one tied to its source, or the usual one.
+
+use std::collections::BTreeMap;
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ThemeChoice {
+    /// By `--theme`.
+    pub asked: Option<String>,
+    /// By `[themes]` of the configuration.
+    pub tied: BTreeMap<String, String>,
+    pub usual: Option<String>,
+}
+
+impl ThemeChoice {
+    /// The name of a theme; `None` leaves it to the terminal. The longest name of a source that fits counts.
+    pub fn of(&self, source: &str) -> Option<&str> {
+        let fits = self.tied.iter().filter(|(name, _)| names(name, source));
+        let longest = fits.max_by_key(|(name, _)| name.len()).map(|(_, theme)| theme);
+        self.asked.as_ref().or(longest).or(self.usual.as_ref()).map(String::as_str)
+    }
+}
+
+/// Whether a source is called so. An adapter goes by `umad:mlx5_0`, `umad:mlx5_0:1` or its own name, and `mlx5_1` is not
+/// `mlx5_10`; other sources by how they begin.
+fn names(name: &str, source: &str) -> bool {
+    let Some(device) = source.strip_prefix("umad") else { return source.starts_with(name) };
+    let part = |whole: &str, name: &str| {
+        whole.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+    };
+    part(source, name) || device.strip_prefix(':').is_some_and(|device| part(device, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_theme_is_tied_to_an_adapter_by_any_of_its_names() {
+        let tied =
+            [("umad", "a"), ("umad:mlx5_1", "b"), ("mlx5_2", "c"), ("mlx5_2:2", "d"), ("/data/prod", "e")];
+        let tied = tied.map(|(name, theme)| (name.to_owned(), theme.to_owned())).into();
+        let choice = ThemeChoice { tied, ..ThemeChoice::default() };
+        for (source, theme) in [
+            ("umad", Some("a")),
+            ("umad:mlx5_1:1", Some("b")),
+            ("umad:mlx5_1", Some("b")),
+            ("umad:mlx5_10:1", Some("a")),
+            ("umad:mlx5_2:1", Some("c")),
+            ("umad:mlx5_2:2", Some("d")),
+            ("/data/production", Some("e")),
+            ("sim:demo", None),
+        ] {
+            assert_eq!(choice.of(source), theme, "{source}");
+        }
+        assert_eq!(ThemeChoice { asked: Some("x".to_owned()), ..choice }.of("umad"), Some("x"));
+    }
+}

@@ -1,0 +1,50 @@
+//! The command line that shows what the screen shows, or that does what was done last.
+
+use super::screens::ScreenId;
+use super::state::{State, quoted};
+use crate::session::{Look, Sent};
+
+/// A look of the console asks nobody for the lanes in force.
+pub fn as_here(look: &Look) -> &'static str {
+    match Sent::unasked(look) {
+        Sent::Unknown => " --lanes-in-force unknown",
+        _ => "",
+    }
+}
+
+pub fn equivalent(state: &State) -> Option<String> {
+    // Of rows that are selected: what it would cost to lose them.
+    if let (Some(look), false) = (state.look(), state.selected().is_empty()) {
+        let names = |what| crate::fabric::Element::of(look.fabric(), &look.names, what).to_string();
+        let marks = state.selected().iter().map(|what| format!(" --fail {}", quoted(&names(*what))));
+        return Some(state.line(&format!("whatif{}", marks.collect::<String>())));
+    }
+    if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
+        let marks = state.marks_as_arguments();
+        let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
+        return Some(state.line(&format!(
+            "route --engine {}{marks}{lanes} -o {}",
+            engine.id,
+            state.plan_name(engine.id)
+        )));
+    }
+    if state.screen == ScreenId::Whatif {
+        let asked: Vec<&str> = state.engines().keys().copied().collect();
+        let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+        // It asks nobody for lanes either.
+        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
+    }
+    let mut line = state.line(&state.current().command(&state.known)?);
+    let table = state.current().table();
+    // Fields of a list that no command prints are in no line.
+    if !state.current().is_printed() {
+        return Some(line);
+    }
+    if !table.filter.is_empty() {
+        line.push_str(&format!(" --filter {}", quoted(&table.filter)));
+    }
+    if let Some((column, down)) = &table.sort {
+        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { "" }));
+    }
+    Some(line)
+}

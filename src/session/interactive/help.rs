@@ -1,0 +1,50 @@
+//! What help shows: the keys of this screen and of every screen, narrowed to what is searched; and what the columns
+//! mean. All of it is read from the tables.
+
+use super::actions::{ACTIONS, Action, Place};
+use super::screens::SCREENS;
+use super::state::State;
+
+/// A line of help.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum HelpLine {
+    Heading(String),
+    /// Keys, or the word of what has none; and what they do.
+    Entry(String, String),
+}
+
+pub fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
+    let search = search.to_lowercase();
+    let fits = |action: &&Action| {
+        search.is_empty() || format!("{} {}", action.id, action.title).to_lowercase().contains(&search)
+    };
+    let entry = |action: &Action| {
+        let keys: Vec<String> = state.keymap.keys(action).iter().map(ToString::to_string).collect();
+        let keys = if keys.is_empty() { format!(":{}", action.id) } else { keys.join(" ") };
+        let why = (action.ready)(state).err().map_or_else(String::new, |why| format!(" (not now: {why})"));
+        HelpLine::Entry(keys, format!("{}{why}", action.title))
+    };
+    let mut lines = Vec::new();
+    let places = std::iter::once(Place::On(state.screen)).chain([Place::Everywhere]);
+    let others =
+        SCREENS.iter().map(|screen| Place::On(screen.id)).filter(|place| *place != Place::On(state.screen));
+    for place in places.chain(others) {
+        let of_place = ACTIONS.iter().filter(|action| action.place == place).filter(fits);
+        let entries: Vec<HelpLine> = of_place.map(entry).collect();
+        if !entries.is_empty() {
+            lines.push(HelpLine::Heading(format!("On {place}")));
+            lines.extend(entries);
+        }
+    }
+    let Some(listing) = state.current().listing(&state.known) else { return lines };
+    let about = (0..listing.column_count()).map(|at| listing.column(at));
+    let columns: Vec<HelpLine> = about
+        .filter(|column| search.is_empty() || column.id.contains(&search))
+        .map(|column| HelpLine::Entry(column.id.to_string(), column.about.to_string()))
+        .collect();
+    if !columns.is_empty() {
+        lines.push(HelpLine::Heading("Fields of this list, for / and s".to_owned()));
+        lines.extend(columns);
+    }
+    lines
+}

@@ -1,0 +1,82 @@
+//! What actions do to what lies over a screen. They are the actions of the screens, under the same keys.
+
+use super::actions::Action;
+use super::effect::Effect;
+use super::help::help_lines;
+use super::key::Key;
+use super::layer::{Layer, TOUR};
+use super::messages::Severity;
+use super::screens::Detail;
+use super::state::State;
+use crate::session::{paired, wrap};
+
+/// The rows of it that can be seen at once, below its heading.
+pub fn height(state: &State) -> usize {
+    usize::from(state.areas().body.height.saturating_sub(1)).max(1)
+}
+
+/// How many rows it has on a screen of this width.
+fn rows(state: &State, layer: &Layer) -> usize {
+    match layer {
+        Layer::Help(help) => help_lines(state, &help.search).len(),
+        Layer::Details(_) => Detail::whole(state).map_or(0, |(_, pairs)| {
+            let pairs: Vec<(&str, String)> =
+                pairs.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
+            paired(&pairs, usize::from(state.size.width.saturating_sub(1))).1.len()
+        }),
+        Layer::Log(_) => {
+            let room = usize::from(state.size.width.saturating_sub(LOG_MARGIN + 1));
+            state.messages.iter().map(|message| wrap(&message.line(), room).len()).sum()
+        }
+        Layer::Tour(_) => 0,
+    }
+}
+
+/// Where the texts of the log begin, behind their times.
+pub const LOG_MARGIN: u16 = 11;
+
+/// Rows up or down; a page of the tour has none, and gives way to the next.
+pub fn scroll(state: &mut State, by: isize) {
+    let Some(layer) = &state.layer else { return };
+    let (rows, height) = (rows(state, layer), height(state));
+    match &mut state.layer {
+        Some(Layer::Help(help)) => help.scroll.step(by, rows, height),
+        Some(Layer::Details(scroll) | Layer::Log(scroll)) => scroll.step(by, rows, height),
+        Some(Layer::Tour(page)) => *page = page.saturating_add_signed(by.signum()).min(TOUR.len() - 1),
+        None => {}
+    }
+}
+
+/// The next page, or the one before, of what has pages.
+pub fn turn(state: &mut State, forward: bool) {
+    if matches!(state.layer, Some(Layer::Tour(_))) {
+        scroll(state, if forward { 1 } else { -1 });
+    }
+}
+
+/// Enter: on through the tour and out of it at its end.
+pub fn enter(state: &mut State) {
+    match state.layer {
+        Some(Layer::Tour(page)) if page + 1 == TOUR.len() => state.layer = None,
+        _ => turn(state, true),
+    }
+}
+
+/// Opens it, or closes it when it is what lies there.
+pub fn toggle(state: &mut State, layer: Layer) -> Vec<Effect> {
+    let same = state
+        .layer
+        .as_ref()
+        .is_some_and(|there| std::mem::discriminant(there) == std::mem::discriminant(&layer));
+    state.layer = Some(layer).filter(|_| !same);
+    Vec::new()
+}
+
+/// Says that a key does something to the screen below only.
+pub fn refuse(state: &mut State, key: Key, action: Option<&Action>) {
+    let close = super::actions::action("out").and_then(|out| state.keymap.keys(out).first().copied());
+    let close = close.map_or_else(|| ":out".to_owned(), |key| key.to_string());
+    let what =
+        action.map_or("does nothing".to_owned(), |action| format!("is {} on the screen below", action.id));
+    state.say(Severity::Said, format!("{key} {what}; {close} closes this page"));
+}

@@ -1,0 +1,53 @@
+//! What can be said of an engine, and of what the marks cost, line by line.
+
+use crate::routing::Engine;
+use crate::session::interactive::known::{Known, Proposed};
+use crate::session::interactive::screens::details::Line;
+use crate::session::{counted, groups_line, report_lines};
+
+/// What the marks cost until somebody reroutes, groups included.
+pub fn loss_lines(known: &Known) -> Vec<Line> {
+    let mut lines = vec![("marked", counted(known.marks.len(), "element", "elements"))];
+    if let Some(cost) = &known.cost {
+        lines.push(("lost", cost.lost_words()));
+        lines.push(("for good", cost.for_good_words()));
+    }
+    let groups = known.groups.as_ref().map(groups_line);
+    lines.push((
+        "groups",
+        groups.unwrap_or_else(|| "not known: no switch told its multicast table".to_owned()),
+    ));
+    lines
+}
+
+/// The certificate of what an engine proposes, and what it takes to get there.
+pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
+    let Some(Proposed::Done { outcome, row }) = known.proposed.get(engine.id) else {
+        let state = super::engines::state(known, engine);
+        return vec![(
+            "state",
+            if state == "-" { "not asked: p asks all of them" } else { state }.to_owned(),
+        )];
+    };
+    let proposal = match outcome {
+        Err(refusal) => return vec![("refused", refusal.to_string())],
+        Ok(proposal) => proposal,
+    };
+    let mut lines = report_lines(&proposal.report);
+    let difference = &proposal.difference;
+    lines.push((
+        "changes",
+        format!(
+            "{} entries in {} blocks on {}; {} pairs move",
+            difference.entries,
+            difference.blocks,
+            counted(difference.switches as usize, "switch", "switches"),
+            difference.moved_pairs
+        ),
+    ));
+    lines.extend(proposal.transition.lines());
+    lines.push(("ran", proposal.ran.sentence(engine)));
+    lines.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));
+    lines.extend(proposal.remarks.iter().map(|remark| ("remark", remark.clone())));
+    lines
+}

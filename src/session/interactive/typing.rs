@@ -1,0 +1,147 @@
+//! Keys while a line is typed: letters are text, and what is no letter does what it does everywhere.
+
+use super::actions::Over;
+use super::effect::Effect;
+use super::key::{Key, Press};
+use super::layer::Layer;
+use super::messages::Severity;
+use super::palette;
+use super::prompt::{Prompt, Purpose};
+use super::selecting::set_filter;
+use super::state::State;
+use super::update::carry_out;
+
+pub fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
+    if let Some(prompt) = &mut state.prompt {
+        text.chars().for_each(|sign| prompt.insert(sign));
+        return typed(state);
+    }
+    Vec::new()
+}
+
+pub fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
+    let bound = state.keymap.over(key, Over::Lines);
+    let Some(prompt) = &mut state.prompt else { return Vec::new() };
+    // Whoever moves in a suggestion means to change it.
+    if key.typed().is_none() {
+        prompt.suggested = false;
+    }
+    match key.press {
+        Press::Esc => return abandoned(state),
+        Press::Enter => return entered(state),
+        Press::Backspace if !prompt.backspace() => return abandoned(state),
+        Press::Backspace => {}
+        Press::Delete => prompt.delete(),
+        Press::Left => prompt.step(-1),
+        Press::Right => prompt.step(1),
+        Press::Home => prompt.cursor = 0,
+        Press::End => prompt.to_end(),
+        Press::Char('u') if key.ctrl => prompt.clear(),
+        Press::Up => return pick(state, false),
+        Press::Down => return pick(state, true),
+        Press::BackTab => return pick(state, false),
+        Press::Tab => return complete(state),
+        _ => match (key.typed(), bound) {
+            (Some(sign), _) => prompt.insert(sign),
+            (None, Some(action)) => return carry_out(state, action, ""),
+            (None, None) => return Vec::new(),
+        },
+    }
+    typed(state)
+}
+
+/// As much as all offers have in common; when that is all there already, the next of them.
+fn complete(state: &mut State) -> Vec<Effect> {
+    let Some(prompt) = &mut state.prompt else { return Vec::new() };
+    match (prompt.picked, prompt.common()) {
+        (None, Some(more)) => {
+            prompt.replace(more);
+            typed(state)
+        }
+        _ => pick(state, true),
+    }
+}
+
+/// Goes through what is offered.
+fn pick(state: &mut State, down: bool) -> Vec<Effect> {
+    let Some(prompt) = &mut state.prompt else { return Vec::new() };
+    let count = prompt.offers.len();
+    if count > 0 {
+        let step = if down { 1 } else { count - 1 };
+        let first = if down { 0 } else { count - 1 };
+        prompt.picked = Some(prompt.picked.map_or(first, |at| (at + step) % count));
+    }
+    Vec::new()
+}
+
+/// Begins a line.
+pub fn ask(state: &mut State, purpose: Purpose, text: impl Into<String>) {
+    let mut prompt = Prompt::new(purpose, text);
+    prompt.offers = palette::offers(state, purpose, &prompt.text);
+    state.prompt = Some(prompt);
+}
+
+/// A filter narrows the list while it is typed; other lines are offered what they could become.
+fn typed(state: &mut State) -> Vec<Effect> {
+    let Some(mut prompt) = state.prompt.take() else { return Vec::new() };
+    prompt.offers = palette::offers(state, prompt.purpose, &prompt.text);
+    prompt.picked = prompt.picked.filter(|at| *at < prompt.offers.len());
+    let (purpose, text) = (prompt.purpose, prompt.text.clone());
+    state.prompt = Some(prompt);
+    narrow(state, purpose, text);
+    Vec::new()
+}
+
+/// What is typed shows at once what it leaves.
+fn narrow(state: &mut State, purpose: Purpose, text: String) {
+    match (purpose, &mut state.layer) {
+        (Purpose::Filter, _) => set_filter(state, text),
+        (Purpose::Search, Some(Layer::Help(help))) => {
+            help.search = text;
+            help.scroll.top = 0;
+        }
+        _ => {}
+    }
+}
+
+/// Leaves a line, and what it narrowed as it was.
+pub fn abandoned(state: &mut State) -> Vec<Effect> {
+    if let Some(prompt) = state.prompt.take() {
+        narrow(state, prompt.purpose, prompt.before);
+    }
+    Vec::new()
+}
+
+fn entered(state: &mut State) -> Vec<Effect> {
+    let Some(Prompt { purpose, text, picked, offers, .. }) = state.prompt.take() else { return Vec::new() };
+    let picked = picked.and_then(|at| offers.into_iter().nth(at));
+    // What cannot do without more goes on in the line.
+    if let Some(offer) = picked.as_ref().filter(|offer| offer.goes_on()) {
+        ask(state, purpose, offer.begun());
+        return Vec::new();
+    }
+    let text = picked.map_or(text, |offer| offer.text);
+    match purpose {
+        Purpose::Search => Vec::new(),
+        Purpose::Filter => {
+            if let Some(problem) = state.current().table().problem.clone() {
+                state.say(Severity::Error, problem);
+            }
+            Vec::new()
+        }
+        Purpose::Command => palette::run(state, &text),
+        Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
+        Purpose::From | Purpose::To => {
+            state.screens.paths.set(purpose, text.trim().to_owned(), &state.known);
+            if let Some(problem) = state.screens.paths.problem.clone() {
+                state.say(Severity::Error, problem);
+            }
+            if state.screens.paths.to.is_none() {
+                ask(state, Purpose::To, "");
+            }
+            Vec::new()
+        }
+        Purpose::PlanFile if text.trim().is_empty() => Vec::new(),
+        Purpose::PlanFile => super::actions::write_plan(state, text.trim()),
+    }
+}
