@@ -40,7 +40,8 @@ fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: boo
     let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
     console::restore();
     match ended {
-        Ok(Exit::Bug) => {
+        // A thread that the session needs may have died of one as well.
+        Ok(_) if bug::was_seen() => {
             let _ = writeln!(io::stderr(), "fabdeck: {log}");
             Exit::Bug
         }

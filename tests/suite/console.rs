@@ -3,9 +3,13 @@
 mod acting;
 mod budgets;
 mod desk;
+mod endings;
 mod frames;
 mod lines;
 mod mashing;
 mod pictures;
 mod pty;
+mod recorded;
+mod same;
 mod terminal;
+mod told;

@@ -1,7 +1,12 @@
 //! The console as a process: the one loop, the terminal, and threads that work behind the screen.
 
 mod desk;
+mod fault;
+mod inputs;
+mod line;
 mod paint;
+mod plan_file;
+mod record;
 mod run;
 mod terminal;
 mod threads;

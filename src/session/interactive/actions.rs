@@ -12,7 +12,7 @@ use super::screens::{Entered, SCREENS, ScreenId};
 use super::state::{Loading, State, quoted};
 use super::update::{ask as begin_line, page, set_filter};
 use crate::fabric::{Element, Resolved};
-use crate::routing::engine;
+use crate::routing::{Engine, engine};
 use crate::session::{Danger, Look, Sent, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
@@ -49,7 +49,7 @@ pub struct Action {
     pub prominent: bool,
     /// Why it cannot run now.
     pub ready: fn(&State) -> Result<(), String>,
-    /// The command line that does the same.
+    /// The command line that does the same as what was done; of what is only shown the screen has one.
     pub line: Option<fn(&State) -> Option<String>>,
     pub act: Act,
 }
@@ -200,17 +200,22 @@ pub const ACTIONS: &[Action] = &[
     })
     .takes("ELEMENT")
     .when(has_fabric)
+    .line(whatif_line)
     .prominent(),
     of("clear-marks", &["F"], "Take all marks away", |state, _| {
         state.known.marks.clear();
         state.say(Severity::Said, "no element is marked any more");
         forward::remarked(state)
     })
+    .line(whatif_line)
     .when(|state| match state.known.marks.is_empty() {
         true => Err("nothing is marked".to_owned()),
         false => Ok(()),
     }),
-    of("random", &[], "Mark so many random links between switches", random).takes("COUNT").when(has_fabric),
+    of("random", &[], "Mark so many random links between switches", random)
+        .takes("COUNT")
+        .when(has_fabric)
+        .line(whatif_line),
     of("preview", &["p"], "Let every engine route what is left", |state, argument| {
         match engines_named(argument) {
             Ok(asked) => {
@@ -225,7 +230,7 @@ pub const ACTIONS: &[Action] = &[
     })
     .takes("ENGINE,...")
     .when(has_fabric)
-    .line(|state| Some(state.line(&format!("whatif{}", state.marks_as_arguments()))))
+    .line(whatif_line)
     .prominent(),
     of("write-plan", &["w"], "Write the plan of this engine into a file", |state, argument| {
         if !argument.is_empty() {
@@ -294,10 +299,7 @@ pub const ACTIONS: &[Action] = &[
         &["c"],
         "Copy the command line that shows or does the same",
         |state, _| match equivalent(state) {
-            Some(line) => {
-                state.say(Severity::Said, format!("copied: {line}"));
-                vec![Effect::Copy(line)]
-            }
+            Some(line) => copied(state, line),
             None => {
                 state.say(Severity::Warning, "no command line shows this");
                 Vec::new()
@@ -305,6 +307,19 @@ pub const ACTIONS: &[Action] = &[
         },
     )
     .prominent(),
+    of(
+        "copy-last",
+        &["C"],
+        "Copy the command line that does what was done last: marks, engines asked, a plan written",
+        |state, _| match state.last_line.clone() {
+            Some(line) => copied(state, line),
+            None => Vec::new(),
+        },
+    )
+    .when(|state| match &state.last_line {
+        Some(_) => Ok(()),
+        None => Err("nothing was marked, asked or written yet".to_owned()),
+    }),
     of("look-again", &["r"], "Look at the source again", |state, _| {
         let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
         state.loading = Loading::Under(task);
@@ -348,7 +363,7 @@ fn has_whole_look(state: &State) -> Result<(), String> {
 }
 
 /// The engines of a list; all of them when it is empty.
-fn engines_named(list: &str) -> Result<Vec<&'static crate::routing::Engine>, String> {
+fn engines_named(list: &str) -> Result<Vec<&'static Engine>, String> {
     if list.is_empty() {
         return Ok(forward::all_engines());
     }
@@ -364,6 +379,9 @@ fn has_paths(state: &State) -> Result<(), String> {
     has_whole_look(state)?;
     match (&state.known.paths, state.known.tables) {
         (Some(_), _) => Ok(()),
+        (None, true) if let Some(why) = &state.known.unindexed => {
+            Err(format!("the paths cannot be indexed: {why}"))
+        }
         (None, true) => Err("the paths are still being indexed".to_owned()),
         (None, false) => Err("the source has no forwarding tables".to_owned()),
     }
@@ -400,6 +418,25 @@ fn as_here(look: &Look) -> &'static str {
     }
 }
 
+/// Asks the engines that were asked, over the marks as they are. It asks nobody for lanes either.
+fn whatif_line(state: &State) -> Option<String> {
+    let asked: Vec<&str> = state.engines().keys().copied().collect();
+    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+    Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())))
+}
+
+/// Writes the plan of an engine into a file.
+fn route_line(state: &State, engine: &Engine, file: &str) -> String {
+    let marks = state.marks_as_arguments();
+    let lanes = state.look().map_or("", |look| as_here(look));
+    state.line(&format!("route --engine {}{marks}{lanes} -o {}", engine.id, quoted(file)))
+}
+
+fn copied(state: &mut State, line: String) -> Vec<Effect> {
+    state.say(Severity::Said, format!("copied: {line}"));
+    vec![Effect::Copy(line)]
+}
+
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     let found = state
@@ -415,9 +452,7 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let marks = state.known.marks.clone();
-    let (marked, lanes) = (state.marks_as_arguments(), as_here(&look));
-    let rest = format!("route --engine {}{marked}{lanes} -o {}", engine.id, quoted(file));
-    state.last_line = Some(state.line(&rest));
+    state.last_line = Some(route_line(state, engine, file));
     for fault in proposal.report.faults() {
         state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
     }
@@ -549,22 +584,13 @@ fn random(state: &mut State, argument: &str) -> Vec<Effect> {
     forward::remarked(state)
 }
 
-/// The command line that shows what the screen shows, or did what was done last.
+/// The command line that shows what the screen shows.
 fn equivalent(state: &State) -> Option<String> {
-    if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
-        let marks = state.marks_as_arguments();
-        let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
-        return Some(state.line(&format!(
-            "route --engine {}{marks}{lanes} -o {}",
-            engine.id,
-            state.plan_name(engine.id)
-        )));
-    }
     if state.screen == ScreenId::Whatif {
-        let asked: Vec<&str> = state.engines().keys().copied().collect();
-        let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-        // It asks nobody for lanes either.
-        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
+        return match state.screens.whatif.page {
+            Some(engine) => Some(route_line(state, engine, &state.plan_name(engine.id))),
+            None => whatif_line(state),
+        };
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();

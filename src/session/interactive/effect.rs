@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::known::Tier;
+use super::messages::Message;
 use super::tasks::{Needs, TaskId};
 use super::tiers::tiers;
 use crate::fabric::Faults;
@@ -20,6 +21,8 @@ pub enum Effect {
     Cancel(TaskId),
     /// Into the clipboard of the terminal.
     Copy(String),
+    /// Into the log file: a session keeps the latest messages only.
+    Log(Vec<Message>),
     /// The whole screen again, from nothing.
     Redraw,
     Suspend,

@@ -25,13 +25,13 @@ mod update;
 pub use actions::{ACTIONS, Act, Action, Place, action};
 pub use driver::Driver;
 pub use effect::{Effect, Job, Outcome, PlanFor};
-pub use event::{Event, Happening, Written, WrittenHappening};
+pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
 pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
 pub use known::{Known, Proposed, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
-pub use messages::{Message, Severity};
+pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay};
 pub use screens::{

@@ -18,7 +18,7 @@ const LOG_ROW: usize = 60;
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
-    let effects = match event.what {
+    let mut effects = match event.what {
         Happening::Key(key) => pressed(state, key),
         Happening::Paste(text) => pasted(state, &text),
         Happening::Resized(size) => {
@@ -39,6 +39,10 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Happening::Resumed => vec![Effect::Redraw],
     };
     follow_cursor(state);
+    let said = state.messages.take_unlogged();
+    if !said.is_empty() {
+        effects.push(Effect::Log(said));
+    }
     effects
 }
 
@@ -63,7 +67,7 @@ fn pasted(state: &mut State, text: &str) -> Vec<Effect> {
 }
 
 fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
-    state.unseen = state.messages.len();
+    state.seen = state.messages.said();
     // Ctrl-C leads out of everything, whatever is open.
     if key == Key::ctrl('c') {
         state.leaving = true;
@@ -102,10 +106,11 @@ pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> 
         state.say(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
+    let effects = (action.act)(state, argument);
     if let Some(line) = action.line.and_then(|line| line(state)) {
         state.last_line = Some(line);
     }
-    (action.act)(state, argument)
+    effects
 }
 
 fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
