@@ -1,6 +1,5 @@
 //! What a bug says before the process ends with 101.
 
-use std::io::Write;
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -19,8 +18,7 @@ pub fn report(info: &PanicHookInfo<'_>) {
     tracing::error!(place, what, "bug");
     // Words on a screen that a session still has would be lost with it.
     super::console::restore();
-    // Whoever closed stderr cannot be told.
-    let _ = std::io::stderr().write_all(message(&place, what).as_bytes());
+    super::console::last_words(message(&place, what));
 }
 
 fn message(place: &str, what: &str) -> String {

@@ -48,11 +48,23 @@ fn write(bytes: &[u8]) -> io::Result<()> {
 
 /// Writes behind all else, and waits for it as long as that is worth it.
 pub fn farewell(bytes: Vec<u8>) {
-    let (done, end) = channel();
-    let written = move || {
+    in_time(move || {
         let mut out = io::stdout().lock();
         // Whoever hung up has no terminal to restore.
         let _ = out.write_all(&bytes).and_then(|()| out.flush());
+    });
+}
+
+/// What the shell's screen is to show after a session; it may be the line of the session that takes nothing.
+pub fn last_words(text: String) {
+    // Whoever closed stderr cannot be told.
+    in_time(move || drop(io::stderr().write_all(text.as_bytes())));
+}
+
+fn in_time(write: impl FnOnce() + Send + 'static) {
+    let (done, end) = channel();
+    let written = move || {
+        write();
         let _ = done.send(());
     };
     if thread::Builder::new().spawn(written).is_ok() {

@@ -11,5 +11,6 @@ mod run;
 mod terminal;
 mod threads;
 
+pub use line::last_words;
 pub use run::run;
 pub use terminal::restore;

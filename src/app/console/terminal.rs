@@ -29,12 +29,13 @@ pub fn is_taken() -> bool {
 /// Gives the terminal back as it was; nothing when nobody has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
+        // First what no line can hold up: the process may end meanwhile.
+        let _ = disable_raw_mode();
         let mut bytes = Vec::new();
         let queued = queue!(bytes, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
         if queued.is_ok() {
             farewell(bytes);
         }
-        let _ = disable_raw_mode();
     }
 }
 

@@ -70,8 +70,8 @@ fn at_all_sizes(driver: &mut Driver) -> String {
         driver.happen(Happening::Resized(Size { width, height }));
         let buffer = frame(&driver.state, &colours);
         said.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
-        // The styles of one size tell of all.
-        if (width, height) == SIZES[0] {
+        // The styles of a narrow screen and of one with details beside the list tell of all.
+        if (width, height) == SIZES[0] || (width, height) == SIZES[1] {
             said.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
         }
     }

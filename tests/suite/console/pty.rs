@@ -134,14 +134,15 @@ impl Session {
     pub fn take_nothing(&mut self) {
         let reader = self.reader.take().unwrap();
         reader.stop.store(true, Ordering::SeqCst);
-        // The next bytes are the last.
-        self.press("\x0c");
+        // The next bytes are the last: a little frame, so that nothing of it is left on the way.
+        self.press("j");
         reader.thread.join().unwrap();
     }
 
     /// Closes the terminal from outside.
     pub fn hang_up(&mut self) {
         self.take_nothing();
+        std::thread::sleep(Duration::from_millis(100));
         (self.master, self.keys) = (None, None);
     }
 
