@@ -40,14 +40,15 @@ fn console(machine: Machine, opening: script::Opening, no_color: bool, utf8: boo
     let ended = panic::catch_unwind(session).unwrap_or(Ok(Exit::Bug));
     console::restore();
     match ended {
-        Ok(Exit::Bug) => {
-            let _ = writeln!(io::stderr(), "fabdeck: {log}");
+        // A thread that the session needs may have died of one as well.
+        Ok(_) if bug::was_seen() => {
+            console::last_words(format!("fabdeck: {log}\n"));
             Exit::Bug
         }
         Ok(exit) => exit,
         Err(failure) => {
             let message = failure.message.unwrap_or_default();
-            let _ = writeln!(io::stderr(), "fabdeck: error: {message}");
+            console::last_words(format!("fabdeck: error: {message}\n"));
             failure.exit
         }
     }

@@ -1,17 +1,24 @@
 //! What a bug says before the process ends with 101.
 
-use std::io::Write;
 use std::panic::PanicHookInfo;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether there was one, in whichever thread.
+static SEEN: AtomicBool = AtomicBool::new(false);
+
+pub fn was_seen() -> bool {
+    SEEN.load(Ordering::SeqCst)
+}
 
 /// The panic hook: where, what, and what to report.
 pub fn report(info: &PanicHookInfo<'_>) {
+    SEEN.store(true, Ordering::SeqCst);
     let place = info.location().map_or_else(|| "a place not known".to_owned(), ToString::to_string);
     let what = info.payload_as_str().unwrap_or("no message");
     tracing::error!(place, what, "bug");
     // Words on a screen that a session still has would be lost with it.
     super::console::restore();
-    // Whoever closed stderr cannot be told.
-    let _ = std::io::stderr().write_all(message(&place, what).as_bytes());
+    super::console::last_words(message(&place, what));
 }
 
 fn message(place: &str, what: &str) -> String {

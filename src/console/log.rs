@@ -6,7 +6,7 @@ use super::area::area;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::interactive::{LOG_MARGIN, Message, Scroll, State};
-use crate::session::wrap;
+use crate::session::{counted, wrap};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..area(state.areas().body) };
@@ -15,13 +15,25 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     if state.messages.is_empty() {
         canvas.text(at, 1, 1, "nothing was said yet", Role::Dim);
     }
-    let rows: Vec<_> = state.messages.iter().flat_map(|message| wrapped(message, at.width)).collect();
+    // Those that are kept are few; what is older costs nothing here.
+    let rows: Vec<_> = older(state)
+        .into_iter()
+        .chain(state.messages.iter().flat_map(|message| wrapped(message, at.width)))
+        .collect();
     let height = usize::from(at.height.saturating_sub(1));
     let top = scroll.top.min(rows.len().saturating_sub(height));
     for (y, (time, text, role)) in (1..at.height).zip(rows.into_iter().skip(top)) {
         canvas.text(at, 1, y, &time, Role::Dim);
         canvas.text(at, LOG_MARGIN, y, &text, role);
     }
+}
+
+/// That there were more than are kept.
+fn older(state: &State) -> Option<(String, String, Role)> {
+    let count = usize::try_from(state.messages.older()).unwrap_or(usize::MAX);
+    let older = counted(count, "older message", "older messages");
+    let said = format!("{older} went into the log file only; fabdeck -v says where it is");
+    (count > 0).then_some((String::new(), said, Role::Dim))
 }
 
 /// A message in rows: its time in the first of them.

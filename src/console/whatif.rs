@@ -43,7 +43,10 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", "not known: the source has no forwarding tables".to_owned()));
         }
-        None => pairs.push(("lost", "being counted".to_owned())),
+        None => pairs.push(match &known.unindexed {
+            Some(why) => ("lost", format!("not known: {why}")),
+            None => ("lost", "being counted".to_owned()),
+        }),
     }
     for (y, (label, text)) in (0..4).zip(&pairs) {
         canvas.text(area, 0, y, label, Role::Label);

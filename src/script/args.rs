@@ -62,6 +62,9 @@ pub struct Globals {
     /// Draw the console with ASCII signs only
     #[arg(long, global = true)]
     pub ascii: bool,
+    /// Write what happens in the console into this new file, keys included, so that the session can be had again
+    #[arg(long, global = true, value_name = "FILE")]
+    pub record_events: Option<PathBuf>,
     /// Leave times out of JSON, so that equal fabrics give equal bytes
     #[arg(long, global = true)]
     pub no_times: bool,

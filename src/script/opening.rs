@@ -27,6 +27,8 @@ pub struct Opening {
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
     pub no_times: bool,
+    /// Where to what happens is written.
+    pub record_events: Option<PathBuf>,
     /// The engine whose tables are assumed where the source has none.
     pub assume: Option<&'static Engine>,
 }
@@ -61,6 +63,7 @@ impl Opening {
             color,
             keys: config.keys.clone(),
             no_times: globals.no_times,
+            record_events: globals.record_events.clone(),
             assume,
         })
     }

@@ -71,7 +71,7 @@ pub fn run(
     let opened = if console {
         prepared.and_then(|()| Opening::of(&context)).map(Some)
     } else {
-        prepared.map(|()| None)
+        prepared.and_then(|()| refuse_events(&cli.globals)).map(|()| None)
     };
     let prepared = match opened {
         Ok(Some(opening)) => return Ended::Console(Box::new(opening)),
@@ -128,6 +128,16 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
     }
+}
+
+/// A command has no keys that could be had again.
+fn refuse_events(globals: &Globals) -> Result<(), Failure> {
+    let refused = || {
+        Failure::usage(
+            "FD-7206: --record-events is for the console: fabdeck on a terminal, without a command",
+        )
+    };
+    globals.record_events.as_ref().map_or(Ok(()), |_| Err(refused()))
 }
 
 /// Where no forwarding tables are followed, `--assume` would be silently without effect.

@@ -3,10 +3,14 @@
 mod acting;
 mod budgets;
 mod desk;
+mod endings;
 mod frames;
 mod lines;
 mod mashing;
 mod operating;
 mod pictures;
 mod pty;
+mod recorded;
+mod same;
 mod terminal;
+mod told;

@@ -1,6 +1,7 @@
 //! The session with its screen: effects are carried out, frames are shown.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,12 +9,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::terminal::{Screen, restore};
+use super::fault;
+use super::record::Record;
+use super::terminal::{Screen, in_foreground, restore};
 use super::threads::{Threads, Word};
 use super::wardrobe::Wardrobe;
 use crate::console::{Appearance, draw};
 use crate::script::{Exit, Machine, Opening};
-use crate::session::interactive::{Effect, Event, Happening, Keymap, Severity, State, update};
+use crate::session::interactive::{
+    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, update,
+};
 
 pub struct Desk {
     pub state: State,
@@ -26,6 +31,12 @@ pub struct Desk {
     begun: Instant,
     /// Something happened since the last frame.
     stale: bool,
+    /// The shell has the terminal.
+    pub away: bool,
+    /// What happens, where that is wanted.
+    record: Option<Record>,
+    /// Files that were not written as they should have been, and why.
+    pub unwritten: Vec<String>,
     /// The end, once it is decided.
     pub exit: Option<Exit>,
 }
@@ -38,7 +49,7 @@ impl Desk {
         (wardrobe, appearance): (Wardrobe, Appearance),
         words: UnboundedSender<Word>,
     ) -> io::Result<Self> {
-        let screen = Screen::take()?;
+        let screen = Screen::take(words.clone())?;
         let (mut state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
         state.options.clone_from(&opening.options);
         let named = opening.named;
@@ -52,6 +63,9 @@ impl Desk {
             dressed_for: None,
             begun: Instant::now(),
             stale: true,
+            away: false,
+            record: None,
+            unwritten: Vec::new(),
             exit: None,
         };
         // The first frame stands before anything is read.
@@ -63,9 +77,18 @@ impl Desk {
         Ok(desk)
     }
 
+    /// From the beginning on.
+    pub fn record(&mut self, mut record: Record) {
+        self.unwritten.extend(record.begin(&Beginning::of(&self.state)));
+        self.record = Some(record);
+    }
+
     pub fn happen(&mut self, what: Happening) -> io::Result<()> {
         let at_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let effects = update(&mut self.state, Event { at_ms, what });
+        let event = Event { at_ms, what };
+        let remark = self.record.as_mut().and_then(|record| record.add(&event));
+        self.unwritten.extend(remark);
+        let effects = update(&mut self.state, event);
         self.stale = true;
         self.carry_out(effects)
     }
@@ -80,13 +103,32 @@ impl Desk {
             }
             Word::Finished { task, outcome } => {
                 self.threads.ended(task);
+                if let Outcome::Written { to, result: Err(error) } = &outcome
+                    && self.exit.is_some()
+                {
+                    self.unwritten.push(no_plan(to, error));
+                }
                 self.happen(Happening::Finished { task, outcome })?;
                 self.dress();
                 Ok(())
             }
             Word::Told(text) => self.happen(Happening::Told(text)),
+            Word::Sent(Ok(())) => {
+                self.screen.sent();
+                Ok(())
+            }
+            // The other end of the terminal is closed.
+            Word::Sent(Err(error)) if error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error()) => {
+                self.end(Exit::Hangup);
+                Ok(())
+            }
+            Word::Sent(Err(error)) => Err(error),
+            Word::HungUp => {
+                self.end(Exit::Hangup);
+                Ok(())
+            }
             Word::Panicked => {
-                self.exit = Some(Exit::Bug);
+                self.end(Exit::Bug);
                 Ok(())
             }
         }
@@ -104,30 +146,60 @@ impl Desk {
         self.stale = true;
     }
 
-    /// Shows what changed, if anything did.
+    /// The first reason to end counts.
+    pub fn end(&mut self, exit: Exit) {
+        self.exit.get_or_insert(exit);
+    }
+
+    pub fn is_writing(&self) -> bool {
+        self.threads.plans().next().is_some()
+    }
+
+    /// Plans that take longer than anybody waits for are not written.
+    pub fn let_plans_go(&mut self) {
+        let late: Vec<_> = self.threads.plans().map(|(task, to)| (task, to.to_owned())).collect();
+        for (task, to) in late {
+            self.threads.cancel(task);
+            self.unwritten.push(no_plan(&to, "it took too long"));
+        }
+    }
+
+    /// Shows what changed, if anything did, once the line is ready for it.
     pub fn show(&mut self) -> io::Result<()> {
-        if !self.stale {
+        if !self.stale || !self.screen.is_ready() {
             return Ok(());
         }
         self.stale = false;
+        fault::panics("draw");
         let size = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
         draw(&self.state, &self.appearance, &mut buffer);
         self.screen.show(buffer)
     }
 
-    /// Another program had the terminal.
+    /// Takes the terminal back from the shell, or again from whoever changed it; not before the shell gives it.
     pub fn resume(&mut self) -> io::Result<()> {
+        self.away = !in_foreground();
+        if self.away {
+            return Ok(());
+        }
         self.screen.enter()?;
         self.happen(Happening::Resized(Screen::size()))?;
         self.happen(Happening::Resumed)
     }
 
-    /// Gives the terminal to the shell and stops until it is given back.
+    /// Gives the terminal to the shell and stops until it is given back. The signal that ends the stop, or one that ends
+    /// the session, is for the loop.
     pub fn suspend(&mut self) -> io::Result<()> {
         restore();
+        self.away = true;
         rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
-        self.resume()
+        Ok(())
+    }
+
+    /// Woken while the shell has the terminal: nothing to do but to sleep on.
+    pub fn still_away(&mut self) -> io::Result<()> {
+        if in_foreground() { self.resume() } else { self.suspend() }
     }
 
     fn carry_out(&mut self, effects: Vec<Effect>) -> io::Result<()> {
@@ -136,12 +208,25 @@ impl Desk {
                 Effect::Begin { task, job } => self.threads.begin(task, job),
                 Effect::Cancel(task) => self.threads.cancel(task),
                 Effect::Copy(text) => self.screen.copy(&text)?,
+                Effect::Log(said) => said.iter().for_each(logged),
                 Effect::Redraw => self.screen.forget(),
                 Effect::Suspend => self.suspend()?,
-                Effect::Leave => self.exit = Some(Exit::Done),
-                Effect::Interrupt => self.exit = Some(Exit::Interrupted),
+                Effect::Leave => self.end(Exit::Done),
+                Effect::Interrupt => self.end(Exit::Interrupted),
             }
         }
         Ok(())
     }
+}
+
+fn logged(message: &Message) {
+    match message.severity {
+        Severity::Error => tracing::error!(said = message.text, "console"),
+        Severity::Warning => tracing::warn!(said = message.text, "console"),
+        Severity::Said => tracing::info!(said = message.text, "console"),
+    }
+}
+
+fn no_plan(to: &Path, why: &str) -> String {
+    format!("FD-9002: no plan was written to {}: {why}", to.display())
 }

@@ -1,11 +1,17 @@
 //! The console as a process: the one loop, the terminal, and threads that work behind the screen.
 
 mod desk;
+mod fault;
+mod inputs;
+mod line;
 mod paint;
+mod plan_file;
+mod record;
 mod run;
 mod terminal;
 mod threads;
 mod wardrobe;
 
+pub use line::last_words;
 pub use run::run;
 pub use terminal::restore;

@@ -1,56 +1,79 @@
 //! The terminal while a session has it, and as it was before.
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
 use crossterm::queue;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
 use ratatui::buffer::Buffer;
+use tokio::sync::mpsc::UnboundedSender;
 
+use super::line::{Line, farewell};
 use super::paint::paint;
+use super::threads::Word;
 use crate::session::interactive::Size;
 
 /// Whether a session has the terminal. A panic in any thread gives it back, once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
+pub fn is_taken() -> bool {
+    TAKEN.load(Ordering::SeqCst)
+}
+
 /// Gives the terminal back as it was; nothing when nobody has it.
 pub fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // Whoever hung up has no terminal to restore.
-        let _ =
-            execute!(io::stdout(), EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+        // First what no line can hold up: the process may end meanwhile.
         let _ = disable_raw_mode();
+        let mut bytes = Vec::new();
+        let queued = queue!(bytes, EndSynchronizedUpdate, DisableBracketedPaste, LeaveAlternateScreen, Show);
+        if queued.is_ok() {
+            farewell(bytes);
+        }
     }
+}
+
+/// Whether the shell lets this process have the terminal. Where there are no jobs nobody else has it.
+pub fn in_foreground() -> bool {
+    let foreground = rustix::termios::tcgetpgrp(io::stdin());
+    foreground.is_ok_and(|group| group == rustix::process::getpgrp()) || foreground.is_err()
 }
 
 /// A screen of a terminal and what stands on it.
 pub struct Screen {
-    out: BufWriter<Stdout>,
+    line: Line,
+    /// What goes out before the next frame.
+    pending: Vec<u8>,
+    /// The line has not taken everything yet.
+    busy: bool,
     /// What stands there; `None` where it may be anything.
     shown: Option<Buffer>,
 }
 
 impl Screen {
-    pub fn take() -> io::Result<Self> {
-        let out = BufWriter::with_capacity(64 * 1024, io::stdout());
-        let mut screen = Self { out, shown: None };
+    pub fn take(words: UnboundedSender<Word>) -> io::Result<Self> {
+        let mut screen = Self { line: Line::open(words), pending: Vec::new(), busy: false, shown: None };
         screen.enter()?;
         Ok(screen)
     }
 
-    /// Takes the terminal, for the first time or again.
+    /// Takes the terminal: for the first time, again, or once more when somebody may have changed it.
     pub fn enter(&mut self) -> io::Result<()> {
+        // Whoever had it in between left modes of his own; those from before are kept for the end.
+        disable_raw_mode()?;
         enable_raw_mode()?;
-        TAKEN.store(true, Ordering::SeqCst);
         self.forget();
-        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste, Hide)
+        if !TAKEN.swap(true, Ordering::SeqCst) {
+            self.pending.clear();
+            queue!(self.pending, EnterAlternateScreen)?;
+        }
+        queue!(self.pending, EnableBracketedPaste, Hide)
     }
 
     /// What stands there may be anything; the next frame is drawn whole.
@@ -63,27 +86,39 @@ impl Screen {
         Size { width, height }
     }
 
+    /// Whether a frame would go out now. A slow line gets the latest frame when it is ready, not all of them.
+    pub fn is_ready(&self) -> bool {
+        is_taken() && !self.busy
+    }
+
+    /// The line took what it was given.
+    pub fn sent(&mut self) {
+        self.busy = false;
+    }
+
     /// Sends what differs from the frame before; nothing when nothing does.
     pub fn show(&mut self, next: Buffer) -> io::Result<()> {
-        if !TAKEN.load(Ordering::SeqCst) {
-            return Ok(());
-        }
+        let mut bytes = std::mem::take(&mut self.pending);
         let shown = self.shown.take().filter(|shown| shown.area == next.area);
         if shown.as_ref() != Some(&next) {
-            queue!(self.out, BeginSynchronizedUpdate)?;
+            queue!(bytes, BeginSynchronizedUpdate)?;
             if shown.is_none() {
-                queue!(self.out, Clear(ClearType::All))?;
+                queue!(bytes, Clear(ClearType::All))?;
             }
             let empty = || Buffer::empty(next.area);
-            paint(&mut self.out, &shown.unwrap_or_else(empty), &next)?;
-            queue!(self.out, EndSynchronizedUpdate)?;
+            paint(&mut bytes, &shown.unwrap_or_else(empty), &next)?;
+            queue!(bytes, EndSynchronizedUpdate)?;
         }
         self.shown = Some(next);
-        self.out.flush()
+        if !bytes.is_empty() {
+            self.busy = true;
+            self.line.send(bytes);
+        }
+        Ok(())
     }
 
     pub fn copy(&mut self, text: &str) -> io::Result<()> {
-        execute!(self.out, CopyToClipboard::to_clipboard_from(text))
+        queue!(self.pending, CopyToClipboard::to_clipboard_from(text))
     }
 }
 

@@ -1,8 +1,9 @@
 //! Work behind the screen: a thread for each job.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,11 +11,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::{fault, plan_file};
 use crate::access::{Progress, Wanted, Watch};
 use crate::fabric::{Fabric, NameMap};
 use crate::observe::Observation;
 use crate::routing::Pulse;
-use crate::script::{Machine, Opening, Outside, welcome, write_new};
+use crate::script::{Machine, Opening, Outside, welcome};
 use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
 use crate::session::{Look, Made, assume};
 
@@ -36,6 +38,10 @@ pub enum Word {
     },
     /// Something to know, for the line below and the log.
     Told(String),
+    /// The line to the terminal took what it was given, or did not.
+    Sent(io::Result<()>),
+    /// Nobody is at the other end of the terminal any more.
+    HungUp,
     /// A bug, already reported by the hook.
     Panicked,
 }
@@ -48,16 +54,21 @@ pub struct Threads {
     opening: Arc<Opening>,
     words: UnboundedSender<Word>,
     cancelled: HashMap<TaskId, Arc<AtomicBool>>,
+    /// Plans that are on their way into a file.
+    plans: BTreeMap<TaskId, PathBuf>,
 }
 
 impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
-        Self { machine, opening, words, cancelled: HashMap::new() }
+        Self { machine, opening, words, cancelled: HashMap::new(), plans: BTreeMap::new() }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
         let stop = Arc::new(AtomicBool::new(false));
         self.cancelled.insert(task, stop.clone());
+        if let Job::Write { to, .. } = &job {
+            self.plans.insert(task, to.clone());
+        }
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
         std::thread::spawn(move || {
             let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
@@ -91,6 +102,12 @@ impl Threads {
 
     pub fn ended(&mut self, task: TaskId) {
         self.cancelled.remove(&task);
+        self.plans.remove(&task);
+    }
+
+    /// The files of plans that are not written yet.
+    pub fn plans(&self) -> impl Iterator<Item = (TaskId, &Path)> {
+        self.plans.iter().map(|(task, to)| (*task, to.as_path()))
     }
 }
 
@@ -147,9 +164,7 @@ impl Watch for Waiting<'_> {
 }
 
 fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome {
-    // What a bug behind the screen does cannot be tried without one.
-    #[cfg(debug_assertions)]
-    assert!(std::env::var_os("FABDECK_BREAK").is_none_or(|part| part != "worker"), "broken on purpose");
+    fault::panics("worker");
     let begun = Instant::now();
     match (job.run(pace), job) {
         (Some(Outcome::Proposed { engine, outcome, .. }), _) => {
@@ -158,7 +173,7 @@ fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome
         }
         (Some(outcome), _) => outcome,
         (None, Job::Write { plan, to }) => {
-            Outcome::Written { to: to.clone(), result: write(opening, plan, to) }
+            Outcome::Written { to: to.clone(), result: write(opening, plan, to, pace) }
         }
         (None, _) => Outcome::Looked(look(machine, opening, pace).map(Arc::new)),
     }
@@ -182,13 +197,12 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, Strin
     Ok(look)
 }
 
-/// Into a file that is not there yet, as `route` does without `--force`.
-fn write(opening: &Opening, plan: &PlanFor, to: &Path) -> Result<(), String> {
+/// Into a file that is not there yet: a plan that somebody made is not written over by a slip.
+fn write(opening: &Opening, plan: &PlanFor, to: &Path, pace: &Pace) -> Result<(), String> {
     let times = !opening.no_times;
     let made = Made {
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     };
-    let text = plan.text(made)?;
-    write_new(to, text.as_bytes()).map_err(|failure| failure.message.unwrap_or_default())
+    plan_file::write(&plan.text(made)?, to, || !Pulse::cancelled(pace))
 }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::copying::{as_here, equivalent};
+use super::copying::{equivalent, route_line, whatif_line};
 use super::effect::{Effect, Job, PlanFor};
 use super::key::Key;
 use super::keymap::Keymap;
@@ -12,13 +12,13 @@ use super::messages::Severity;
 use super::prompt::Purpose;
 use super::screens::{Direction, Entered, SCREENS, ScreenId};
 use super::selecting::{select as select_rows, set_filter};
-use super::state::{Loading, State, quoted};
+use super::state::{Loading, State};
 use super::typing::{abandoned, ask as begin_line};
 use super::update::page;
 use super::words::words;
 use super::{forward, layered};
 use crate::fabric::{Element, Resolved};
-use crate::routing::engine;
+use crate::routing::{Engine, engine};
 use crate::session::{Danger, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
@@ -64,7 +64,7 @@ pub struct Action {
     pub prominent: bool,
     /// Why it cannot run now.
     pub ready: fn(&State) -> Result<(), String>,
-    /// The command line that does the same.
+    /// The command line that does the same as what was done; of what is only shown the screen has one.
     pub line: Option<fn(&State) -> Option<String>>,
     pub act: Act,
 }
@@ -258,21 +258,26 @@ pub const ACTIONS: &[Action] = &[
     })
     .takes("[ELEMENT]")
     .when(has_fabric)
+    .line(whatif_line)
     .prominent(),
     of("clear-marks", &["F"], "Take all marks away, or those of the rows that are selected", |state, _| {
         forward::unmark(state)
     })
+    .line(whatif_line)
     .when(|state| match state.known.marks.is_empty() {
         true => Err("nothing is marked".to_owned()),
         false => Ok(()),
     }),
-    of("undo", &["z"], "Take back what was done to the marks last", |state, _| forward::undo(state)).when(
-        |state| match state.known.marks_before.is_empty() {
+    of("undo", &["z"], "Take back what was done to the marks last", |state, _| forward::undo(state))
+        .line(whatif_line)
+        .when(|state| match state.known.marks_before.is_empty() {
             true => Err("the marks are as they were".to_owned()),
             false => Ok(()),
-        },
-    ),
-    of("random", &[], "Mark so many random links between switches", random).takes("COUNT").when(has_fabric),
+        }),
+    of("random", &[], "Mark so many random links between switches", random)
+        .takes("COUNT")
+        .when(has_fabric)
+        .line(whatif_line),
     of("preview", &["p"], "Let every engine route what is left", |state, argument| {
         match engines_named(argument) {
             Ok(asked) => {
@@ -287,7 +292,7 @@ pub const ACTIONS: &[Action] = &[
     })
     .takes("[ENGINE,...]")
     .when(has_fabric)
-    .line(|state| Some(state.line(&format!("whatif{}", state.marks_as_arguments()))))
+    .line(whatif_line)
     .prominent(),
     of("write-plan", &["w"], "Write the plan of this engine into a file", |state, argument| {
         if !argument.is_empty() {
@@ -314,10 +319,7 @@ pub const ACTIONS: &[Action] = &[
         &["c"],
         "Copy the command line that shows or does the same",
         |state, _| match equivalent(state) {
-            Some(line) => {
-                state.say(Severity::Said, format!("copied: {line}"));
-                vec![Effect::Copy(line)]
-            }
+            Some(line) => copied(state, line),
             None => {
                 state.say(Severity::Warning, "no command line shows this");
                 Vec::new()
@@ -325,6 +327,19 @@ pub const ACTIONS: &[Action] = &[
         },
     )
     .prominent(),
+    of(
+        "copy-last",
+        &["C"],
+        "Copy the command line that does what was done last: marks, engines asked, a plan written",
+        |state, _| match state.last_line.clone() {
+            Some(line) => copied(state, line),
+            None => Vec::new(),
+        },
+    )
+    .when(|state| match &state.last_line {
+        Some(_) => Ok(()),
+        None => Err("nothing was marked, asked or written yet".to_owned()),
+    }),
     of("look-again", &["r"], "Look at the source again", |state, _| {
         let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
         state.loading = Loading::Under(task);
@@ -369,7 +384,7 @@ fn has_whole_look(state: &State) -> Result<(), String> {
 }
 
 /// The engines of a list; all of them when it is empty.
-fn engines_named(list: &str) -> Result<Vec<&'static crate::routing::Engine>, String> {
+fn engines_named(list: &str) -> Result<Vec<&'static Engine>, String> {
     if list.is_empty() {
         return Ok(forward::all_engines());
     }
@@ -385,6 +400,9 @@ fn has_paths(state: &State) -> Result<(), String> {
     has_whole_look(state)?;
     match (&state.known.paths, state.known.tables) {
         (Some(_), _) => Ok(()),
+        (None, true) if let Some(why) = &state.known.unindexed => {
+            Err(format!("the paths cannot be indexed: {why}"))
+        }
         (None, true) => Err("the paths are still being indexed".to_owned()),
         (None, false) => Err("the source has no forwarding tables".to_owned()),
     }
@@ -416,6 +434,11 @@ fn can_write_plan(state: &State) -> Result<(), String> {
     }
 }
 
+fn copied(state: &mut State, line: String) -> Vec<Effect> {
+    state.say(Severity::Said, format!("copied: {line}"));
+    vec![Effect::Copy(line)]
+}
+
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     let found = state
@@ -431,9 +454,7 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         return Vec::new();
     };
     let marks = state.known.marks.clone();
-    let (marked, lanes) = (state.marks_as_arguments(), as_here(&look));
-    let rest = format!("route --engine {}{marked}{lanes} -o {}", engine.id, quoted(file));
-    state.last_line = Some(state.line(&rest));
+    state.last_line = Some(route_line(state, engine, file));
     for fault in proposal.report.faults() {
         state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
     }

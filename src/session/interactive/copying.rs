@@ -2,14 +2,29 @@
 
 use super::screens::ScreenId;
 use super::state::{State, quoted};
+use crate::routing::Engine;
 use crate::session::{Look, Sent};
 
 /// A look of the console asks nobody for the lanes in force.
-pub fn as_here(look: &Look) -> &'static str {
+fn as_here(look: &Look) -> &'static str {
     match Sent::unasked(look) {
         Sent::Unknown => " --lanes-in-force unknown",
         _ => "",
     }
+}
+
+/// Asks the engines that were asked, over the marks as they are. It asks nobody for lanes either.
+pub fn whatif_line(state: &State) -> Option<String> {
+    let asked: Vec<&str> = state.engines().keys().copied().collect();
+    let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
+    Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())))
+}
+
+/// Writes the plan of an engine into a file.
+pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
+    let marks = state.marks_as_arguments();
+    let lanes = state.look().map_or("", |look| as_here(look));
+    state.line(&format!("route --engine {}{marks}{lanes} -o {}", engine.id, quoted(file)))
 }
 
 pub fn equivalent(state: &State) -> Option<String> {
@@ -19,20 +34,11 @@ pub fn equivalent(state: &State) -> Option<String> {
         let marks = state.selected().iter().map(|what| format!(" --fail {}", quoted(&names(*what))));
         return Some(state.line(&format!("whatif{}", marks.collect::<String>())));
     }
-    if let (ScreenId::Whatif, Some(engine)) = (state.screen, state.screens.whatif.page) {
-        let marks = state.marks_as_arguments();
-        let lanes = state.known.look.as_ref().map_or("", |look| as_here(look));
-        return Some(state.line(&format!(
-            "route --engine {}{marks}{lanes} -o {}",
-            engine.id,
-            state.plan_name(engine.id)
-        )));
-    }
     if state.screen == ScreenId::Whatif {
-        let asked: Vec<&str> = state.engines().keys().copied().collect();
-        let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-        // It asks nobody for lanes either.
-        return Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())));
+        return match state.screens.whatif.page {
+            Some(engine) => Some(route_line(state, engine, &state.plan_name(engine.id))),
+            None => whatif_line(state),
+        };
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::effect::{Effect, Job, Outcome};
-use super::event::{Event, Happening};
+use super::event::{Beginning, Event, Happening};
 use super::frame::Size;
 use super::key::Key;
 use super::keymap::Keymap;
@@ -20,7 +20,7 @@ pub struct Driver {
     pub copied: Vec<String>,
     /// Plans that were written: where, and the text.
     pub written: Vec<(std::path::PathBuf, String)>,
-    /// Everything that happened, as it would be written down.
+    /// How it began and everything that happened, as it would be written down.
     pub events: Vec<String>,
     look: Result<Arc<Look>, String>,
     effects: VecDeque<Effect>,
@@ -33,13 +33,19 @@ impl Driver {
     }
 
     pub fn with(look: Result<Arc<Look>, String>, size: Size) -> Self {
+        Self::bound(look, size, Keymap::default())
+    }
+
+    /// The same with other keys.
+    pub fn bound(look: Result<Arc<Look>, String>, size: Size, keymap: Keymap) -> Self {
         let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
-        let (state, effects) = State::open(source, Keymap::default(), size);
+        let (state, effects) = State::open(source, keymap, size);
+        let begun = serde_json::to_string(&Beginning::of(&state));
         let mut driver = Self {
             state,
             copied: Vec::new(),
             written: Vec::new(),
-            events: Vec::new(),
+            events: begun.into_iter().collect(),
             look,
             effects: effects.into(),
         };
@@ -78,7 +84,12 @@ impl Driver {
                     }
                 }
                 Effect::Copy(text) => self.copied.push(text),
-                Effect::Cancel(_) | Effect::Redraw | Effect::Suspend | Effect::Leave | Effect::Interrupt => {}
+                Effect::Cancel(_)
+                | Effect::Log(_)
+                | Effect::Redraw
+                | Effect::Suspend
+                | Effect::Leave
+                | Effect::Interrupt => {}
             }
         }
     }

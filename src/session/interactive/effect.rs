@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::known::Ranks;
+use super::messages::Message;
 use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
@@ -24,6 +25,8 @@ pub enum Effect {
     Cancel(TaskId),
     /// Into the clipboard of the terminal.
     Copy(String),
+    /// Into the log file: a session keeps the latest messages only.
+    Log(Vec<Message>),
     /// The whole screen again, from nothing.
     Redraw,
     Suspend,

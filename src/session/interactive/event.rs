@@ -1,6 +1,7 @@
 //! What happens to a session, and how it is written down: keys, sizes and times as they are; of what work brought a
 //! digest, for a replay computes it again.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::effect::Outcome;
 use super::frame::Size;
 use super::key::Key;
+use super::state::State;
 use super::tasks::TaskId;
 use crate::session::Look;
 
@@ -45,6 +47,32 @@ pub enum Happening {
     Resumed,
 }
 
+/// The first line of what is written of a session: what it began with.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Beginning {
+    pub format: u32,
+    /// The source as the operator wrote it.
+    pub source: String,
+    pub size: Size,
+    /// Keys that are not bound as usual, by the ids of their actions.
+    pub keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Beginning {
+    pub const FORMAT: u32 = 1;
+
+    /// Of a session that has just been opened.
+    pub fn of(state: &State) -> Self {
+        Self {
+            format: Self::FORMAT,
+            source: state.source.clone(),
+            size: state.size,
+            keys: state.keymap.own().clone(),
+        }
+    }
+}
+
 /// An event as it is written.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Written {
@@ -60,9 +88,22 @@ pub enum WrittenHappening {
     Paste(String),
     Resized(Size),
     Tick,
-    Progress { task: TaskId, done: u64, of: u64 },
-    Sighted { task: TaskId, digest: String },
-    Finished { task: TaskId, digest: String },
+    Progress {
+        task: TaskId,
+        done: u64,
+        of: u64,
+    },
+    Sighted {
+        task: TaskId,
+        digest: String,
+    },
+    Finished {
+        task: TaskId,
+        digest: String,
+        /// Of an engine: its time stands on the screen, and is another each time.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        took_ms: Option<u64>,
+    },
     Told(String),
     Resumed,
 }
@@ -82,7 +123,11 @@ impl Event {
                 WrittenHappening::Sighted { task: *task, digest }
             }
             Happening::Finished { task, outcome } => {
-                WrittenHappening::Finished { task: *task, digest: outcome.digest() }
+                let took_ms = match outcome {
+                    Outcome::Proposed { took_ms, .. } => Some(*took_ms),
+                    _ => None,
+                };
+                WrittenHappening::Finished { task: *task, digest: outcome.digest(), took_ms }
             }
             Happening::Told(text) => WrittenHappening::Told(text.clone()),
             Happening::Resumed => WrittenHappening::Resumed,

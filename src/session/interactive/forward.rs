@@ -33,6 +33,8 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Indexed(Ok(preview)) => indexed(state, preview),
         Outcome::Indexed(Err(refusal)) => {
             state.say(Severity::Error, format!("lost paths cannot be counted: {refusal}"));
+            state.known.unindexed = Some(refusal.to_string());
+            refresh(state);
             Vec::new()
         }
         Outcome::Counted(cost, groups) => {
@@ -78,13 +80,9 @@ pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     state.loading = Loading::Done;
     for note in look.observation.notes.iter() {
-        state.messages.push(super::messages::Message {
-            at_ms: state.now_ms,
-            severity: Severity::Warning,
-            text: note.to_string(),
-        });
+        state.say(Severity::Warning, note.to_string());
     }
-    state.unseen = state.messages.len();
+    state.seen = state.messages.said();
     if look.observation.partial() {
         state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
     }
@@ -119,7 +117,7 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     if !state.known.tables {
         state.known.paths = None;
     }
-    state.known.preview = None;
+    (state.known.preview, state.known.unindexed) = (None, None);
     state.known.proposals = Arc::default();
     refresh(state);
     state.screens.put_on(&places, &state.known);
@@ -296,8 +294,12 @@ pub fn all_engines() -> Vec<&'static Engine> {
 /// must not be left half done.
 pub fn cancel_all(state: &mut State) -> Vec<Effect> {
     let looking = |task: TaskId| state.loading == Loading::Under(task);
+    let routing = |task: TaskId| {
+        let mut proposed = state.known.proposed.values();
+        proposed.any(|proposed| matches!(proposed, Proposed::Under(under) if *under == task))
+    };
     let long: Vec<(TaskId, String)> = (state.tasks.running().iter())
-        .filter(|task| task.needs == Needs::Marks || looking(task.id))
+        .filter(|task| routing(task.id) || looking(task.id))
         .map(|task| (task.id, task.title.clone()))
         .collect();
     let mut effects = Vec::new();

@@ -20,6 +20,8 @@ pub enum KeymapError {
 #[derive(Clone, Debug)]
 pub struct Keymap {
     bound: Vec<(&'static Action, Vec<Key>)>,
+    /// What the configuration binds, as it stands there.
+    own: BTreeMap<String, Vec<String>>,
 }
 
 impl Default for Keymap {
@@ -28,14 +30,14 @@ impl Default for Keymap {
             let keys = action.keys.iter().filter_map(|key| key.parse().ok());
             (action, keys.collect())
         };
-        Self { bound: ACTIONS.iter().map(keys).collect() }
+        Self { bound: ACTIONS.iter().map(keys).collect(), own: BTreeMap::new() }
     }
 }
 
 impl Keymap {
     /// The usual keys, but for actions that the configuration binds otherwise. An action with no key keeps its word.
     pub fn with(own: &BTreeMap<String, Vec<String>>) -> Result<Self, KeymapError> {
-        let mut map = Self::default();
+        let mut map = Self { own: own.clone(), ..Self::default() };
         for (id, keys) in own {
             let action = action(id).ok_or_else(|| KeymapError::UnknownAction(id.clone()))?;
             let keys: Result<Vec<Key>, KeyError> = keys.iter().map(|key| key.parse()).collect();
@@ -80,6 +82,10 @@ impl Keymap {
     /// Where else a key works.
     pub fn elsewhere(&self, key: Key) -> Option<Place> {
         self.bound.iter().find(|(_, keys)| keys.contains(&key)).map(|(action, _)| action.place)
+    }
+
+    pub fn own(&self) -> &BTreeMap<String, Vec<String>> {
+        &self.own
     }
 
     pub fn keys(&self, action: &Action) -> &[Key] {

@@ -63,6 +63,8 @@ pub struct Known {
     pub arranged: u64,
     /// The paths in force, indexed. `None` without tables, and while it is being made.
     pub paths: Option<Arc<Paths>>,
+    /// Why they could not be indexed.
+    pub unindexed: Option<String>,
     /// The same with the marks over them; only work behind the screen takes the lock.
     pub preview: Option<Arc<Mutex<Preview>>>,
     /// What engines made of marks; only work behind the screen takes the lock.

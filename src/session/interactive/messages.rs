@@ -1,5 +1,7 @@
 //! What was said to the operator, newest last.
 
+use std::collections::VecDeque;
+
 /// How bad it is. Each has a word of its own, for no state is told by colour alone.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Severity {
@@ -35,5 +37,69 @@ impl Message {
     }
 }
 
-/// How many are kept.
-pub const KEPT: usize = 500;
+/// How many are kept; all of them go into the log file.
+const KEPT: usize = 500;
+
+/// The latest of what was said.
+#[derive(Clone, Debug, Default)]
+pub struct Messages {
+    kept: VecDeque<Message>,
+    said: u64,
+    /// Said since somebody last took them for the log.
+    unlogged: Vec<Message>,
+}
+
+impl Messages {
+    pub fn push(&mut self, message: Message) {
+        if self.kept.len() >= KEPT {
+            self.kept.pop_front();
+        }
+        self.unlogged.push(message.clone());
+        self.kept.push_back(message);
+        self.said += 1;
+    }
+
+    /// How many were said, those that are not kept any more included.
+    pub fn said(&self) -> u64 {
+        self.said
+    }
+
+    /// How many are not kept any more.
+    pub fn older(&self) -> u64 {
+        self.said - self.kept.len() as u64
+    }
+
+    /// The kept ones, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Message> {
+        self.kept.iter()
+    }
+
+    pub fn last(&self) -> Option<&Message> {
+        self.kept.back()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    pub(super) fn take_unlogged(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.unlogged)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_latest_are_kept_and_all_are_logged() {
+        let mut messages = Messages::default();
+        let message = |at_ms| Message { at_ms, severity: Severity::Said, text: String::new() };
+        (0..KEPT as u64 + 3).for_each(|at| messages.push(message(at)));
+        assert_eq!((messages.said(), messages.older()), (KEPT as u64 + 3, 3));
+        assert_eq!(messages.iter().next(), Some(&message(3)));
+        assert_eq!(messages.last(), Some(&message(KEPT as u64 + 2)));
+        assert_eq!(messages.take_unlogged().len(), KEPT + 3);
+        assert!(messages.take_unlogged().is_empty());
+    }
+}

@@ -32,7 +32,7 @@ mod words;
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};
 pub use driver::Driver;
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
-pub use event::{Event, Happening, Written, WrittenHappening};
+pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
 pub use help::{HelpLine, help_lines};
 pub use key::{Key, KeyError, Press};
@@ -40,7 +40,7 @@ pub use keymap::{Keymap, KeymapError};
 pub use known::{Known, Proposed, Rack, Ranks, Tier};
 pub use layer::{Help, Layer, Scroll, TOUR};
 pub use layered::LOG_MARGIN;
-pub use messages::{Message, Severity};
+pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay};
 pub use screens::{

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::driver::worked;
 use super::effect::{Effect, Job, Outcome};
-use super::event::{Event, Happening, Written, WrittenHappening};
-use super::frame::Size;
-use super::keymap::Keymap;
+use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
+use super::keymap::{Keymap, KeymapError};
 use super::state::State;
 use super::tasks::TaskId;
 use super::update::update;
@@ -16,6 +15,10 @@ use crate::session::Look;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
+    #[error("FD-6310: line 1 does not say how the session began: {0}")]
+    Beginning(String),
+    #[error("FD-6314: the session began with keys that this program does not have: {0}")]
+    Keys(KeymapError),
     #[error("FD-6311: event {number} cannot be read: {what}")]
     Unreadable { number: usize, what: String },
     #[error("FD-6312: event {number} ends task {task} that was never begun: events are missing before it")]
@@ -26,16 +29,15 @@ pub enum ReplayError {
     Differs { number: usize, what: &'static str },
 }
 
-/// The state after events, each a line. `look` is what the source shows.
-pub fn replay<'l>(
-    look: &Arc<Look>,
-    size: Size,
-    lines: impl IntoIterator<Item = &'l str>,
-) -> Result<State, ReplayError> {
-    let (state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+/// The state after what was written: how it began, then events, each a line. `look` is what the source shows.
+pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) -> Result<State, ReplayError> {
+    let mut lines = lines.into_iter();
+    let beginning = begun(lines.next().unwrap_or_default())?;
+    let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
+    let (state, effects) = State::open(beginning.source, keymap, beginning.size);
     let mut again = Again { look: look.clone(), state, jobs: BTreeMap::new() };
     again.begin(effects);
-    for (at, line) in lines.into_iter().enumerate() {
+    for (at, line) in lines.enumerate() {
         let number = at + 1;
         let written: Written = serde_json::from_str(line)
             .map_err(|error| ReplayError::Unreadable { number, what: error.to_string() })?;
@@ -44,6 +46,15 @@ pub fn replay<'l>(
         again.begin(effects);
     }
     Ok(again.state)
+}
+
+fn begun(line: &str) -> Result<Beginning, ReplayError> {
+    let beginning: Beginning =
+        serde_json::from_str(line).map_err(|error| ReplayError::Beginning(error.to_string()))?;
+    match beginning.format {
+        Beginning::FORMAT => Ok(beginning),
+        other => Err(ReplayError::Beginning(format!("this program knows no format {other}"))),
+    }
 }
 
 struct Again {
@@ -79,10 +90,17 @@ impl Again {
                 same(number, "the fabric", &Outcome::Looked(Ok(look.clone())), &digest)?;
                 Happening::Sighted { task, look }
             }
-            WrittenHappening::Finished { task, digest } => {
+            WrittenHappening::Finished { task, digest, took_ms } => {
                 let job = self.jobs.remove(&task).ok_or(ReplayError::Unknown { number, task: task.0 })?;
-                let outcome = worked(&job, &Ok(self.look.clone()), &mut Vec::new());
+                if self.state.tasks.get(task).is_none() {
+                    // It was cancelled: whatever it came to, nobody looked at it.
+                    return Ok(Happening::Tick);
+                }
+                let mut outcome = worked(&job, &Ok(self.look.clone()), &mut Vec::new());
                 same(number, "what work brought", &outcome, &digest)?;
+                if let (Outcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
+                    *took = ms;
+                }
                 Happening::Finished { task, outcome }
             }
         })

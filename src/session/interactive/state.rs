@@ -9,7 +9,7 @@ use super::frame::{Areas, Size};
 use super::keymap::Keymap;
 use super::known::Known;
 use super::layer::Layer;
-use super::messages::{KEPT, Message, Severity};
+use super::messages::{Message, Messages, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
 use super::tasks::{Needs, TaskId, Tasks};
@@ -38,9 +38,9 @@ pub struct State {
     pub screens: Screens,
     pub layer: Option<Layer>,
     pub prompt: Option<Prompt>,
-    pub messages: Vec<Message>,
-    /// Messages before this one were seen; the newest stands in the status line until a key is pressed.
-    pub unseen: usize,
+    pub messages: Messages,
+    /// So many messages were seen; the newest stands in the status line until a key is pressed.
+    pub seen: u64,
     pub tasks: Tasks,
     pub keymap: Keymap,
     /// What engines are asked for.
@@ -79,8 +79,8 @@ impl State {
             screens: Screens::default(),
             layer: None,
             prompt: None,
-            messages: Vec::new(),
-            unseen: 0,
+            messages: Messages::default(),
+            seen: 0,
             tasks,
             keymap,
             request: Request::default(),
@@ -130,16 +130,12 @@ impl State {
     }
 
     pub fn say(&mut self, severity: Severity, text: impl Into<String>) {
-        if self.messages.len() >= KEPT {
-            self.messages.remove(0);
-            self.unseen = self.unseen.saturating_sub(1);
-        }
         self.messages.push(Message { at_ms: self.now_ms, severity, text: text.into() });
     }
 
     /// The message for the status line.
     pub fn news(&self) -> Option<&Message> {
-        self.messages.last().filter(|_| self.messages.len() > self.unseen)
+        self.messages.last().filter(|_| self.messages.said() > self.seen)
     }
 
     /// Begins work behind the screen.

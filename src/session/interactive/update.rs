@@ -11,7 +11,7 @@ use super::{forward, layered, typing};
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
-    let effects = match event.what {
+    let mut effects = match event.what {
         Happening::Key(key) => pressed(state, key),
         Happening::Paste(text) => typing::pasted(state, &text),
         Happening::Resized(size) => {
@@ -32,7 +32,12 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Happening::Resumed => vec![Effect::Redraw],
     };
     follow_cursor(state);
-    effects.into_iter().chain(std::mem::take(&mut state.wanted)).collect()
+    effects.append(&mut state.wanted);
+    let said = state.messages.take_unlogged();
+    if !said.is_empty() {
+        effects.push(Effect::Log(said));
+    }
+    effects
 }
 
 /// How many rows of its list a screen shows, or of what lies over it.
@@ -55,7 +60,7 @@ fn follow_cursor(state: &mut State) {
 }
 
 fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
-    state.unseen = state.messages.len();
+    state.seen = state.messages.said();
     // Ctrl-C leads out of everything, whatever is open.
     if key == Key::ctrl('c') {
         state.leaving = true;
@@ -110,8 +115,9 @@ pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> 
         state.say(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
+    let effects = (action.act)(state, argument);
     if let Some(line) = action.line.and_then(|line| line(state)) {
         state.last_line = Some(line);
     }
-    (action.act)(state, argument)
+    effects
 }

@@ -218,3 +218,84 @@ fn a_suggestion_gives_way() {
     driver.press(":preview space updn enter j w m i n e enter");
     assert_eq!(driver.written.last().unwrap().0.to_str(), Some("mine"));
 }
+
+/// Where the paths in force cannot be indexed, screens say so, and engines route all the same.
+#[test]
+fn without_an_index_nobody_waits_for_it() {
+    let whole = Arc::new(look("sim:demo"));
+    let (mut state, task) = opened();
+    let begun = feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(Ok(whole)) });
+    let index = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: Job::Index { .. } } => Some(*task),
+        _ => None,
+    });
+    let outcome = Outcome::Indexed(Err(fabdeck::routing::Refusal::Cancelled));
+    feed(&mut state, Happening::Finished { task: index.unwrap(), outcome });
+    let effects = press(&mut state, "2 f 3 :preview space updn enter j");
+    let (task, job) = effects
+        .iter()
+        .find_map(|effect| match effect {
+            Effect::Begin { task, job: job @ Job::Propose { .. } } => Some((*task, job.clone())),
+            _ => None,
+        })
+        .expect("an engine routes");
+    let appearance = super::desk::appearance("dark", fabdeck::console::Depth::True);
+    let text = |state: &State| super::desk::text(&super::desk::frame(state, &appearance));
+    assert!(text(&state).contains("not known: FD-8004"), "{}", text(&state));
+    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    feed(&mut state, Happening::Finished { task, outcome });
+    press(&mut state, "enter");
+    assert!(text(&state).contains("ordered pairs"), "{}", text(&state));
+    press(&mut state, "esc 2 U");
+    let said = &state.messages.last().unwrap().text;
+    assert!(said.contains("the paths cannot be indexed: FD-8004"), "{said}");
+}
+
+/// More is said than is kept: the log says that it is not all.
+#[test]
+fn a_log_says_what_it_does_not_hold() {
+    let mut driver = desk("sim:demo");
+    driver.press("M");
+    let appearance = super::desk::appearance("dark", fabdeck::console::Depth::True);
+    let text = |state: &State| super::desk::text(&super::desk::frame(state, &appearance));
+    assert!(!text(&driver.state).contains("older"), "{}", text(&driver.state));
+    driver.press("esc");
+    let before = driver.state.messages.said();
+    for _ in 0..600 {
+        driver.press("3 d");
+    }
+    assert_eq!(driver.state.messages.said(), before + 600);
+    driver.press("M home");
+    let older = before + 600 - 500;
+    let wanted = format!("{older} older messages went into the log file only");
+    assert!(text(&driver.state).contains(&wanted), "{}", text(&driver.state));
+    driver.press("end");
+    assert!(!text(&driver.state).contains("older messages"), "the newest are at the end");
+}
+
+/// Esc ends what engines do; what the marks cost is counted to its end, for nobody would ask for it again.
+#[test]
+fn cancelling_engines_leaves_the_count_alone() {
+    let whole = Arc::new(look("sim:demo"));
+    let (mut state, task) = opened();
+    let begun = feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(Ok(whole)) });
+    let index = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: job @ Job::Index { .. } } => Some((*task, job.clone())),
+        _ => None,
+    });
+    let (task, job) = index.unwrap();
+    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    feed(&mut state, Happening::Finished { task, outcome });
+    let effects = press(&mut state, "2 f 3 p");
+    let at_esc = press(&mut state, "esc");
+    let cancelled = at_esc.iter().filter(|effect| matches!(effect, Effect::Cancel(_))).count();
+    assert_eq!((cancelled, state.engines_under_way()), (1, false));
+    let count = effects.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: job @ Job::Cost { .. } } => Some((*task, job.clone())),
+        _ => None,
+    });
+    let (task, job) = count.unwrap();
+    let outcome = job.run(&fabdeck::routing::NoPulse).unwrap();
+    feed(&mut state, Happening::Finished { task, outcome });
+    assert!(state.known.cost.is_some_and(|cost| cost.lost.pairs > 0));
+}

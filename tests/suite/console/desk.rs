@@ -1,7 +1,6 @@
 //! A session in a test: a fabric, keys, and what stands on the screen.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Signs, Theme, draw};
@@ -17,8 +16,11 @@ pub const SIZES: [(u16, u16); 4] = [(80, 24), (120, 40), (200, 60), (40, 12)];
 
 /// What a source shows, tables included.
 pub fn look(source: &str) -> Look {
+    look_at(source, Wanted { tables: true, ..Wanted::default() })
+}
+
+pub fn look_at(source: &str, wanted: Wanted) -> Look {
     let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
-    let wanted = Wanted { tables: true, ..Wanted::default() };
     let observation = opened.observe(wanted, &mut Unwatched).unwrap();
     Look::new(source, observation, &NameMap::default())
 }
@@ -82,7 +84,7 @@ pub fn failed(why: &str) -> Driver {
 }
 
 pub fn shared(look: Look) -> Driver {
-    Driver::with(Ok(Arc::new(look)), Size { width: 80, height: 24 })
+    Driver::open(look, Size { width: 80, height: 24 })
 }
 
 /// Golden frames lie beside those of other tests.

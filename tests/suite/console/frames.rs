@@ -1,20 +1,20 @@
-//! Every screen on three fabrics, at four sizes: what stands there and in which style; and that no state is told by
-//! colour alone.
+//! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
 use fabdeck::console::{Depth, Role};
+use fabdeck::fabric::NodeId;
 use fabdeck::session::interactive::{Driver, Happening, Size};
 
-use super::desk::{SIZES, appearance, desk, failed, frame, golden, styles, text};
+use super::desk::{SIZES, appearance, desk, failed, frame, golden, look, shared, styles, text};
 
 /// A tree of three stages with failures marked below, an irregular fabric, and the demo.
-const FABRICS: [(&str, &str); 3] = [
+pub const FABRICS: [(&str, &str); 3] = [
     ("demo", "sim:demo"),
     ("tree", "sim:kary,k=3,n=3,faults=2"),
     ("random", "sim:random,switches=9,links=16,terminals=2"),
 ];
 
 /// What is pressed to see a screen, from the first frame on.
-const SCREENS: [(&str, &str); 16] = [
+const SCREENS: [(&str, &str); 19] = [
     ("tree", "enter down enter"),
     ("switches", "tab"),
     ("hosts", "tab tab s"),
@@ -22,10 +22,13 @@ const SCREENS: [(&str, &str); 16] = [
     ("node", "tab enter"),
     ("links", "2 down"),
     ("links filtered", "2 / kind=switch-switch enter s"),
+    ("filter unreadable", "2 / lid>"),
     ("whatif", "tab f down f 3"),
+    ("marks", "2 / kind=switch-switch enter f down f 3 tab down"),
     ("engines", "2 / kind=switch-switch enter f p"),
     ("engine", "2 / kind=switch-switch enter f p enter"),
     ("help", "?"),
+    ("tour", ":tour enter right"),
     ("palette", ": p"),
     ("log", "tab f M"),
     ("details", "tab d j"),
@@ -33,16 +36,43 @@ const SCREENS: [(&str, &str); 16] = [
     ("names offered", "4 enter e"),
 ];
 
+/// From the first host to the last, as it is and under a proposal.
+const PATHS: [(&str, &str); 3] =
+    [("path", ""), ("path lost", "down f"), ("path proposed", "3 : p r e v i e w space u p d n enter 4 tab")];
+
+/// A session on each screen of a fabric, by the name of what is shown.
+pub fn every_screen(source: &str) -> Vec<(&'static str, Driver)> {
+    let seen = look(source);
+    let mut screens = Vec::new();
+    for (screen, keys) in SCREENS {
+        let mut driver = shared(seen.clone());
+        driver.press(keys);
+        screens.push((screen, driver));
+    }
+    let name = |id: NodeId| seen.names.unique(seen.fabric(), id);
+    let nodes = seen.fabric().nodes().filter(|(_, node)| !node.is_switch());
+    let hosts: Vec<String> = nodes.map(|(id, _)| name(id)).collect();
+    for (screen, keys) in PATHS {
+        let mut driver = shared(seen.clone());
+        driver.press("4 enter").happen(Happening::Paste(hosts[0].clone()));
+        driver.press("enter").happen(Happening::Paste(hosts[hosts.len() - 1].clone()));
+        driver.press("enter").press(keys);
+        assert!(driver.state.screens.paths.trace.is_some(), "{source}: {:?}", driver.state.messages);
+        screens.push((screen, driver));
+    }
+    screens
+}
+
 fn at_all_sizes(driver: &mut Driver) -> String {
-    let look = appearance("dark", Depth::True);
+    let colours = appearance("dark", Depth::True);
     let mut said = String::new();
     for (width, height) in SIZES {
         driver.happen(Happening::Resized(Size { width, height }));
-        let buffer = frame(&driver.state, &look);
+        let buffer = frame(&driver.state, &colours);
         said.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
-        // The styles of one size tell of all.
-        if (width, height) == SIZES[0] {
-            said.push_str(&format!("-- styles\n{}", styles(&buffer, look.theme.style(Role::Text))));
+        // The styles of a narrow screen and of one with details beside the list tell of all.
+        if (width, height) == SIZES[0] || (width, height) == SIZES[1] {
+            said.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
         }
     }
     said
@@ -51,64 +81,16 @@ fn at_all_sizes(driver: &mut Driver) -> String {
 #[test]
 fn every_screen_of_every_fabric() {
     for (fabric, source) in FABRICS {
-        for (screen, keys) in SCREENS {
-            let mut driver = desk(source);
-            driver.press(keys);
+        for (screen, mut driver) in every_screen(source) {
             golden(&format!("{fabric} {screen}"), &at_all_sizes(&mut driver));
         }
     }
 }
 
 #[test]
-fn paths_of_the_demo() {
-    let mut driver = desk("sim:demo");
-    driver.press("4 enter node01 enter node24 enter");
-    golden("demo paths", &at_all_sizes(&mut driver));
-    driver.press("3 2 / kind=switch-switch enter f p 4 tab");
-    golden("demo paths proposed", &at_all_sizes(&mut driver));
-}
-
-#[test]
 fn a_source_that_cannot_be_read_says_why() {
     let mut driver = failed("FD-5003: no such file: site.topo; name a file, a folder, or sim:NAME");
     golden("unreadable", &at_all_sizes(&mut driver));
-}
-
-/// Where two moments differ in colours, they differ without.
-#[test]
-fn nothing_is_told_by_colour_alone() {
-    let keys = [
-        "tab", "down", "f", "down", "2", "down", "f", "3", "p", "down", "enter", "esc", "tab", "f", "1",
-        "tab", "right",
-    ];
-    for (_, source) in FABRICS {
-        let mut driver = desk(source);
-        let (colour, mono) = (appearance("dark", Depth::True), appearance("mono", Depth::Mono));
-        let mut before = (frame(&driver.state, &colour), frame(&driver.state, &mono));
-        for key in keys {
-            driver.press(key);
-            let after = (frame(&driver.state, &colour), frame(&driver.state, &mono));
-            assert_eq!(before.0 != after.0, before.1 != after.1, "{source}: {key}");
-            before = after;
-        }
-    }
-}
-
-/// Rows whose style says something say it in words or signs as well: two rows of equal text have equal styles.
-#[test]
-fn equal_text_has_equal_style_without_colours() {
-    let mono = appearance("mono", Depth::Mono);
-    for (_, source) in FABRICS {
-        let mut driver = desk(source);
-        driver.press("2 f down down f up");
-        let buffer = frame(&driver.state, &mono);
-        assert!(
-            (0..24).all(|y| (0..80).all(|x| buffer[(x, y)].fg == ratatui::style::Color::Reset)),
-            "{source}"
-        );
-        assert!(text(&buffer).contains('✗'), "{source}: a mark has a sign of its own");
-        assert!(text(&buffer).contains('▶'), "{source}: the cursor has a sign of its own");
-    }
 }
 
 /// A frame of a hundred thousand rows is made of those in sight.

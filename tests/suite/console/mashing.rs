@@ -1,68 +1,296 @@
-//! A hundred thousand keys at random on screens of any size: no panic, and always a way out.
+//! A hundred thousand keys at random on screens of any size, over work that ends when it likes: no panic, and always a
+//! way out.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use fabdeck::console::Depth;
-use fabdeck::session::interactive::{ACTIONS, Happening, Key, Press, ScreenId, Size};
+use fabdeck::routing::NoPulse;
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    ACTIONS, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Press, Purpose, ScreenId, Size,
+    State, TaskId, WhatifPane, update,
+};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::desk::{appearance, failed, frame, look, shared};
+use super::desk::{appearance, frame, look};
 
 const KEYS: usize = 100_000;
-/// Keys between two looks for the way out.
-const BURST: usize = 200;
+/// Keys from one look for the way out to the next, at most.
+const STRETCH: u64 = 40;
+/// Ways out that are looked for before another session begins.
+const WAYS: usize = 10;
 
-fn key(dice: &mut Xoshiro256PlusPlus) -> Key {
-    let die = dice.next_u64() as usize;
-    let bound: Vec<Key> =
-        ACTIONS.iter().flat_map(|action| action.keys).filter_map(|key| key.parse().ok()).collect();
-    match die % 10 {
-        0 => Key::plain(Press::Char(char::from(b' ' + (die / 10 % 95) as u8))),
-        1 => {
-            Key::plain([Press::Backspace, Press::Delete, Press::Tab, Press::Esc, Press::Enter][die / 10 % 5])
+/// What may follow a word of the palette.
+const ARGUMENTS: [&str; 16] = [
+    "",
+    "updn",
+    "updn,nue",
+    "nobody",
+    "spine-1",
+    "switch:s",
+    "1",
+    "9999",
+    "-1",
+    "5 8",
+    "\"",
+    "leaf",
+    "hosts>1",
+    "a=b,c",
+    "~x",
+    "mine.plan",
+];
+
+const PASTED: [&str; 3] = ["leaf\u{1b}[31m\n叶", "", "x y\tz"];
+
+/// A session whose work waits until it is its turn.
+struct Mashed {
+    state: State,
+    jobs: Vec<(TaskId, Job)>,
+    look: Result<Arc<Look>, String>,
+    dice: Xoshiro256PlusPlus,
+    keys: usize,
+    now_ms: u64,
+}
+
+impl Mashed {
+    fn new(look: Result<Arc<Look>, String>, dice: Xoshiro256PlusPlus) -> Self {
+        let (state, effects) = State::open("sim:mashed", Keymap::default(), Size { width: 80, height: 24 });
+        let mut mashed = Self { state, jobs: Vec::new(), look, dice, keys: 0, now_ms: 0 };
+        mashed.carry_out(effects);
+        mashed
+    }
+
+    fn die(&mut self, sides: usize) -> usize {
+        (self.dice.next_u64() % sides as u64) as usize
+    }
+
+    fn happen(&mut self, what: Happening) {
+        self.now_ms += 7;
+        let effects = update(&mut self.state, Event { at_ms: self.now_ms, what });
+        self.carry_out(effects);
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            if let Effect::Begin { task, job } = effect {
+                self.jobs.push((task, job));
+            }
         }
-        _ => {
-            let key = bound[die / 10 % bound.len()];
-            // Leaving is tried at the end of each burst.
-            if key == Key::ctrl('q') { Key::plain(Press::Down) } else { key }
+    }
+
+    fn press(&mut self, key: Key) {
+        self.keys += 1;
+        self.happen(Happening::Key(key));
+    }
+
+    fn type_line(&mut self, text: &str) {
+        for sign in text.chars() {
+            self.press(Key::plain(Press::Char(sign)));
+        }
+    }
+
+    /// Something that waits, in whatever order, is done; or only says how far it is.
+    fn work(&mut self) {
+        if self.jobs.is_empty() {
+            return;
+        }
+        let at = self.die(self.jobs.len());
+        if self.die(4) == 0 {
+            let (task, done) = (self.jobs[at].0, self.die(100) as u64);
+            return self.happen(Happening::Progress { task, done, of: 100 });
+        }
+        let (task, job) = self.jobs.swap_remove(at);
+        // Nobody waits for what was cancelled; it comes all the same.
+        let outcome = match (job.run(&NoPulse), job) {
+            (Some(outcome), _) => outcome,
+            (None, Job::Write { to, .. }) => {
+                let failed = (self.die(2) == 0).then(|| "no room".to_owned());
+                Outcome::Written { to, result: failed.map_or(Ok(()), Err) }
+            }
+            (None, _) => Outcome::Looked(self.look.clone()),
+        };
+        self.happen(Happening::Finished { task, outcome });
+    }
+
+    fn any_key(&mut self) -> Key {
+        match self.die(10) {
+            0 => Key::plain(Press::Char(char::from(b' ' + self.die(95) as u8))),
+            1 => Key::plain(
+                [Press::Backspace, Press::Delete, Press::Tab, Press::Esc, Press::Enter][self.die(5)],
+            ),
+            _ => {
+                let keys = ACTIONS.iter().flat_map(|action| action.keys);
+                let bound: Vec<Key> = keys.filter_map(|key| key.parse().ok()).collect();
+                bound[self.die(bound.len())]
+            }
+        }
+    }
+
+    fn anything(&mut self) {
+        match self.die(60) {
+            0 => {
+                let (width, height) = match self.die(12) {
+                    0 => (1, 1),
+                    1 => (500, 200),
+                    _ => (1 + self.die(500) as u16, 1 + self.die(200) as u16),
+                };
+                self.happen(Happening::Resized(Size { width, height }));
+            }
+            1 => {
+                let text = PASTED[self.die(PASTED.len())].to_owned();
+                self.happen(Happening::Paste(text));
+            }
+            2 | 3 => {
+                // Whatever lies above takes the line as keys like any others.
+                let action = ACTIONS[self.die(ACTIONS.len())].id;
+                let argument = ARGUMENTS[self.die(ARGUMENTS.len())];
+                self.type_line(&format!(":{action} {argument}"));
+                self.press(Key::plain(Press::Enter));
+            }
+            4 => {
+                let filter = ["\"", "lid>", "leaf", "hosts>0", "kind=switch-switch"][self.die(5)];
+                self.type_line(&format!("/{filter}"));
+                self.press(Key::plain(Press::Enter));
+            }
+            5..=24 => self.work(),
+            25 => self.happen(Happening::Tick),
+            26 => self.happen(Happening::Resumed),
+            _ => {
+                let key = self.any_key();
+                self.press(key);
+            }
+        }
+        // Whoever left is not asked any more; here the same session goes on.
+        self.state.leaving = false;
+    }
+
+    fn leads_out(&mut self, key: Key, most: usize, out: impl Fn(&State) -> bool) {
+        let before = format!("{:?} {:?} {:?}", self.state.screen, self.state.layer, self.state.prompt);
+        for _ in 0..most {
+            if out(&self.state) {
+                return;
+            }
+            self.press(key);
+        }
+        assert!(out(&self.state), "{most} times {key} do not lead out of {before}");
+    }
+
+    /// Out of whatever this is, in one of three ways.
+    fn find_a_way_out(&mut self) {
+        let esc = Key::plain(Press::Esc);
+        match self.die(3) {
+            // Esc closes what lies above, a press each; then `q` goes up and out.
+            0 => {
+                self.leads_out(esc, 2, |state| state.prompt.is_none() && state.layer.is_none());
+                self.leads_out(Key::plain(Press::Char('q')), 40, |state| state.leaving);
+            }
+            // Esc alone leads to the top and cancels what takes long.
+            1 => {
+                self.leads_out(esc, 60, |state| {
+                    let table = state.current().table();
+                    let top =
+                        state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() == 1;
+                    top && state.prompt.is_none() && state.layer.is_none() && table.filter.is_empty()
+                });
+                // What is selected is let go first.
+                self.leads_out(esc, 2, |state| !state.engines_under_way());
+            }
+            _ => self.leads_out(Key::ctrl('c'), 1, |state| state.leaving),
+        }
+        self.state.leaving = false;
+    }
+
+    /// Where one is, in words.
+    fn place(&self) -> String {
+        let state = &self.state;
+        let layer = match &state.layer {
+            Some(Layer::Help(_)) => "help",
+            Some(Layer::Log(_)) => "log",
+            Some(Layer::Details(_)) => "details",
+            Some(Layer::Tour(_)) => "tour",
+            None => "",
+        };
+        let prompt = match state.prompt.as_ref().map(|prompt| prompt.purpose) {
+            Some(Purpose::Filter) => "filter",
+            Some(Purpose::Command) => "command",
+            Some(Purpose::Search) => "search",
+            Some(Purpose::From) => "from",
+            Some(Purpose::To) => "to",
+            Some(Purpose::PlanFile) => "plan file",
+            None => "",
+        };
+        match (prompt, layer, state.screen) {
+            ("", "", ScreenId::Whatif) if state.screens.whatif.page.is_some() => "engine".to_owned(),
+            ("", "", ScreenId::Whatif) if state.screens.whatif.pane == WhatifPane::Marks => {
+                "marks".to_owned()
+            }
+            ("", "", ScreenId::Paths) if state.screens.paths.users.is_some() => "users".to_owned(),
+            ("", "", ScreenId::Paths) if state.screens.paths.trace.is_some() => "path".to_owned(),
+            ("", "", ScreenId::Fabric) => state.current().crumbs(&state.known)[0].clone(),
+            ("", "", screen) => format!("{screen:?}"),
+            ("", layer, _) => layer.to_owned(),
+            (prompt, ..) => prompt.to_owned(),
         }
     }
 }
 
+/// Each of these is come to somewhere on the way.
+const PLACES: [&str; 19] = [
+    "search",
+    "help",
+    "log",
+    "details",
+    "tour",
+    "filter",
+    "command",
+    "from",
+    "to",
+    "plan file",
+    "engine",
+    "marks",
+    "users",
+    "path",
+    "tree",
+    "switches",
+    "hosts",
+    "map",
+    "Links",
+];
+
 #[test]
 fn no_key_panics_and_none_leads_into_a_dead_end() {
-    let mut dice = Xoshiro256PlusPlus::seed_from_u64(7);
-    let look = look("sim:kary,k=2,n=2");
-    let unread = || failed("FD-5003: nothing there");
+    let seen = look("sim:kary,k=2,n=2");
     let colours = appearance("dark", Depth::Sixteen);
-    for burst in 0..KEYS / BURST {
-        let mut driver = if burst % 20 == 19 { unread() } else { shared(look.clone()) };
-        for _ in 0..BURST {
-            let die = dice.next_u64();
-            if die % 40 == 0 {
-                let size =
-                    Size { width: 1 + (die / 40 % 500) as u16, height: 1 + (die / 20_000 % 200) as u16 };
-                driver.happen(Happening::Resized(size));
+    let (mut keys, mut sessions, mut ways) = (0, 0, 0);
+    let (mut places, mut sizes, mut busy) = (BTreeSet::new(), BTreeSet::new(), 0);
+    while keys < KEYS {
+        let dice = Xoshiro256PlusPlus::seed_from_u64(sessions);
+        let look = match sessions % 20 {
+            19 => Err("FD-5003: nothing there".to_owned()),
+            _ => Ok(Arc::new(seen.clone())),
+        };
+        let mut mashed = Mashed::new(look, dice);
+        for _ in 0..WAYS {
+            for step in 0..mashed.die(STRETCH as usize) {
+                mashed.anything();
+                places.insert(mashed.place());
+                sizes.insert((mashed.state.size.width, mashed.state.size.height));
+                if step % 16 == 0 {
+                    frame(&mashed.state, &colours);
+                }
             }
-            if die % 100 == 1 {
-                driver.happen(Happening::Paste("leaf\u{1b}[31m\n叶".to_owned()));
-            }
-            if die % 100 == 2 {
-                // Filters that cannot be read, over lists that change afterwards.
-                driver.press(["/ \" enter", "/ lid> enter", "/ leaf enter"][(die / 100 % 3) as usize]);
-            }
-            driver.happen(Happening::Key(key(&mut dice)));
-            if die % 16 == 0 {
-                frame(&driver.state, &colours);
-            }
+            busy += usize::from(mashed.state.engines_under_way());
+            mashed.find_a_way_out();
+            ways += 1;
         }
-        driver.press("esc esc esc esc esc esc esc esc esc esc");
-        assert!(driver.state.layer.is_none() && driver.state.prompt.is_none(), "Esc closes what lies above");
-        let mut presses = 0;
-        while !driver.state.leaving {
-            driver.press("q");
-            presses += 1;
-            assert!(presses < 50, "q leads out of {:?}", driver.state.screen);
-        }
-        assert_eq!(driver.state.screen, ScreenId::Fabric);
+        keys += mashed.keys;
+        sessions += 1;
     }
+    println!("{keys} keys, {sessions} sessions, {ways} ways out, {} sizes, {places:?}", sizes.len());
+    let missed: Vec<&str> = PLACES.into_iter().filter(|place| !places.contains(*place)).collect();
+    assert!(missed.is_empty(), "never come to: {missed:?}");
+    assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
+    assert!(busy > 100, "engines were at work only {busy} times when somebody wanted out");
 }

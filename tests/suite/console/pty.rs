@@ -2,7 +2,10 @@
 
 use std::io::{Read, Write};
 use std::num::NonZero;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -18,11 +21,22 @@ fn sign_count(count: u16) -> NonZero<u16> {
 }
 
 pub struct Session {
-    _home: tempfile::TempDir,
-    master: Box<dyn MasterPty + Send>,
+    home: tempfile::TempDir,
+    /// `None` once it hung up.
+    master: Option<Box<dyn MasterPty + Send>>,
     child: Box<dyn Child + Send + Sync>,
-    keys: Box<dyn Write + Send>,
+    keys: Option<Box<dyn Write + Send>>,
     seen: Arc<Mutex<Seen>>,
+    reader: Option<Reader>,
+    /// How the terminal was set before the program ran.
+    modes: String,
+}
+
+/// The thread at the other end of the line.
+struct Reader {
+    thread: JoinHandle<()>,
+    /// It takes nothing any more, from the next bytes on.
+    stop: Arc<AtomicBool>,
 }
 
 /// The program under test; benchmarks name one that was built for speed.
@@ -43,11 +57,30 @@ impl Session {
     }
 
     pub fn open_with(args: &[&str], variables: &[(&str, &str)], width: u16, height: u16) -> Self {
+        Self::of(&program(), args, variables, (width, height), true)
+    }
+
+    /// A shell with jobs, whose prompt is `$ `; `$fabdeck` is the program.
+    pub fn shell() -> Self {
+        let variables = [("fabdeck", program()), ("PS1", "$ ".to_owned())];
+        let variables: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Self::of("bash", &["--norc", "--noprofile", "-i"], &variables, (80, 24), true)
+    }
+
+    /// On a terminal whose end sends no signal.
+    pub fn without_signals(args: &[&str]) -> Self {
+        Self::of(&program(), args, &[], (80, 24), false)
+    }
+
+    fn of(program: &str, args: &[&str], variables: &[(&str, &str)], size: (u16, u16), signals: bool) -> Self {
+        let (width, height) = size;
         let size = PtySize { rows: height, cols: width, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let home = tempfile::tempdir().unwrap();
-        let mut command = CommandBuilder::new(program());
+        let mut command = CommandBuilder::new(program);
         command.args(args);
+        command.set_controlling_tty(signals);
         command.env("TERM", "xterm-256color");
         command.env("COLORTERM", "truecolor");
         command.env("LANG", "C.UTF-8");
@@ -55,6 +88,7 @@ impl Session {
         command.env_remove("NO_COLOR");
         command.cwd(home.path());
         variables.iter().for_each(|(name, value)| command.env(name, value));
+        let modes = modes(&*pair.master);
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let seen = Arc::new(Mutex::new(Seen {
@@ -63,27 +97,86 @@ impl Session {
             raw: Vec::new(),
             last: Instant::now(),
         }));
-        let (mut reader, to) = (pair.master.try_clone_reader().unwrap(), seen.clone());
-        std::thread::spawn(move || {
+        let keys = Some(pair.master.take_writer().unwrap());
+        let mut session = Self { home, master: Some(pair.master), child, keys, seen, reader: None, modes };
+        session.take_again();
+        session
+    }
+
+    /// Where the program runs.
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// Takes what comes.
+    pub fn take_again(&mut self) {
+        let mut from = self.master.as_ref().unwrap().try_clone_reader().unwrap();
+        let (to, stop) = (self.seen.clone(), Arc::new(AtomicBool::new(false)));
+        let stopped = stop.clone();
+        let thread = std::thread::spawn(move || {
             let mut buffer = [0; 65536];
-            while let Ok(count @ 1..) = reader.read(&mut buffer) {
+            while let Ok(count @ 1..) = from.read(&mut buffer) {
                 let mut seen = to.lock().unwrap();
                 seen.screen.process(&buffer[..count]);
                 seen.bytes += count;
                 seen.raw.extend_from_slice(&buffer[..count]);
                 seen.last = Instant::now();
+                drop(seen);
+                if stopped.load(Ordering::SeqCst) {
+                    break;
+                }
             }
         });
-        let keys = pair.master.take_writer().unwrap();
-        Self { _home: home, master: pair.master, child, keys, seen }
+        self.reader = Some(Reader { thread, stop });
+    }
+
+    /// Takes nothing any more, as a connection that hangs.
+    pub fn take_nothing(&mut self) {
+        let reader = self.reader.take().unwrap();
+        reader.stop.store(true, Ordering::SeqCst);
+        // The next bytes are the last: a little frame, so that nothing of it is left on the way.
+        self.press("j");
+        reader.thread.join().unwrap();
+    }
+
+    /// Closes the terminal from outside.
+    pub fn hang_up(&mut self) {
+        self.take_nothing();
+        std::thread::sleep(Duration::from_millis(100));
+        (self.master, self.keys) = (None, None);
+    }
+
+    /// Processor time that the program has used, in hundredths of a second.
+    pub fn worked(&self) -> u64 {
+        let fields = self.status();
+        let time = |at: usize| fields[at].parse::<u64>().unwrap();
+        time(11) + time(12)
+    }
+
+    /// `R`, `S`, `T`: as the kernel tells it.
+    pub fn process_state(&self) -> String {
+        self.status()[0].clone()
+    }
+
+    /// What the kernel tells of the process, from its state on.
+    fn status(&self) -> Vec<String> {
+        let id = self.child.process_id().unwrap();
+        let text = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        let (_, behind_name) = text.rsplit_once(") ").unwrap();
+        behind_name.split(' ').map(str::to_owned).collect()
+    }
+
+    #[track_caller]
+    pub fn until_stopped(&self) {
+        let begun = Instant::now();
+        while self.process_state() != "T" {
+            assert!(begun.elapsed() < PATIENCE, "it did not stop:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     pub fn text(&self) -> String {
         self.seen.lock().unwrap().screen.screen().contents()
-    }
-
-    pub fn has_alternate_screen(&self) -> bool {
-        self.seen.lock().unwrap().screen.screen().alternate_screen()
     }
 
     /// What came since so many bytes, as it was sent.
@@ -108,8 +201,9 @@ impl Session {
     }
 
     pub fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
+        let to = self.keys.as_mut().unwrap();
+        to.write_all(keys.as_bytes()).unwrap();
+        to.flush().unwrap();
     }
 
     /// Waits until the screen holds a text.
@@ -123,6 +217,17 @@ impl Session {
         begun.elapsed()
     }
 
+    /// Waits until something has come, and then nothing for a while.
+    #[track_caller]
+    pub fn settled_after(&self, before: usize) {
+        let begun = Instant::now();
+        while self.bytes() == before {
+            assert!(begun.elapsed() < PATIENCE, "nothing came:\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.quiet();
+    }
+
     /// Waits until nothing has come for a while.
     pub fn quiet(&self) {
         let busy = || self.text().contains("Esc cancels");
@@ -132,7 +237,8 @@ impl Session {
     }
 
     pub fn resize(&self, width: u16, height: u16) {
-        self.master.resize(PtySize { rows: height, cols: width, pixel_width: 0, pixel_height: 0 }).unwrap();
+        let master = self.master.as_ref().unwrap();
+        master.resize(PtySize { rows: height, cols: width, pixel_width: 0, pixel_height: 0 }).unwrap();
         self.seen.lock().unwrap().screen.screen_mut().set_size(sign_count(height), sign_count(width));
     }
 
@@ -153,9 +259,22 @@ impl Session {
         }
     }
 
-    /// The alternate screen is left, the cursor is shown, pasting is as it was.
+    /// The terminal is set as before the program ran.
+    #[track_caller]
+    pub fn assert_modes(&self) {
+        assert_eq!(modes(&**self.master.as_ref().unwrap()), self.modes);
+    }
+
+    /// While a session has the terminal it is set otherwise, or the look at its modes would prove nothing.
+    #[track_caller]
+    pub fn assert_taken(&self) {
+        assert_ne!(modes(&**self.master.as_ref().unwrap()), self.modes);
+    }
+
+    /// The alternate screen is left, the cursor is shown, pasting and modes are as they were.
     #[track_caller]
     pub fn assert_restored(&self) {
+        self.assert_modes();
         std::thread::sleep(Duration::from_millis(100));
         let seen = self.seen.lock().unwrap();
         let screen = seen.screen.screen();
@@ -163,6 +282,11 @@ impl Session {
         assert!(!screen.hide_cursor(), "the cursor is still hidden");
         assert!(!screen.bracketed_paste(), "pasting is still bracketed");
     }
+}
+
+/// Every mode of a terminal: echo, lines, signals, translations, its special signs.
+fn modes(master: &dyn MasterPty) -> String {
+    format!("{:?}", master.get_termios().unwrap())
 }
 
 impl Drop for Session {

@@ -1,8 +1,6 @@
 //! The real program on a terminal of its own: what it sends, what signals do, and that the terminal is as it was.
 
-use std::time::{Duration, Instant};
-
-use super::pty::{PATIENCE, Session};
+use super::pty::Session;
 
 #[test]
 fn open_move_filter_mark_preview_plan_and_quit() {
@@ -29,36 +27,6 @@ fn open_move_filter_mark_preview_plan_and_quit() {
     session.press("qq");
     assert_eq!(session.ended(), 0);
     session.assert_restored();
-}
-
-#[test]
-fn signals_leave_the_terminal_as_it_was() {
-    for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
-        let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
-        session.until("spines");
-        session.signal(signal);
-        assert_eq!(session.ended(), code, "{signal}");
-        session.assert_restored();
-    }
-}
-
-#[test]
-fn a_session_stops_and_goes_on() {
-    let mut session = Session::open(&["--source", "sim:demo"], 80, 24);
-    session.until("spines");
-    session.signal("TSTP");
-    let begun = Instant::now();
-    while session.has_alternate_screen() {
-        assert!(begun.elapsed() < PATIENCE, "it did not give the terminal back");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    session.assert_restored();
-    session.signal("CONT");
-    session.until("spines");
-    session.press("2");
-    session.until("STATE");
-    session.press("qq");
-    assert_eq!(session.ended(), 0);
 }
 
 /// The screen of the shell is as it was, whatever was to be drawn when the session ended.
@@ -92,14 +60,4 @@ fn a_storm_of_sizes_ends_in_the_last_one() {
     session.press("\x03");
     assert_eq!(session.ended(), 130);
     session.assert_restored();
-}
-
-/// A worker that has a bug must not leave a screen that nobody can read.
-#[test]
-fn a_bug_in_a_worker_restores_the_terminal_and_says_so() {
-    let mut session = Session::open_with(&["--source", "sim:demo"], &[("FABDECK_BREAK", "worker")], 80, 24);
-    assert_eq!(session.ended(), 101);
-    session.assert_restored();
-    let said = session.text();
-    assert!(said.contains("fabdeck: bug:") && said.contains("the log is in"), "{said}");
 }

@@ -1,0 +1,43 @@
+//! What comes from the terminal, and that nothing will come any more.
+
+use std::io;
+use std::thread;
+
+use crossterm::event::Event;
+use rustix::event::{PollFd, PollFlags, poll};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::fault;
+use super::threads::Word;
+use crate::console::happening;
+use crate::session::interactive::Happening;
+
+/// Keys from a thread of their own: reading a terminal blocks.
+pub fn inputs() -> UnboundedReceiver<Happening> {
+    let (to_loop, inputs) = unbounded_channel();
+    thread::spawn(move || {
+        while let Ok(event) = crossterm::event::read() {
+            if matches!(event, Event::Paste(_)) {
+                fault::panics("input");
+            }
+            if let Some(what) = happening(event)
+                && to_loop.send(what).is_err()
+            {
+                break;
+            }
+        }
+    });
+    inputs
+}
+
+/// Says when the terminal is gone. Whoever reads from it reads nothing then, again and again, and not every process
+/// gets a signal.
+pub fn watch_for_the_end(words: UnboundedSender<Word>) {
+    thread::spawn(move || {
+        let terminal = io::stdin();
+        // Without a wish for anything only an end or an error comes.
+        let mut ends = [PollFd::new(&terminal, PollFlags::empty())];
+        while poll(&mut ends, None).is_err_and(|error| error == rustix::io::Errno::INTR) {}
+        let _ = words.send(Word::HungUp);
+    });
+}

@@ -1,0 +1,88 @@
+//! The file of a plan: it appears whole or not at all, whenever the process ends, and under no name that is taken.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Writes a new file. `wanted` is asked before the file gets its name, when the work is done.
+pub fn write(text: &str, to: &Path, wanted: impl Fn() -> bool) -> Result<(), String> {
+    if to.symlink_metadata().is_ok() {
+        return Err(taken());
+    }
+    let beside = beside(to).ok_or("that names no file")?;
+    let written = fill(&beside, text).and_then(|()| match wanted() {
+        true => give_name(&beside, to),
+        false => Err(io::ErrorKind::Interrupted.into()),
+    });
+    // What failed is said; a remainder that cannot be removed either adds nothing to it.
+    let _ = fs::remove_file(&beside);
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => taken(),
+        _ => error.to_string(),
+    })
+}
+
+fn taken() -> String {
+    "there is such a file; w asks for another name".to_owned()
+}
+
+fn fill(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = fs::File::create(path)?;
+    let (begin, rest) = text.as_bytes().split_at(text.len() / 2);
+    file.write_all(begin)?;
+    wait_on_purpose();
+    file.write_all(rest)?;
+    file.sync_all()
+}
+
+/// A second name does not write over a file that came in the meantime, as a rename would.
+fn give_name(beside: &Path, to: &Path) -> io::Result<()> {
+    match fs::hard_link(beside, to) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists && !to.exists() => {
+            // Not every file system has second names.
+            fs::rename(beside, to)
+        }
+        linked => linked,
+    }
+}
+
+/// A name in the same folder, so that both names are on one file system.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let mut hidden = std::ffi::OsString::from(".");
+    hidden.push(path.file_name()?);
+    hidden.push(format!(".{}.part", std::process::id()));
+    Some(path.with_file_name(hidden))
+}
+
+/// A slow disk, and one that never answers.
+fn wait_on_purpose() {
+    for (place, seconds) in [("slow-write", 1), ("stuck-write", 3600)] {
+        if super::fault::wanted(place) {
+            std::thread::sleep(std::time::Duration::from_secs(seconds));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all_and_never_over_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.plan");
+        assert!(write("text", &file, || false).is_err());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what is not wanted leaves nothing");
+        write("text", &file, || true).unwrap();
+        let again = write("other", &file, || true).unwrap_err();
+        assert!(again.contains("another name"), "{again}");
+        let came = folder.path().join("came.plan");
+        let between = write("mine", &came, || fs::write(&came, "theirs").is_ok()).unwrap_err();
+        assert!(between.contains("another name"), "{between}");
+        assert_eq!(fs::read_to_string(&came).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+        assert!(write("text", Path::new("/"), || true).is_err());
+        assert!(write("text", &folder.path().join("no/a.plan"), || true).is_err());
+    }
+}

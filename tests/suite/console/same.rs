@@ -1,0 +1,205 @@
+//! Every action of the table prints the command line that does the same, and the line is run and compared; or says here
+//! why nothing outside of a session does the same. A new action has to say which.
+
+use std::collections::BTreeSet;
+
+use fabdeck::script::Exit;
+use fabdeck::session::interactive::{ACTIONS, Driver, Happening};
+use serde_json::Value;
+
+use super::desk::desk;
+use super::lines::{carried_out, first_column, hops};
+
+/// What is compared of a line that was copied.
+#[derive(Clone, Copy)]
+enum Same {
+    /// The rows of the list: those of the command.
+    Rows,
+    /// The hops of the path.
+    Hops,
+    /// Marks, what they cost, and which engines were asked.
+    Whatif,
+    /// The plan in a file.
+    Plan,
+}
+
+enum Line {
+    /// Keys that carry the action out and copy a line, on the demo.
+    Copied(&'static str, Same),
+    /// Nothing outside of a session does the same, and why.
+    Only(&'static str),
+}
+
+use Line::{Copied, Only};
+
+const VIEW: &str = "it moves within what is shown; the line of what is shown stays the same";
+const SESSION: &str = "it is about the session, not about the fabric";
+
+const LINES: &[(&str, &[Line])] = &[
+    ("help", &[Only(SESSION)]),
+    ("tour", &[Only(SESSION)]),
+    ("quit", &[Only(SESSION)]),
+    ("out", &[Copied("tab / leaf enter esc c", Same::Rows), Copied("tab enter esc c", Same::Rows)]),
+    ("enter", &[Copied("tab enter c", Same::Rows), Copied("tab tab enter c", Same::Rows)]),
+    (
+        "details",
+        &[Only("what it shows of one element stands in the rows of show switches, hosts, links and ports")],
+    ),
+    ("palette", &[Only("what is typed there is another action")]),
+    (
+        "filter",
+        &[Copied("tab / leaf enter c", Same::Rows), Copied(":filter space hosts>2 enter tab c", Same::Rows)],
+    ),
+    ("screen-1", &[Copied("2 1 tab c", Same::Rows)]),
+    ("screen-2", &[Copied("2 c", Same::Rows)]),
+    ("screen-3", &[Copied("2 f 3 c", Same::Whatif)]),
+    ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Same::Hops)]),
+    ("next-view", &[Copied("tab tab c", Same::Rows)]),
+    ("previous-view", &[Copied("shift-tab shift-tab c", Same::Rows)]),
+    ("up", &[Only(VIEW)]),
+    ("down", &[Only(VIEW)]),
+    ("page-up", &[Only(VIEW)]),
+    ("page-down", &[Only(VIEW)]),
+    ("first", &[Only(VIEW)]),
+    ("last", &[Only(VIEW)]),
+    ("left", &[Only(VIEW)]),
+    ("right", &[Only(VIEW)]),
+    ("sort", &[Copied("2 s s c", Same::Rows), Copied("2 :sort space efi enter c", Same::Rows)]),
+    ("reverse", &[Copied("tab s S c", Same::Rows), Copied("2 S c", Same::Rows)]),
+    (
+        "mark",
+        &[Copied("2 down f C", Same::Whatif), Copied(":mark space switch:spine-2 enter C", Same::Whatif)],
+    ),
+    ("clear-marks", &[Copied("2 f down f F C", Same::Whatif)]),
+    ("random", &[Copied(":random space 3 enter C", Same::Whatif)]),
+    ("select", &[Copied("2 / kind=switch-switch enter space down space f C", Same::Whatif)]),
+    ("undo", &[Copied("2 f down f z C", Same::Whatif)]),
+    (
+        "preview",
+        &[
+            Copied("2 f :preview space updn,minhop enter C", Same::Whatif),
+            Copied("2 f :preview space updn enter c", Same::Whatif),
+        ],
+    ),
+    (
+        "write-plan",
+        &[
+            Copied("2 f :preview space updn enter j w same.plan enter C", Same::Plan),
+            Copied("2 f :preview space updn enter j 1 :write-plan space same.plan enter C", Same::Plan),
+        ],
+    ),
+    (
+        "trace",
+        &[
+            Copied("tab tab t node24 enter c", Same::Hops),
+            Copied(":trace space node01 space node24 enter c", Same::Hops),
+        ],
+    ),
+    ("users", &[Copied("2 / kind=switch-switch enter down U c", Same::Rows)]),
+    ("from", &[Copied("4 enter node01 enter node24 enter b node02 enter c", Same::Hops)]),
+    ("to", &[Copied("4 enter node01 enter node24 enter e node20 enter c", Same::Hops)]),
+    ("copy-line", &[Only("it is what copies the line")]),
+    ("copy-last", &[Only("it is what copies the line")]),
+    ("look-again", &[Only("every command looks anew")]),
+    ("log", &[Only(SESSION)]),
+    ("redraw", &[Only(SESSION)]),
+    ("suspend", &[Only(SESSION)]),
+];
+
+#[test]
+fn every_action_has_a_line_or_a_reason() {
+    let table: BTreeSet<&str> = LINES.iter().map(|(id, _)| *id).collect();
+    let actions: BTreeSet<&str> = ACTIONS.iter().map(|action| action.id).collect();
+    assert_eq!(
+        table, actions,
+        "an action has neither a line that is compared nor a reason for none, or is gone"
+    );
+    for action in ACTIONS.iter().filter(|action| action.line.is_some()) {
+        let (_, lines) = LINES.iter().find(|(id, _)| *id == action.id).unwrap();
+        assert!(
+            lines.iter().all(|line| matches!(line, Copied(..))),
+            "{} prints a line: compare it",
+            action.id
+        );
+    }
+    for (id, lines) in LINES {
+        let said = |line: &Line| matches!(line, Copied(..)) || matches!(line, Only(why) if !why.is_empty());
+        assert!(!lines.is_empty() && lines.iter().all(said), "{id}");
+    }
+}
+
+#[test]
+fn lines_do_what_their_actions_do() {
+    for (id, lines) in LINES {
+        for line in *lines {
+            let Copied(keys, same) = line else { continue };
+            let mut driver = desk("sim:demo");
+            driver.press(keys);
+            let Some(line) = driver.copied.last().cloned() else {
+                panic!("{id}: {keys} copied nothing: {:?}", driver.state.messages)
+            };
+            compare(id, &driver, &line, *same);
+        }
+    }
+}
+
+fn compare(id: &str, driver: &Driver, line: &str, same: Same) {
+    let state = &driver.state;
+    if let Same::Plan = same {
+        return compare_plans(id, driver, line);
+    }
+    let (exit, json) = carried_out(line);
+    match same {
+        Same::Rows => {
+            let column = state.current().listing(&state.known).unwrap().column(0).id.to_string();
+            let rows = json["rows"].as_array().unwrap_or_else(|| panic!("{id}: {line}: {json}"));
+            let printed: Vec<&str> = rows.iter().map(|row| row[&column].as_str().unwrap()).collect();
+            assert_eq!(printed, first_column(driver), "{id}: {line}");
+            assert!(exit == Exit::Done && !printed.is_empty(), "{id}: {line}");
+        }
+        Same::Hops => {
+            let printed = json["rows"].as_array().unwrap_or_else(|| panic!("{id}: {line}: {json}"));
+            let printed: Vec<&str> = printed.iter().map(|hop| hop["node"].as_str().unwrap()).collect();
+            assert_eq!(printed, hops(driver), "{id}: {line}");
+            assert!(exit == Exit::Done && !printed.is_empty(), "{id}: {line}");
+        }
+        Same::Whatif => {
+            let cost = state.known.cost.as_ref().unwrap_or_else(|| panic!("{id}: nothing was counted"));
+            assert_eq!(json["lost_until_reroute"], cost.lost.pairs, "{id}: {line}: {json}");
+            assert_eq!(json["cut_off_pairs"], cost.lost.critical, "{id}: {line}");
+            let marks = line.matches("--fail").count();
+            assert_eq!(marks, state.known.marks.len(), "{id}: {line}");
+            let engines = |of: &Value| -> BTreeSet<String> {
+                let rows = of["engines"].as_array().into_iter().flatten();
+                rows.map(|row| row["engine"].as_str().unwrap().to_owned()).collect()
+            };
+            let asked: BTreeSet<String> = state.engines().keys().map(|id| (*id).to_owned()).collect();
+            // A line that names none asks all of them.
+            assert!(asked.is_empty() || engines(&json) == asked, "{id}: {line}: {json}");
+        }
+        Same::Plan => unreachable!("compared above"),
+    }
+}
+
+/// The file of the line is put into a folder of its own.
+fn compare_plans(id: &str, driver: &Driver, line: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("same.plan");
+    let (before, name) = line.rsplit_once(' ').unwrap();
+    assert_eq!(name, "same.plan", "{id}: {line}: {:?}", driver.state.messages);
+    carried_out(&format!("{before} {}", file.display()));
+    let by_line: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let (_, text) = driver.written.last().unwrap_or_else(|| panic!("{id}: no plan was written"));
+    assert_eq!(by_line, serde_json::from_str::<Value>(text).unwrap(), "{id}: {line}");
+}
+
+/// What was done last is offered once there is something.
+#[test]
+fn nothing_done_copies_nothing() {
+    let mut driver = desk("sim:demo");
+    driver.press("C");
+    assert!(driver.copied.is_empty());
+    let said = &driver.state.messages.last().unwrap().text;
+    assert!(said.contains("nothing was marked, asked or written"), "{said}");
+    driver.happen(Happening::Tick);
+}
