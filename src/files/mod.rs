@@ -33,6 +33,9 @@ mod opensm;
 // What a batch system says.
 pub mod jobs;
 
+// What an operator asks for.
+pub mod flows;
+
 // What an incident leaves behind.
 mod counters_text;
 pub mod ibdiagnet;

@@ -117,6 +117,25 @@ fn duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Simulated time, in nanoseconds.
+fn moment(text: &str) -> Result<u64, String> {
+    const LONGEST: f64 = 1e9;
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let nanos = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => f64::NAN,
+    };
+    let time = number.parse::<f64>().map_or(f64::NAN, |number| number * nanos);
+    match (1e3..=LONGEST).contains(&time) {
+        true => Ok(time as u64),
+        false => Err("write a number and us, ms or s, as in 500us; from 1us to 1s".to_owned()),
+    }
+}
+
 /// When to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -361,8 +380,66 @@ pub struct ConvertArgs {
 #[derive(Debug, Args)]
 pub struct SimulateArgs {
     /// Run the fabric for other processes, behind a Unix socket at this path
-    #[arg(long, value_name = "SOCKET")]
+    #[arg(long, value_name = "SOCKET", conflicts_with = "pattern")]
     pub serve: Option<PathBuf>,
+    /// Run traffic: uniform, shift, hotspot, centric, permutation, ring, or flows=FILE with a flow 'SRC DST' a line
+    #[arg(long, value_name = "PATTERN")]
+    pub pattern: Option<String>,
+    #[command(flatten)]
+    pub traffic: TrafficArgs,
+}
+
+/// What traffic is like.
+#[derive(Debug, Args)]
+pub struct TrafficArgs {
+    /// How much time is simulated: 500us, 1ms; a tenth of it passes before anything is measured
+    #[arg(long = "for", alias = "time", value_name = "TIME", default_value = "1ms", value_parser = moment)]
+    pub time_ns: u64,
+    /// End as soon as the rates of 99 % of the hosts have settled
+    #[arg(long)]
+    pub until_steady: bool,
+    /// Routes of this engine instead of the tables in force
+    #[arg(long, value_name = "E")]
+    pub engine: Option<String>,
+    /// The most lanes that routes of an engine may use
+    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub lanes: u8,
+    /// What is known of the service levels of the paths in force
+    #[arg(long, value_name = "HOW")]
+    pub lanes_in_force: Option<LaneChoice>,
+    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME
+    #[arg(long, value_name = "ELEMENT", num_args = 1..)]
+    pub fail: Vec<String>,
+    /// Mark so many links between switches as failed, drawn by --seed
+    #[arg(long, value_name = "N")]
+    pub fail_random: Option<usize>,
+    /// Of everything that is drawn
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// What hosts offer, as a share of what they can send
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
+    pub load: f64,
+    /// Payload in Gb/s that a host can send, and as much take in (usually what its link carries)
+    #[arg(long, value_name = "GBPS")]
+    pub host_limit: Option<f64>,
+    /// Bytes of payload of a packet
+    #[arg(long, value_name = "BYTES", default_value_t = 2048)]
+    pub payload: u32,
+    /// How many hot-spots there are, each of a group of hosts: for hotspot
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub spots: u32,
+    /// The share of its packets that each host sends to a hot-spot: for hotspot
+    #[arg(long, value_name = "SHARE", default_value = "5%")]
+    pub share: String,
+    /// The service level of what is for a hot-spot, a slow lane: for hotspot
+    #[arg(long, value_name = "SL", value_parser = clap::value_parser!(u8).range(0..=15))]
+    pub slow_level: Option<u8>,
+    /// Packets of each message: for shift
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub message: u32,
+    /// How many hosts, flows and ports are named, from the top and from the bottom
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub top: usize,
 }
 
 /// The whole command line, with every command's words from the command table.
@@ -418,6 +495,17 @@ mod tests {
         }
         for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moments_have_a_unit_and_an_end() {
+        for (text, nanos) in [("1ms", 1_000_000), ("1.5us", 1_500), ("2000ns", 2_000), ("1s", 1_000_000_000)]
+        {
+            assert_eq!(moment(text), Ok(nanos), "{text}");
+        }
+        for wrong in ["", "1", "0ms", "-1ms", "2s", "1m", "nanms", "infs", "10ns"] {
+            assert!(moment(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -38,6 +38,7 @@ mod table;
 mod target;
 mod theme_choice;
 mod trace;
+mod traffic;
 mod whatif;
 mod wires;
 

@@ -8,6 +8,7 @@ use super::{Adapter, Found};
 use crate::access::{Source, SourceError, Traffic};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
+use crate::files::flows::FlowLine;
 use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
@@ -28,6 +29,9 @@ pub trait Outside {
 
     /// Which hosts run which job.
     fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError>;
+
+    /// Who sends to whom.
+    fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError>;
 
     /// Who may talk to whom on this fabric; `manager` is the subnet manager's port, where it is known.
     fn partitions(

@@ -148,6 +148,7 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
     match action {
         Some(Action::Show(Show::Tables { .. } | Show::Users { .. } | Show::Links(_))) => Ok(()),
         Some(Action::Trace(_) | Action::Check(_) | Action::Whatif(_) | Action::Route(_)) => Ok(()),
+        Some(Action::Simulate(args)) if args.serve.is_none() => Ok(()),
         Some(Action::Plan(_)) => Err(Failure::usage(
             "FD-7205: a plan says by itself which tables were assumed when it was made; leave out --assume",
         )),
@@ -157,7 +158,7 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
 
 pub(super) fn nothing_assumed() -> Failure {
     Failure::usage(
-        "FD-7203: --assume is for check, trace, whatif, route, show tables, show users and the field efi of show links: \
+        "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, show tables, show users and the field efi of show links: \
          nothing else follows forwarding tables",
     )
 }

@@ -55,6 +55,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     converted.extend(numbers());
     add("convert", "fabdeck convert --json", true, converted);
     add("simulate", "fabdeck simulate --serve SOCKET --json", true, simulated());
+    add("throughput", "fabdeck simulate --pattern PATTERN --json", true, throughput());
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
@@ -188,6 +189,51 @@ fn fabric() -> Vec<(&'static str, Value)> {
 fn simulated() -> Vec<(&'static str, Value)> {
     let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
     vec![("clients", number()), ("datagrams", datagrams), ("writes", number()), ("dropped", number())]
+}
+
+/// What traffic came to.
+fn throughput() -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let host = || list(closed(vec![("host", text()), ("received_gbps", any()), ("sent_gbps", any())]));
+    let flow =
+        || list(closed(vec![("from", text()), ("to", text()), ("service_level", number()), ("gbps", any())]));
+    let latency = ["mean", "median", "p99", "max"].map(|key| (key, number()));
+    let waiting = closed(vec![("port", text()), ("share", any()), ("ticks", number())]);
+    let held = closed(vec![("channel", text()), ("lane", number()), ("from", text()), ("to", text())]);
+    let deadlock = closed(vec![("circle", list(held)), ("stuck_buffers", number())]);
+    let counts = [
+        "hosts",
+        "lanes",
+        "simulated_ns",
+        "warm_up_ns",
+        "packets_sent",
+        "packets_arrived",
+        "packets_lost",
+        "packet_hops",
+        "flows",
+        "discards",
+        "relay_errors",
+    ];
+    let rates = ["total_gbps", "mean_gbps", "min_gbps", "max_gbps"];
+    let mut all = vec![
+        ("pattern", text()),
+        ("failed", list(text())),
+        ("routes", text()),
+        ("ended", json!({ "enum": ["time", "steady", "finished", "deadlock"] })),
+        ("steady", flag()),
+        ("exchange_gbps", nullable(any())),
+        ("latency_ns", closed(latency.to_vec())),
+        ("lane_shares", list(closed(vec![("lane", number()), ("share", any())]))),
+        ("top_hosts", host()),
+        ("bottom_hosts", host()),
+        ("top_flows", flow()),
+        ("bottom_flows", flow()),
+        ("waiting_ports", list(waiting)),
+        ("deadlock", nullable(deadlock)),
+    ];
+    all.extend(counts.map(|key| (key, number())));
+    all.extend(rates.map(|key| (key, any())));
+    all
 }
 
 /// A certificate.

@@ -1,4 +1,4 @@
-//! `simulate`.
+//! `simulate --serve`.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,13 @@ use super::args::SimulateArgs;
 use super::context::Context;
 use super::json::{Head, Object};
 use super::open::Served;
-use super::{Exit, Failure};
+use super::{Exit, Failure, traffic};
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     context.refuse_filter("simulate")?;
     let source = context.named_source()?.to_owned();
     let Some(socket) = args.serve.as_deref() else {
-        return Err(Failure::usage(
-            "FD-7801: give --serve SOCKET, which runs the fabric for other processes; throughput under a traffic \
-             pattern is not in this version yet",
-        ));
+        return traffic::run(context, args);
     };
     let outside = context.outside;
     let reach = context.reach();

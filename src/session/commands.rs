@@ -234,14 +234,23 @@ pub const COMMANDS: &[Command] = &[
     ]),
     command_of(
         "simulate",
-        "Run a simulated fabric",
-        "With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
+        "Run traffic over a fabric, or a fabric for other processes",
+        "With --pattern packets flow over virtual lanes with credits under the tables in force, those that are assumed, or \
+         those of --engine, and it prints throughput (of the whole, by host, by flow), latency, the lanes' share and the \
+         ports that wait. Lanes come from SL2VL tables and path records as for `check`; arbitration tables count. A \
+         deadlock, buffers that wait for each other in a circle, is named and ends with exit code 2; congestion is none. \
+         The same seed gives the same run. With --serve the fabric answers other processes behind a Unix socket, until Ctrl-C; `--source sim:./SOCKET` \
          is that fabric, `sim:./SOCKET,at=NODE` seen from a node. All clients share one fabric, and a client that ends or \
          hangs harms no other. At the end it says how many clients there were and what they sent, by method.",
     )
     .looks()
     .opens_socket()
-    .examples(&["fabdeck --source sim:switch648 simulate --serve fabric.sock"]),
+    .examples(&[
+        "fabdeck --source sim:demo simulate --pattern uniform --for 200us",
+        "fabdeck --source sim:torus,dims=6 simulate --pattern uniform --engine dfsssp --for 100us",
+        "fabdeck --source sim:demo simulate --pattern hotspot --share 20% --slow-level 1 --for 200us",
+        "fabdeck --source sim:switch648 simulate --serve fabric.sock",
+    ]),
     command_of(
         "completions",
         "Print completions for a shell",

@@ -18,6 +18,7 @@ mod query;
 mod rowset;
 mod summary;
 mod trace;
+mod traffic;
 mod value;
 mod views;
 mod whatif;
@@ -40,6 +41,9 @@ pub use query::{Columns, Query, QueryError, Selection};
 pub use rowset::Rowset;
 pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
+pub use traffic::{
+    Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
+};
 pub use value::{Kind, Value, natural_order};
 pub use views::{User, entries, links, unplaced_counters, user_rows, users};
 pub use whatif::{

@@ -14,6 +14,7 @@ mod performance;
 mod port;
 mod simulate;
 mod subnet;
+pub mod traffic;
 mod world;
 
 pub use line::{Dice, Line, Share};

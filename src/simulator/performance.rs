@@ -18,7 +18,7 @@ const ALL_PORTS: u8 = 0xFF;
 const CAPABILITIES: u16 = 0x0100 | 0x0200 | 0x1000 | 0x8000;
 const ADDITIONAL_EXTENDED: u32 = 1 << 1;
 /// The length of a tick, as the attribute numbers it.
-const TICK: u8 = 1;
+pub(super) const TICK: u8 = 1;
 
 impl World {
     pub(super) fn answer_performance(&mut self, at: Plug, request: &Mad) -> Option<Mad> {

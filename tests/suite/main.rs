@@ -28,3 +28,4 @@ mod served;
 mod sources;
 mod tables;
 mod topology;
+mod traffic;

@@ -6,6 +6,7 @@ use super::{adapters, common_keys, files, generated, simulated, sources};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
+use crate::files::flows::FlowLine;
 use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::script::{
@@ -44,6 +45,10 @@ impl Outside for Machine {
 
     fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
         sources::jobs(file)
+    }
+
+    fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError> {
+        sources::flows(file)
     }
 
     fn partitions(

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::access::{Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
+use crate::files::flows::{self, FlowLine};
 use crate::files::guids;
 use crate::files::jobs::{self, JobLine};
 use crate::observe::{Notes, Place};
@@ -51,6 +52,10 @@ pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
 
 pub fn jobs(file: &Path) -> Result<Vec<JobLine>, SourceError> {
     read_as(file, jobs::read).map_err(no_source)
+}
+
+pub fn flows(file: &Path) -> Result<Vec<FlowLine>, SourceError> {
+    read_as(file, flows::read).map_err(no_source)
 }
 
 pub fn partitions(

@@ -36,6 +36,8 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("generate", &["generate", "demo"], "generate"),
     ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),
     ("simulate", &["--source", "small", "simulate", "--serve", "socket"], "simulate"),
+    ("simulate", &["--source", "routed", "simulate", "--pattern", "ring", "--for", "30us"], "throughput"),
+    ("simulate", &["--source", "ring", "simulate", "--pattern", "hotspot", "--for", "30us"], "throughput"),
     ("completions", &["completions", "bash"], "completions"),
     ("man", &["man"], "man"),
 ];

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
+use fabdeck::files::flows::FlowLine;
 use fabdeck::files::jobs::JobLine;
 use fabdeck::files::text::Input;
-use fabdeck::files::{guids, jobs, partitions};
+use fabdeck::files::{flows, guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
@@ -142,6 +143,10 @@ impl Outside for World {
 
     fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
         Ok(jobs::read(Input::new("jobs", &lines(file)?))?)
+    }
+
+    fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError> {
+        Ok(flows::read(Input::new("flows", &lines(file)?))?)
     }
 
     fn partitions(

@@ -1,0 +1,87 @@
+//! Whether nothing came from nowhere and nothing went there: all state, walked through.
+
+use super::network::{Queue, Stage, TrafficRun};
+use super::packets::NONE;
+use super::plant::Far;
+
+impl TrafficRun {
+    /// What is wrong with the state of a run; it takes as long as the fabric is large.
+    pub fn audit(&self) -> Result<(), String> {
+        let mut held = 0;
+        let mut asking = vec![0u32; self.queues.len()];
+        for queue in self.queues.iter().filter(|queue| queue.stage == Stage::Asks) {
+            asking[queue.wants as usize] += 1;
+        }
+        for (number, queue) in (0u32..).zip(&self.queues) {
+            held += self.audit_queue(number, queue).map_err(|what| format!("queue {number}: {what}"))?;
+        }
+        for (number, channel) in (0u32..).zip(&self.plant.channels) {
+            if channel.packet != NONE {
+                // Behind a channel lies a packet whose tail is still on the wire; in a sink lies nothing.
+                held += u32::from(matches!(channel.far, Far::Sink(_)));
+                if self.queues[channel.from as usize].stage != Stage::Leaves {
+                    return Err(format!("channel {number} sends what does not leave"));
+                }
+                if !self.wheel.is_planned(number) {
+                    return Err(format!("channel {number} sends and never ends"));
+                }
+            }
+            self.audit_asking(number, channel.asked, &asking)
+                .map_err(|what| format!("channel {number}: {what}"))?;
+        }
+        if held != self.packets.held() {
+            return Err(format!("{held} packets lie in queues, {} are held", self.packets.held()));
+        }
+        let [made, arrived, lost] = self.totals();
+        match made == arrived + lost + u64::from(held) {
+            true => Ok(()),
+            false => Err(format!("{made} made, {arrived} arrived, {lost} lost, {held} under way")),
+        }
+    }
+
+    /// How many packets lie there; what takes up room and what is free are all that there ever was.
+    fn audit_queue(&self, number: u32, queue: &Queue) -> Result<u32, String> {
+        let (mut at, mut last, mut held) = (queue.first, NONE, 0);
+        while at != NONE {
+            (last, at, held) = (at, self.packets.get(at).behind, held + 1);
+        }
+        if last != queue.last {
+            return Err("its last is not its last".to_owned());
+        }
+        let leaving = u32::from(queue.stage == Stage::Leaves);
+        let sends = matches!(self.plant.channels[(number >> self.lane_bits) as usize].far, Far::Sends(_));
+        if !sends && held + leaving + queue.room != self.credits {
+            return Err(format!("{held} held, {leaving} leaving, {} free, not {}", queue.room, self.credits));
+        }
+        let comes = self.wheel.is_planned(self.actor_of_queue(number));
+        let fits = match queue.stage {
+            Stage::Idle => held == 0 && !comes,
+            Stage::Comes => held > 0 && comes,
+            Stage::Asks => held > 0 && !comes,
+            Stage::Leaves => !comes,
+        };
+        if fits { Ok(held) } else { Err(format!("{:?} with {held}", queue.stage)) }
+    }
+
+    /// Whoever asks for a lane stands in its list, once, and the lanes with a list are those that are asked for.
+    fn audit_asking(&self, number: u32, asked: u16, asking: &[u32]) -> Result<(), String> {
+        for lane in 0..1u8 << self.lane_bits {
+            let wanted = self.queue(number, lane);
+            let (mut at, mut last, mut count) = (self.queues[wanted as usize].first_asking, NONE, 0);
+            while at != NONE {
+                let one = &self.queues[at as usize];
+                if one.stage != Stage::Asks || one.wants != wanted {
+                    return Err(format!("queue {at} does not ask for lane {lane}"));
+                }
+                (last, at, count) = (at, one.next_asking, count + 1);
+            }
+            if last != self.queues[wanted as usize].last_asking || asking[wanted as usize] != count {
+                return Err(format!("the list of lane {lane} has {count}"));
+            }
+            if (asked >> lane & 1 == 1) != (count > 0) {
+                return Err(format!("lane {lane} is asked for by {count}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,84 @@
+//! Deadlock told from congestion. The first of a queue that asks for a lane without room beyond waits for the first of
+//! the queue there, and for nothing else: room comes only when that one leaves. Each queue waits for one other at the
+//! most, so a walk either ends at something that still moves, which is congestion, or comes round, and then nothing in
+//! the circle will ever move again.
+
+use super::network::{Stage, TrafficRun};
+use super::packets::NONE;
+use super::plant::Far;
+use crate::fabric::{Lane, Lid, PortId};
+
+/// A full buffer in a circle, and the packet at its head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// The cable that the buffer is behind.
+    pub from: PortId,
+    pub to: PortId,
+    pub lane: Lane,
+    /// Where the packet comes from, and where it wants to go.
+    pub source: PortId,
+    pub lid: Option<Lid>,
+}
+
+/// Buffers that wait for each other in a circle.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Deadlock {
+    /// Each waits for the next, the last for the first.
+    pub circle: Vec<Held>,
+    /// Buffers that stand still for it, those of the circle among them.
+    pub stuck: u64,
+}
+
+impl TrafficRun {
+    /// The circle with the lowest queue, if there is any.
+    pub fn deadlock(&self) -> Option<Deadlock> {
+        const NEW: u32 = NONE;
+        const MOVES: u32 = NONE - 1;
+        const STUCK: u32 = NONE - 2;
+        let mut seen = vec![NEW; self.queues.len()];
+        let mut circle: Option<Vec<u32>> = None;
+        let mut stuck = 0;
+        let mut path = Vec::new();
+        for start in 0..self.queues.len() as u32 {
+            let mut at = start;
+            while at != NONE && seen[at as usize] == NEW {
+                seen[at as usize] = start;
+                path.push(at);
+                at = self.waits_for(at);
+            }
+            let known = if at == NONE { MOVES } else { seen[at as usize] };
+            let verdict = if known == MOVES { MOVES } else { STUCK };
+            if known == start && !path.is_empty() {
+                let first = path.iter().position(|queue| *queue == at).unwrap_or(0);
+                circle.get_or_insert_with(|| path[first..].to_vec());
+            }
+            stuck += if verdict == STUCK { path.len() as u64 } else { 0 };
+            path.drain(..).for_each(|queue| seen[queue as usize] = verdict);
+        }
+        let circle = circle?;
+        Some(Deadlock { circle: circle.into_iter().map(|queue| self.held(queue)).collect(), stuck })
+    }
+
+    /// The queue whose first has to leave before the first of this one can; `NONE` when it can, or does already.
+    fn waits_for(&self, queue: u32) -> u32 {
+        let held = &self.queues[queue as usize];
+        if held.stage != Stage::Asks {
+            return NONE;
+        }
+        let sinks = matches!(self.plant.channels[(held.wants >> self.lane_bits) as usize].far, Far::Sink(_));
+        let full = !sinks && self.queues[held.wants as usize].room == 0;
+        if full { held.wants } else { NONE }
+    }
+
+    fn held(&self, queue: u32) -> Held {
+        let channel = &self.plant.channels[(queue >> self.lane_bits) as usize];
+        let packet = self.packets.get(self.queues[queue as usize].first);
+        Held {
+            from: channel.port,
+            to: channel.peer,
+            lane: Lane::new(queue & ((1 << self.lane_bits) - 1)).unwrap_or_default(),
+            source: self.plant.ends[packet.source as usize].port,
+            lid: Lid::new(packet.lid.into()),
+        }
+    }
+}

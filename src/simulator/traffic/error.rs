@@ -1,0 +1,20 @@
+//! What traffic cannot be made of.
+
+/// Why there is no run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrafficError {
+    #[error(
+        "FD-4411: traffic needs two hosts with a LID at a switch, and there are {0}; mend the fabric or the marks"
+    )]
+    FewHosts(usize),
+    #[error(
+        "FD-4412: {0} is no end of traffic: flows go between cabled ports of hosts and switches that have a LID"
+    )]
+    NoEnd(String),
+    #[error(
+        "FD-4413: {spots} hot-spots need as many groups of two hosts at least, and there are {hosts} hosts; ask for fewer"
+    )]
+    ManySpots { spots: u32, hosts: usize },
+    #[error("FD-4414: {what} cannot be {value}; {hint}")]
+    Setting { what: &'static str, value: String, hint: &'static str },
+}

@@ -1,0 +1,123 @@
+//! The lane of a packet at every port: service levels through the tables of lanes, compiled.
+
+use std::collections::HashMap;
+
+use crate::fabric::{Fabric, Levels, Lid, NodeId, PortId, PortNum, Routes};
+use crate::routing::Problem;
+use crate::routing::certificate::{Mapping, room};
+
+/// No lane there: the packet ends.
+pub(super) const NO_LANE: u8 = 0xFF;
+
+/// No row: the lane of the level's number.
+const AS_IT_IS: u16 = u16::MAX;
+
+/// The lane of each service level.
+pub(super) type Row = [u8; 16];
+
+/// What decides the service level of a path.
+#[derive(Clone, Debug)]
+pub enum Service {
+    /// The lanes of the routes are the levels.
+    Routes,
+    /// As path records say. Where sources of a switch differ the lowest counts, and level 0 where nobody said.
+    Levels(Levels),
+}
+
+impl Service {
+    pub(super) fn level(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+        match self {
+            Self::Routes => routes.lane(from, to).value(),
+            Self::Levels(levels) => match levels.of(from, to) {
+                0 => 0,
+                bits => bits.trailing_zeros() as u8,
+            },
+        }
+    }
+
+    /// All levels that come up, as bits.
+    pub(super) fn all(&self, routes: &Routes) -> u16 {
+        match self {
+            Self::Routes => ((1u32 << routes.lane_count().min(16)) - 1) as u16,
+            Self::Levels(levels) => levels.all() | 1,
+        }
+    }
+}
+
+/// The rows of every switch by in and out port, each distinct one once.
+#[derive(Debug)]
+pub(super) struct LaneMap {
+    rows: Vec<Row>,
+    /// Where the ports of a switch begin, and how many there are.
+    switches: Vec<(u32, u32)>,
+    /// By switch, in and out port: which row.
+    table: Vec<u16>,
+}
+
+impl LaneMap {
+    /// With no table told and as much room everywhere, one row serves all.
+    pub fn new(problem: &Problem<'_>, mapping: &Mapping<'_>) -> Self {
+        let mut map = Self { rows: Vec::new(), switches: Vec::new(), table: Vec::new() };
+        let mut known: HashMap<Row, u16> = HashMap::new();
+        for (id, _) in problem.fabric.switches() {
+            let ports = problem.fabric.ports_of(id).map(|(_, port)| u32::from(port.number.value()) + 1).max();
+            let ports = ports.unwrap_or(1);
+            map.switches.push((map.table.len() as u32, ports));
+            for (from, to) in (0..ports).flat_map(|from| (0..ports).map(move |to| (from, to))) {
+                let (from, to) = (PortNum(from as u8), PortNum(to as u8));
+                // What is for the switch itself has arrived, on whichever lane; nothing turns back.
+                if to == PortNum::MANAGEMENT || from == to {
+                    map.table.push(AS_IT_IS);
+                    continue;
+                }
+                let row = row(mapping, id, from, to);
+                let number = *known.entry(row).or_insert_with(|| {
+                    map.rows.push(row);
+                    (map.rows.len() - 1) as u16
+                });
+                map.table.push(number);
+            }
+        }
+        map
+    }
+
+    pub fn lane(&self, switch: u32, from: u8, to: u8, level: u8) -> u8 {
+        if let [row] = self.rows.as_slice() {
+            return row[usize::from(level & 0xF)];
+        }
+        let (first, ports) = self.switches[switch as usize];
+        let at = first + u32::from(from) * ports + u32::from(to);
+        match self.table[at as usize] {
+            AS_IT_IS => level,
+            number => self.rows[usize::from(number)][usize::from(level & 0xF)],
+        }
+    }
+
+    /// One more than the highest lane that these levels come to, those of adapters included.
+    pub fn top(&self, levels: u16, adapters: &[Row]) -> u8 {
+        let used = |row: &Row| {
+            let of = (0..16).filter(|level| levels >> level & 1 == 1).map(|level| row[level]);
+            of.filter(|lane| *lane != NO_LANE).max()
+        };
+        self.rows.iter().chain(adapters).filter_map(used).max().map_or(1, |lane| lane + 1)
+    }
+}
+
+fn row(mapping: &Mapping<'_>, switch: NodeId, from: PortNum, to: PortNum) -> Row {
+    std::array::from_fn(|level| {
+        let hop = mapping.hop(switch.0, from, to, level as u8);
+        if hop.passes { hop.lane } else { NO_LANE }
+    })
+}
+
+/// The lanes that an adapter puts its levels on.
+pub(super) fn adapter(fabric: &Fabric, mapping: &Mapping<'_>, port: PortId) -> Row {
+    let held_back = mapping.held_back(port);
+    let lanes = room(fabric, port);
+    std::array::from_fn(|level| {
+        let lane = mapping.sent_on(port, level as u8);
+        // With one lane there is nothing to choose.
+        let lane = if lanes == 1 { 0 } else { lane };
+        if held_back >> level & 1 == 1 || lane >= lanes { NO_LANE } else { lane }
+    })
+}

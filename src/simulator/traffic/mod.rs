@@ -1,0 +1,32 @@
+//! Traffic: packets over virtual lanes with credits, through input-buffered switches that cut through, under the tables
+//! of lanes and of arbitration. Blocking behind the first of a queue, unfair shares and deadlock are in no table here:
+//! they follow. Deterministic by seed; no clock but its own.
+
+mod arbiter;
+mod audit;
+mod circle;
+mod counters;
+mod error;
+mod flow;
+mod lanes;
+mod load;
+mod network;
+mod packets;
+mod pattern;
+mod plant;
+mod senders;
+mod settings;
+mod steady;
+mod tally;
+mod wheel;
+
+pub use circle::{Deadlock, Held};
+pub use counters::PortCount;
+pub use error::TrafficError;
+pub use flow::{Flow, FlowCount};
+pub use lanes::Service;
+pub use load::{Given, Load};
+pub use network::TrafficRun;
+pub use pattern::Pattern;
+pub use settings::Settings;
+pub use tally::{EndCount, Latency};

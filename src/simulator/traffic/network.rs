@@ -1,0 +1,423 @@
+//! The run: packets from queue to queue.
+//!
+//! - Behind each channel there is a queue for each lane, first in first out: the input buffers of the port there. A packet
+//!   leaves only when there is room for all of it beyond: credits. They are given back when its tail has left; the time
+//!   that takes is counted into the way there, for only their sum shows.
+//! - The first of a queue asks for its way out as soon as its header is there, and goes on while its tail still comes in:
+//!   virtual cut-through. Who stands behind it waits, wherever it wants to go.
+//! - Among queues that ask for the same lane the one that asked first is first. A queue asks for one packet at a time, so
+//!   whoever always has something gets one turn a round, as with a round robin.
+//! - All packets are of one size, so room counts packets.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::error::TrafficError;
+use super::lanes::{LaneMap, Row, Service, adapter};
+use super::load::{Given, Load};
+use super::packets::{NONE, Packets};
+use super::plant::{DRAIN, Far, NEVER, OUT, Plant, SENDS};
+use super::senders::Senders;
+use super::settings::Settings;
+use super::steady::Steady;
+use super::tally::Tally;
+use super::wheel::Wheel;
+use crate::fabric::{NO_PATH, Routes};
+use crate::routing::Problem;
+use crate::routing::certificate::Mapping;
+
+/// Where the first of a queue is on its way out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stage {
+    /// There is none.
+    Idle,
+    /// Its header is still to come.
+    Comes,
+    /// It asks.
+    Asks,
+    /// The one before it is leaving.
+    Leaves,
+}
+
+/// The packets of one lane behind a channel; and the queues that ask for that lane of the channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Queue {
+    pub first: u32,
+    pub last: u32,
+    /// For how many more packets there is room.
+    pub room: u32,
+    pub stage: Stage,
+    /// The queue beyond that the first asks for.
+    pub wants: u32,
+    pub next_asking: u32,
+    pub first_asking: u32,
+    pub last_asking: u32,
+}
+
+const EMPTY: Queue = Queue {
+    first: NONE,
+    last: NONE,
+    room: 0,
+    stage: Stage::Idle,
+    wants: NONE,
+    next_asking: NONE,
+    first_asking: NONE,
+    last_asking: NONE,
+};
+
+/// Traffic under way.
+#[derive(Debug)]
+pub struct TrafficRun {
+    pub(super) plant: Plant,
+    pub(super) queues: Vec<Queue>,
+    /// Queues of a channel lie together; a power of two of them, for its index is taken apart at every hop.
+    pub(super) lane_bits: u32,
+    pub(super) lanes: u8,
+    pub(super) packets: Packets,
+    pub(super) wheel: Wheel,
+    pub(super) routes: Arc<Routes>,
+    pub(super) service: Service,
+    lane_map: LaneMap,
+    pub(super) adapters: Vec<Row>,
+    pub(super) settings: Settings,
+    pub(super) credits: u32,
+    pub(super) senders: Senders,
+    pub(super) tally: Tally,
+    pub(super) steady: Steady,
+    /// Packets that found no path, by the switch and port that they came in by; and those that found a dead port.
+    pub(super) astray: BTreeMap<(u32, u8), u64>,
+    pub(super) discarded: BTreeMap<(u32, u8), u64>,
+}
+
+impl TrafficRun {
+    pub fn new(given: Given<'_>, load: &Load) -> Result<Self, TrafficError> {
+        let problem = Problem::new(given.fabric, given.faults);
+        let settings = load.settings;
+        settings.check()?;
+        let switches = Senders::switches_of(given.fabric, &load.pattern);
+        let plant = Plant::new(&problem, given.tables, &settings, &switches);
+        let mapping = Mapping::new(&problem, given.tables);
+        let lane_map = LaneMap::new(&problem, &mapping);
+        let identity: Row = std::array::from_fn(|level| level as u8);
+        let row = |end: &super::plant::End| match end.is_switch {
+            true => identity,
+            false => adapter(given.fabric, &mapping, end.port),
+        };
+        let adapters: Vec<Row> = plant.ends.iter().map(row).collect();
+        let senders = Senders::new(given, load, &plant, &adapters)?;
+        let levels = given.service.all(given.routes) | senders.levels();
+        let lanes = lane_map.top(levels, &adapters);
+        let lane_bits = u32::from(lanes).next_power_of_two().trailing_zeros();
+        let mut queues = vec![EMPTY; plant.channels.len() << lane_bits];
+        for (queue, at) in queues.iter_mut().zip(0u32..) {
+            let sends = matches!(plant.channels[(at >> lane_bits) as usize].far, Far::Sends(_));
+            queue.room = if sends { 0 } else { settings.credits() };
+        }
+        let actors = plant.channels.len() + queues.len() + plant.ends.len();
+        let mut run = Self {
+            tally: Tally::new(plant.ends.len(), &settings),
+            steady: Steady::new(plant.ends.len()),
+            wheel: Wheel::new(actors),
+            packets: Packets::new(),
+            routes: Arc::clone(given.routes),
+            service: given.service.clone(),
+            credits: settings.credits(),
+            astray: BTreeMap::new(),
+            discarded: BTreeMap::new(),
+            plant,
+            queues,
+            lane_bits,
+            lanes,
+            lane_map,
+            adapters,
+            settings,
+            senders,
+        };
+        for end in 0..run.plant.ends.len() as u32 {
+            run.begin_sending(end);
+        }
+        Ok(run)
+    }
+
+    /// Simulated time since the beginning, in nanoseconds.
+    pub fn now_ns(&self) -> u64 {
+        self.wheel.now() / 1000
+    }
+
+    /// Lets time pass up to a moment in nanoseconds since the beginning.
+    pub fn advance(&mut self, until_ns: u64) {
+        let until = until_ns.saturating_mul(1000);
+        while let Some(actor) = self.wheel.next(until) {
+            self.happen(actor);
+        }
+        self.wheel.pass(until);
+    }
+
+    /// One event; false when nothing will ever happen again.
+    pub fn step(&mut self) -> bool {
+        let next = self.wheel.next(u64::MAX);
+        next.into_iter().for_each(|actor| self.happen(actor));
+        next.is_some()
+    }
+
+    /// Whether nothing will ever happen again: all that was to be sent has arrived, or all that is left stands still.
+    pub fn stands_still(&self) -> bool {
+        self.wheel.next_time().is_none()
+    }
+
+    fn happen(&mut self, actor: u32) {
+        let (channels, queues) = (self.plant.channels.len() as u32, self.queues.len() as u32);
+        if actor < channels {
+            self.tail_leaves(actor);
+        } else if actor < channels + queues {
+            self.first_comes(actor - channels);
+        } else {
+            self.wake(actor - channels - queues);
+        }
+    }
+
+    pub(super) fn actor_of_queue(&self, queue: u32) -> u32 {
+        self.plant.channels.len() as u32 + queue
+    }
+
+    pub(super) fn actor_of_end(&self, end: u32) -> u32 {
+        (self.plant.channels.len() + self.queues.len()) as u32 + end
+    }
+
+    /// The queue of a lane behind a channel.
+    pub(super) fn queue(&self, channel: u32, lane: u8) -> u32 {
+        channel << self.lane_bits | u32::from(lane)
+    }
+
+    /// The send queue of a lane.
+    pub(super) fn send_queue(&self, end: u32, lane: u8) -> u32 {
+        self.queue(self.plant.of_end(end, SENDS), lane)
+    }
+
+    /// The first of a queue asks for its way out, or waits until its header is there.
+    pub(super) fn first_comes(&mut self, queue: u32) {
+        loop {
+            let first = self.queues[queue as usize].first;
+            if first == NONE {
+                self.queues[queue as usize].stage = Stage::Idle;
+                return;
+            }
+            let ready = self.packets.get(first).ready;
+            if !self.wheel.is_now(ready) {
+                return self.comes_at(queue, ready);
+            }
+            let Some((channel, lane)) = self.way_out(queue, first) else {
+                self.lose_first(queue);
+                continue;
+            };
+            let before = self.plant.channels[(queue >> self.lane_bits) as usize].wire;
+            let onward = self.plant.channels[channel as usize].wire;
+            // A faster link begins later, so that the tail is there in time.
+            let ready = ready + u64::from(before.saturating_sub(onward));
+            if !self.wheel.is_now(ready) {
+                return self.comes_at(queue, ready);
+            }
+            self.ask(queue, channel, lane);
+            return self.send(channel);
+        }
+    }
+
+    fn comes_at(&mut self, queue: u32, time: u64) {
+        self.queues[queue as usize].stage = Stage::Comes;
+        let actor = self.actor_of_queue(queue);
+        self.wheel.plan(time, actor);
+    }
+
+    /// The channel and lane that a packet goes on by, out of a queue; none where it ends.
+    fn way_out(&mut self, queue: u32, packet: u32) -> Option<(u32, u8)> {
+        let packet = self.packets.get(packet);
+        let behind = &self.plant.channels[(queue >> self.lane_bits) as usize];
+        let lane = (queue & ((1 << self.lane_bits) - 1)) as u8;
+        match behind.far {
+            Far::Switch(switch) => {
+                let port = self.routes.row(switch).get(usize::from(packet.lid)).copied().unwrap_or(NO_PATH);
+                let here = (switch, behind.entry);
+                let turns_back = port == behind.entry && port != 0;
+                if port == NO_PATH || turns_back {
+                    *self.astray.entry(here).or_default() += 1;
+                    return None;
+                }
+                let exit = self.plant.exit(switch, port);
+                if exit == NONE {
+                    *self.discarded.entry((switch, port)).or_default() += 1;
+                    return None;
+                }
+                let lane = self.lane_map.lane(switch, behind.entry, port, packet.level);
+                if lane >= self.lanes {
+                    *self.astray.entry(here).or_default() += 1;
+                    return None;
+                }
+                Some((exit, lane))
+            }
+            Far::Sends(end) => Some((self.plant.of_end(end, OUT), lane)),
+            Far::Adapter(end) => Some((self.plant.of_end(end, DRAIN), lane)),
+            Far::Sink(_) => None,
+        }
+    }
+
+    /// Takes the first out of a queue that it ends in.
+    fn lose_first(&mut self, queue: u32) {
+        let packet = self.pop(queue);
+        self.packets.give_back(packet);
+        self.tally.lost += 1;
+        self.make_room(queue);
+    }
+
+    fn make_room(&mut self, queue: u32) {
+        self.queues[queue as usize].room += 1;
+        self.send(queue >> self.lane_bits);
+    }
+
+    fn pop(&mut self, queue: u32) -> u32 {
+        let held = &mut self.queues[queue as usize];
+        let packet = held.first;
+        held.first = self.packets.get(packet).behind;
+        if held.first == NONE {
+            held.last = NONE;
+        }
+        packet
+    }
+
+    pub(super) fn push(&mut self, queue: u32, packet: u32) {
+        self.packets.get_mut(packet).behind = NONE;
+        let held = &mut self.queues[queue as usize];
+        if held.first == NONE {
+            held.first = packet;
+        } else {
+            self.packets.get_mut(held.last).behind = packet;
+        }
+        held.last = packet;
+    }
+
+    fn ask(&mut self, queue: u32, channel: u32, lane: u8) {
+        let wants = self.queue(channel, lane);
+        let asking = &mut self.queues[queue as usize];
+        (asking.stage, asking.wants, asking.next_asking) = (Stage::Asks, wants, NONE);
+        let last = self.queues[wants as usize].last_asking;
+        if last == NONE {
+            self.queues[wants as usize].first_asking = queue;
+        } else {
+            self.queues[last as usize].next_asking = queue;
+        }
+        self.queues[wants as usize].last_asking = queue;
+        self.plant.channels[channel as usize].asked |= 1 << lane;
+    }
+
+    /// Sends a packet if the wire is free, somebody asks, and there is room beyond.
+    pub(super) fn send(&mut self, number: u32) {
+        let channel = &mut self.plant.channels[number as usize];
+        if channel.packet != NONE || channel.asked == 0 {
+            return;
+        }
+        let mut able = channel.asked;
+        if !matches!(channel.far, Far::Sink(_)) {
+            for lane in bits(channel.asked) {
+                if self.queues[(number << self.lane_bits | lane) as usize].room == 0 {
+                    able &= !(1 << lane);
+                }
+            }
+        }
+        let turns = &self.plant.turns[channel.turns as usize];
+        let lane = match able {
+            0 => None,
+            _ if self.lanes == 1 => Some(0),
+            _ => turns.next(&mut channel.turn, able, self.settings.bytes()),
+        };
+        match lane {
+            Some(lane) => self.begin(number, lane),
+            None if channel.waits_since == NEVER => channel.waits_since = self.wheel.now(),
+            None => {}
+        }
+    }
+
+    /// The first that asked for a lane begins to leave its queue.
+    fn begin(&mut self, number: u32, lane: u8) {
+        let wanted = self.queue(number, lane);
+        let from = self.queues[wanted as usize].first_asking;
+        let next = self.queues[from as usize].next_asking;
+        self.queues[wanted as usize].first_asking = next;
+        if next == NONE {
+            self.queues[wanted as usize].last_asking = NONE;
+        }
+        let packet = self.pop(from);
+        self.queues[from as usize].stage = Stage::Leaves;
+        let now = self.wheel.now();
+        let channel = &mut self.plant.channels[number as usize];
+        if next == NONE {
+            channel.asked &= !(1 << lane);
+        }
+        let begins = channel.free_at.max(now);
+        channel.free_at = begins + u64::from(channel.pace);
+        (channel.packet, channel.from, channel.lane) = (packet, from, lane);
+        if channel.waits_since != NEVER {
+            channel.waited += now - channel.waits_since;
+            channel.waits_since = NEVER;
+        }
+        let (ends, ready, far) = (channel.free_at, begins + u64::from(channel.latency), channel.far);
+        self.wheel.plan(ends, number);
+        if self.lies_at_source(from) {
+            self.packets.get_mut(packet).left = begins;
+            self.tally.sent(self.packets.get(packet).source);
+        }
+        if matches!(far, Far::Sink(_)) {
+            return;
+        }
+        self.packets.get_mut(packet).ready = ready;
+        self.push(wanted, packet);
+        self.queues[wanted as usize].room -= 1;
+        if self.queues[wanted as usize].stage == Stage::Idle {
+            self.comes_at(wanted, ready);
+        }
+    }
+
+    fn lies_at_source(&self, queue: u32) -> bool {
+        let channel = (queue >> self.lane_bits) as usize;
+        matches!(self.plant.channels[channel].far, Far::Sends(_))
+    }
+
+    /// The last of a packet is on the wire: its queue has room again, and the wire is free.
+    fn tail_leaves(&mut self, number: u32) {
+        let channel = &mut self.plant.channels[number as usize];
+        let (packet, from) = (channel.packet, channel.from);
+        channel.packet = NONE;
+        channel.packets += 1;
+        let (far, lane, arrives) = (channel.far, channel.lane, channel.free_at + u64::from(channel.latency));
+        // A drain is no hop.
+        self.tally.hop(lane, u64::from(channel.port != channel.peer));
+        if let Far::Sink(end) = far {
+            self.take_in(end, packet, arrives);
+        }
+        let behind = from >> self.lane_bits;
+        if let Far::Sends(end) = self.plant.channels[behind as usize].far {
+            self.sent_one(end, (from & ((1 << self.lane_bits) - 1)) as u8);
+        } else {
+            self.queues[from as usize].room += 1;
+            self.first_comes(from);
+            self.send(behind);
+        }
+        self.send(number);
+    }
+
+    fn take_in(&mut self, end: u32, packet: u32, arrives: u64) {
+        let packet_data = *self.packets.get(packet);
+        self.tally.take_in(end, arrives.saturating_sub(packet_data.left));
+        self.senders.arrived(&packet_data, arrives);
+        self.packets.give_back(packet);
+    }
+}
+
+/// The bits of a mask, lowest first.
+fn bits(mut mask: u16) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            bit
+        })
+    })
+}

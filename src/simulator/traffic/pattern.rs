@@ -1,0 +1,110 @@
+//! Who sends to whom.
+
+use super::flow::Flow;
+use crate::fabric::{PortId, ServiceLevel};
+use crate::simulator::{Dice, Share};
+
+/// A pattern over all hosts, or over those that a list names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Pattern {
+    Flows(Vec<Flow>),
+    /// Each packet to a host drawn from all others (dissertation 4.3.3.1).
+    Uniform,
+    /// Hosts in order lie in as many groups as there are hot-spots; the first of each is one. All send it a share of their
+    /// packets, and the rest to hosts drawn from all others (dFtree V-D).
+    HotSpots {
+        spots: u32,
+        share: Share,
+        /// What is for a hot-spot goes on this level: the slow lane.
+        level: Option<ServiceLevel>,
+    },
+    /// Each host sends to one, and is sent to by one, drawn once.
+    Permutation,
+    /// Hosts in a ring of random order send to both neighbours, as the HPC Challenge's randomly ordered ring.
+    Ring,
+    /// Each sends so many packets to every other in the order of their distance, both ways in turn (dissertation
+    /// 4.3.3.2), and is done then.
+    Shift {
+        packets: u32,
+    },
+}
+
+impl Pattern {
+    /// One host is sent a tenth of everything (multiple LID paper, 5.2).
+    pub fn centric() -> Self {
+        Self::HotSpots { spots: 1, share: Share::percent(10), level: None }
+    }
+}
+
+/// The hosts in a random order (Fisher-Yates).
+fn shuffled(hosts: &[PortId], dice: &mut Dice) -> Vec<PortId> {
+    let mut order = hosts.to_vec();
+    for last in (1..order.len()).rev() {
+        order.swap(last, dice.below(last as u64 + 1) as usize);
+    }
+    order
+}
+
+/// Each host with the next of a random circle: nobody sends to itself.
+pub(super) fn ring(hosts: &[PortId], dice: &mut Dice, both_ways: bool) -> Vec<Flow> {
+    let order = shuffled(hosts, dice);
+    let next = order.iter().cycle().skip(1);
+    let there = order.iter().zip(next).map(|(from, to)| Flow::new(*from, *to));
+    match both_ways {
+        false => there.collect(),
+        true => there.flat_map(|flow| [flow, Flow::new(flow.to, flow.from)]).collect(),
+    }
+}
+
+/// A random permutation in which nobody is sent to by itself: fixed points trade places with the next host.
+pub(super) fn permutation(hosts: &[PortId], dice: &mut Dice) -> Vec<Flow> {
+    let mut to = shuffled(hosts, dice);
+    for at in 0..to.len() {
+        if to[at] == hosts[at] {
+            let other = (at + 1) % to.len();
+            to.swap(at, other);
+        }
+    }
+    hosts.iter().zip(to).map(|(from, to)| Flow::new(*from, to)).collect()
+}
+
+/// How far the message of a step goes in a shift exchange: 1, -1, 2, -2, and so on; half way round once.
+pub(super) fn shift(step: u32, hosts: u32) -> u32 {
+    let distance = step / 2 + 1;
+    if step.is_multiple_of(2) { distance } else { hosts - distance }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everybody_sends_to_one_other_and_is_sent_to_by_one() {
+        let hosts: Vec<PortId> = (0..9).map(PortId).collect();
+        for seed in 0..200 {
+            for count in 2..=9 {
+                let hosts = &hosts[..count];
+                let both =
+                    [permutation(hosts, &mut Dice::new(seed)), ring(hosts, &mut Dice::new(seed), false)];
+                for flows in both {
+                    let mut to: Vec<PortId> = flows.iter().map(|flow| flow.to).collect();
+                    to.sort();
+                    assert_eq!(to, hosts, "{seed} {count}");
+                    assert!(flows.iter().all(|flow| flow.from != flow.to), "{seed} {count} {flows:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_shift_exchange_reaches_every_other_once_the_nearest_first() {
+        for hosts in 2..20 {
+            let steps: Vec<u32> = (0..hosts - 1).map(|step| shift(step, hosts)).collect();
+            let mut sorted = steps.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (1..hosts).collect::<Vec<_>>(), "{hosts}");
+            let distance = |shift: &u32| (*shift).min(hosts - shift);
+            assert!(steps.is_sorted_by_key(distance), "{hosts} {steps:?}");
+        }
+    }
+}

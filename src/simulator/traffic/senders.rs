@@ -1,0 +1,389 @@
+//! What ends send: one queue for each lane, whose first packet is made when the one before has left.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::error::TrafficError;
+use super::flow::{Course, Flow};
+use super::lanes::{NO_LANE, Row};
+use super::load::{Given, Load};
+use super::network::{Stage, TrafficRun};
+use super::packets::{NONE, Packet};
+use super::pattern::{Pattern, permutation, ring, shift};
+use super::plant::{End, Plant};
+use crate::fabric::{Fabric, PortId, PortNum};
+use crate::simulator::{Dice, Share};
+
+/// Packets that wait in a send queue at the most; what is drawn beyond is never made.
+const BACKLOG: usize = 64;
+
+/// What an end sends.
+#[derive(Debug)]
+enum Script {
+    Silent,
+    /// Flows that take turns, by lane.
+    Turns(Vec<Turns>),
+    /// Packets are drawn at a rate, whether they can leave or not.
+    Drawn(Drawn),
+    /// So many packets of the message of a step are left.
+    Shift {
+        step: u32,
+        left: u32,
+    },
+}
+
+#[derive(Debug)]
+struct Turns {
+    lane: u8,
+    flows: Vec<u32>,
+    next: usize,
+}
+
+#[derive(Debug)]
+struct Drawn {
+    /// When the next is drawn, and how long after the one before, in picoseconds.
+    due: u64,
+    interval: u64,
+    /// The hot-spot of its group, among the ends; `NONE` without one.
+    spot: u32,
+    /// Lanes that may come up, and what was drawn for each: an end and a level.
+    lanes: u16,
+    waiting: Vec<VecDeque<(u32, u8)>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Senders {
+    pub flows: Vec<Course>,
+    scripts: Vec<Script>,
+    /// The ends that patterns over all hosts mean, and each end's place among them.
+    pub hosts: Vec<u32>,
+    place: Vec<u32>,
+    dice: Dice,
+    share: Share,
+    spot_level: Option<u8>,
+    /// Packets of each message of a shift exchange.
+    message: u32,
+    pub last_arrival: u64,
+}
+
+impl Senders {
+    /// The switches that flows begin or end at.
+    pub fn switches_of(fabric: &Fabric, pattern: &Pattern) -> Vec<PortId> {
+        let Pattern::Flows(flows) = pattern else { return Vec::new() };
+        let ends = flows.iter().flat_map(|flow| [flow.from, flow.to]);
+        let mut own: Vec<PortId> =
+            ends.filter(|port| fabric.port(*port).number == PortNum::MANAGEMENT).collect();
+        own.sort_unstable();
+        own.dedup();
+        own
+    }
+
+    pub fn new(given: Given<'_>, load: &Load, plant: &Plant, adapters: &[Row]) -> Result<Self, TrafficError> {
+        let ends = (0u32..).zip(&plant.ends);
+        let hosts: Vec<u32> = ends.filter(|(_, end)| end.is_host).map(|(number, _)| number).collect();
+        let mut place = vec![0; plant.ends.len()];
+        (0u32..).zip(&hosts).for_each(|(at, end)| place[*end as usize] = at);
+        let listed = matches!(load.pattern, Pattern::Flows(_));
+        if hosts.len() < 2 && !listed {
+            return Err(TrafficError::FewHosts(hosts.len()));
+        }
+        let mut senders = Self {
+            flows: Vec::new(),
+            scripts: plant.ends.iter().map(|_| Script::Silent).collect(),
+            hosts,
+            place,
+            dice: Dice::new(load.settings.seed),
+            share: Share::default(),
+            spot_level: None,
+            message: 0,
+            last_arrival: 0,
+        };
+        let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
+        match &load.pattern {
+            Pattern::Flows(flows) => senders.list(given, load, (plant, adapters), flows)?,
+            Pattern::Permutation => {
+                let flows = permutation(&ports, &mut senders.dice);
+                senders.list(given, load, (plant, adapters), &flows)?;
+            }
+            Pattern::Ring => {
+                let flows = ring(&ports, &mut senders.dice, ports.len() > 2);
+                senders.list(given, load, (plant, adapters), &flows)?;
+            }
+            Pattern::Uniform => senders.draw(given, load, (plant, adapters), 0)?,
+            Pattern::HotSpots { spots, share, level } => {
+                senders.share = *share;
+                senders.spot_level = level.map(|level| level.value());
+                senders.draw(given, load, (plant, adapters), *spots)?;
+            }
+            Pattern::Shift { packets } => {
+                senders.message = (*packets).max(1);
+                for end in &senders.hosts {
+                    senders.scripts[*end as usize] = Script::Shift { step: 0, left: senders.message };
+                }
+            }
+        }
+        Ok(senders)
+    }
+
+    /// Service levels beside those of paths, as bits.
+    pub fn levels(&self) -> u16 {
+        let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level);
+        own.fold(0, |levels, level| levels | 1 << level)
+    }
+
+    fn list(
+        &mut self,
+        given: Given<'_>,
+        load: &Load,
+        (plant, adapters): (&Plant, &[Row]),
+        flows: &[Flow],
+    ) -> Result<(), TrafficError> {
+        let ends: BTreeMap<PortId, u32> = plant.ends.iter().map(|end| end.port).zip(0..).collect();
+        let number = |port: PortId| {
+            let held = given.fabric.port(port);
+            let name = &given.fabric.node(held.node).facts.description;
+            ends.get(&port).copied().ok_or_else(|| TrafficError::NoEnd(format!("{name}[{}]", held.number)))
+        };
+        let mut of_end = vec![0u32; plant.ends.len()];
+        for flow in flows {
+            of_end[number(flow.from)? as usize] += 1;
+        }
+        for flow in flows {
+            let (from, to) = (number(flow.from)?, number(flow.to)?);
+            let (source, target) = (&plant.ends[from as usize], &plant.ends[to as usize]);
+            let level = flow.level.map(|level| level.value());
+            let level = level.unwrap_or_else(|| given.service.level(given.routes, source.switch, target.lid));
+            // A part of the load is shared by the flows of an end.
+            let part = (load.settings.load < 1.0).then(|| {
+                let all = f64::from(source.mbps) * load.settings.load;
+                (all / f64::from(of_end[from as usize])) as u32
+            });
+            let interval = match flow.mbps.or(part) {
+                Some(mbps) => interval(load.settings.payload, f64::from(mbps)),
+                None => 0,
+            };
+            let lid = self.lid(from, target);
+            let course = self.flows.len() as u32;
+            self.flows.push(Course { from, to, lid, level, due: 0, interval, delivered: 0 });
+            let lane = adapters[from as usize][usize::from(level)];
+            let script = &mut self.scripts[from as usize];
+            if matches!(script, Script::Silent) {
+                *script = Script::Turns(Vec::new());
+            }
+            let Script::Turns(turns) = script else { continue };
+            match turns.iter_mut().find(|turns| turns.lane == lane) {
+                Some(turns) => turns.flows.push(course),
+                // What its adapter holds back is never sent.
+                None if lane == NO_LANE => {}
+                None => turns.push(Turns { lane, flows: vec![course], next: 0 }),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(
+        &mut self,
+        given: Given<'_>,
+        load: &Load,
+        (plant, adapters): (&Plant, &[Row]),
+        spots: u32,
+    ) -> Result<(), TrafficError> {
+        let hosts = self.hosts.len();
+        let many = spots as usize;
+        if many * 2 > hosts {
+            return Err(TrafficError::ManySpots { spots, hosts });
+        }
+        let levels = given.service.all(given.routes) | self.levels();
+        for (at, end) in self.hosts.clone().into_iter().enumerate() {
+            // Groups are as equal as whole numbers allow.
+            let spot = match many {
+                0 => NONE,
+                _ => self.hosts[(at * many / hosts * hosts).div_ceil(many)],
+            };
+            let most = f64::from(plant.ends[end as usize].mbps) * load.settings.load;
+            let interval = interval(load.settings.payload, most);
+            let row = adapters[end as usize];
+            let used = (0..16).filter(|level| levels >> level & 1 == 1).map(|level: usize| row[level]);
+            let lanes = used.filter(|lane| *lane != NO_LANE).fold(0, |lanes, lane| lanes | 1 << lane);
+            self.scripts[end as usize] = Script::Drawn(Drawn {
+                // Hosts that began together would meet at every turn.
+                due: self.dice.below(interval),
+                interval,
+                spot,
+                lanes,
+                waiting: vec![VecDeque::new(); 16],
+            });
+        }
+        Ok(())
+    }
+
+    /// The LID to send to: sources spread over the LIDs of a port.
+    fn lid(&self, from: u32, to: &End) -> u16 {
+        let more = self.place[from as usize] % u32::from(to.lmc.lids());
+        to.lid.value() + more as u16
+    }
+
+    pub fn arrived(&mut self, packet: &Packet, arrives: u64) {
+        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+            flow.delivered += 1;
+        }
+        self.last_arrival = self.last_arrival.max(arrives);
+    }
+
+    /// Packets that will be sent in all, of patterns that end.
+    pub fn expected(&self) -> Option<u64> {
+        let hosts = self.hosts.len() as u64;
+        (self.message > 0).then(|| hosts * (hosts - 1) * u64::from(self.message))
+    }
+}
+
+/// How long after a packet the next follows, in picoseconds.
+fn interval(payload: u32, mbps: f64) -> u64 {
+    (f64::from(payload) * 8e6 / mbps.max(1e-3)).max(1.0) as u64
+}
+
+impl TrafficRun {
+    pub(super) fn begin_sending(&mut self, end: u32) {
+        match &self.senders.scripts[end as usize] {
+            Script::Silent => {}
+            Script::Turns(turns) => {
+                let lanes: Vec<u8> = turns.iter().map(|turns| turns.lane).collect();
+                lanes.into_iter().for_each(|lane| self.take_turn(end, lane));
+            }
+            Script::Drawn(drawn) => {
+                let (due, actor) = (drawn.due, self.actor_of_end(end));
+                self.wheel.plan(due, actor);
+            }
+            Script::Shift { .. } => self.take_step(end),
+        }
+    }
+
+    /// The first of a send queue has left.
+    pub(super) fn sent_one(&mut self, end: u32, lane: u8) {
+        let queue = self.send_queue(end, lane);
+        self.queues[queue as usize].stage = Stage::Idle;
+        match self.senders.scripts[end as usize] {
+            Script::Silent => {}
+            Script::Turns(_) => self.take_turn(end, lane),
+            Script::Drawn(_) => self.wake(end),
+            Script::Shift { .. } => self.take_step(end),
+        }
+    }
+
+    fn put(&mut self, end: u32, lane: u8, packet: Packet) {
+        let queue = self.send_queue(end, lane);
+        let packet = self.packets.take(packet);
+        self.tally.made += 1;
+        self.push(queue, packet);
+        self.first_comes(queue);
+    }
+
+    /// The next flow of a lane whose packet is due, else the one that is due first.
+    fn take_turn(&mut self, end: u32, lane: u8) {
+        let now = self.wheel.now();
+        let Senders { scripts, flows, .. } = &mut self.senders;
+        let Script::Turns(all) = &mut scripts[end as usize] else { return };
+        let Some(turns) = all.iter_mut().find(|turns| turns.lane == lane) else { return };
+        let count = turns.flows.len();
+        let at = |more: usize| (turns.next + more) % count;
+        let due = |place: &usize| flows[turns.flows[*place] as usize].due.max(now);
+        // Of several that are due alike the first in turn.
+        let Some(place) = (0..count).map(at).min_by_key(due) else { return };
+        turns.next = (place + 1) % count;
+        let number = turns.flows[place];
+        let flow = &mut flows[number as usize];
+        let ready = flow.due.max(now);
+        if flow.interval > 0 {
+            flow.due += flow.interval;
+        }
+        let (lid, level) = (flow.lid, flow.level);
+        let packet = Packet { behind: NONE, lid, level, source: end, flow: number, ready, left: 0 };
+        self.put(end, lane, packet);
+    }
+
+    /// Draws what is due by now, and fills send queues that are empty.
+    pub(super) fn wake(&mut self, end: u32) {
+        let Script::Drawn(_) = &self.senders.scripts[end as usize] else { return };
+        self.draw_due(end);
+        let Script::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return };
+        let (due, lanes) = (drawn.due, drawn.lanes);
+        let mut idle = false;
+        for lane in (0..self.lanes).filter(|lane| lanes >> lane & 1 == 1) {
+            let queue = self.send_queue(end, lane);
+            if self.queues[queue as usize].stage != Stage::Idle {
+                continue;
+            }
+            match self.drawn_before(end, lane) {
+                Some(packet) => self.put(end, lane, packet),
+                None => idle = true,
+            }
+        }
+        let actor = self.actor_of_end(end);
+        if idle && !self.wheel.is_planned(actor) {
+            self.wheel.plan(due, actor);
+        }
+    }
+
+    fn drawn_before(&mut self, end: u32, lane: u8) -> Option<Packet> {
+        let Script::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return None };
+        let (to, level) = drawn.waiting[usize::from(lane)].pop_front()?;
+        let lid = self.senders.lid(end, &self.plant.ends[to as usize]);
+        let ready = self.wheel.now();
+        Some(Packet { behind: NONE, lid, level, source: end, flow: NONE, ready, left: 0 })
+    }
+
+    fn draw_due(&mut self, end: u32) {
+        let (ends, row) = (&self.plant.ends, &self.adapters[end as usize]);
+        let Senders { scripts, hosts, place, dice, share, spot_level, .. } = &mut self.senders;
+        let Script::Drawn(drawn) = &mut scripts[end as usize] else { return };
+        let from = ends[end as usize].switch;
+        while self.wheel.is_now(drawn.due) {
+            let only = (drawn.lanes.count_ones() == 1).then(|| drawn.lanes.trailing_zeros() as usize);
+            if only.is_some_and(|lane| drawn.waiting[lane].len() >= BACKLOG) {
+                // There is no room for whatever is drawn: nobody has to draw it.
+                let missed = (self.wheel.now() - drawn.due.min(self.wheel.now())) / drawn.interval;
+                drawn.due += (missed + 1) * drawn.interval;
+                continue;
+            }
+            drawn.due += drawn.interval;
+            let hot = drawn.spot != NONE && drawn.spot != end && dice.falls(*share);
+            let to = match hot {
+                true => drawn.spot,
+                false => {
+                    let other = dice.below(hosts.len() as u64 - 1) as u32;
+                    hosts[(other + u32::from(other >= place[end as usize])) as usize]
+                }
+            };
+            let level = match (hot, *spot_level) {
+                (true, Some(level)) => level,
+                _ => self.service.level(&self.routes, from, ends[to as usize].lid),
+            };
+            let lane = row[usize::from(level & 0xF)];
+            if lane != NO_LANE && drawn.waiting[usize::from(lane)].len() < BACKLOG {
+                drawn.waiting[usize::from(lane)].push_back((to, level));
+            }
+        }
+    }
+
+    /// The next packet of a shift exchange: a message is begun when the one before has left.
+    fn take_step(&mut self, end: u32) {
+        let Senders { scripts, hosts, place, message, .. } = &mut self.senders;
+        let count = hosts.len() as u32;
+        let Script::Shift { step, left } = &mut scripts[end as usize] else { return };
+        if *step + 1 >= count {
+            return;
+        }
+        let to = hosts[((place[end as usize] + shift(*step, count)) % count) as usize];
+        *left -= 1;
+        if *left == 0 {
+            (*step, *left) = (*step + 1, *message);
+        }
+        let target = self.plant.ends[to as usize];
+        let level = self.service.level(&self.routes, self.plant.ends[end as usize].switch, target.lid);
+        let lane = self.adapters[end as usize][usize::from(level & 0xF)];
+        if lane == NO_LANE {
+            return;
+        }
+        let (lid, ready) = (self.senders.lid(end, &target), self.wheel.now());
+        self.put(end, lane, Packet { behind: NONE, lid, level, source: end, flow: NONE, ready, left: 0 });
+    }
+}

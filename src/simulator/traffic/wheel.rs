@@ -1,0 +1,205 @@
+//! The agenda: a timing wheel, for a heap would take more time than everything else that a packet needs.
+//!
+//! Every actor has one event under way at most, so events are links between actors, and nothing is allocated. A slot
+//! spans 128 ps, a sixth of a hundredth of the shortest packet's time; events of one slot happen in the order in which
+//! they were planned. Whoever plans keeps exact times, so rates do not suffer from the slots.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Picoseconds of a slot, as bits.
+const SLOT_BITS: u32 = 7;
+/// 16.8 us; what lies beyond waits in a heap.
+const SLOTS: usize = 1 << 17;
+const WORDS: usize = SLOTS / 64;
+
+const NOBODY: u32 = u32::MAX;
+const IDLE: u32 = u32::MAX - 1;
+
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    first: u32,
+    last: u32,
+}
+
+const EMPTY: Slot = Slot { first: NOBODY, last: NOBODY };
+
+#[derive(Debug)]
+pub(super) struct Wheel {
+    slots: Vec<Slot>,
+    /// Who comes after an actor in its slot; `IDLE` where none of its events is planned.
+    after: Vec<u32>,
+    /// A bit for each slot that is not empty, and a bit for each such word.
+    words: Vec<u64>,
+    index: [u64; WORDS / 64],
+    /// The slot under way, counted from the beginning of time.
+    at: u64,
+    later: BinaryHeap<Reverse<(u64, u64, u32)>>,
+    planned: u64,
+}
+
+impl Wheel {
+    pub fn new(actors: usize) -> Self {
+        Self {
+            slots: vec![EMPTY; SLOTS],
+            after: vec![IDLE; actors],
+            words: vec![0; WORDS],
+            index: [0; WORDS / 64],
+            at: 0,
+            later: BinaryHeap::new(),
+            planned: 0,
+        }
+    }
+
+    /// The time of the slot under way, in picoseconds.
+    pub fn now(&self) -> u64 {
+        self.at << SLOT_BITS
+    }
+
+    /// Whether a time is not after the slot under way.
+    pub fn is_now(&self, time: u64) -> bool {
+        time >> SLOT_BITS <= self.at
+    }
+
+    pub fn is_planned(&self, actor: u32) -> bool {
+        self.after[actor as usize] != IDLE
+    }
+
+    /// Plans the event of an actor. What lies in the past happens now.
+    pub fn plan(&mut self, time: u64, actor: u32) {
+        debug_assert!(!self.is_planned(actor), "an actor has one event at a time");
+        let slot = (time >> SLOT_BITS).max(self.at);
+        if slot - self.at < SLOTS as u64 {
+            return self.put(slot, actor);
+        }
+        self.after[actor as usize] = NOBODY;
+        self.later.push(Reverse((slot, self.planned, actor)));
+        self.planned += 1;
+    }
+
+    fn put(&mut self, slot: u64, actor: u32) {
+        let place = slot as usize % SLOTS;
+        self.after[actor as usize] = NOBODY;
+        let held = &mut self.slots[place];
+        if held.first == NOBODY {
+            *held = Slot { first: actor, last: actor };
+            self.words[place / 64] |= 1 << (place % 64);
+            self.index[place / 4096] |= 1 << (place / 64 % 64);
+        } else {
+            self.after[held.last as usize] = actor;
+            held.last = actor;
+        }
+    }
+
+    /// The next actor whose event is not after a time.
+    pub fn next(&mut self, until: u64) -> Option<u32> {
+        let place = self.at as usize % SLOTS;
+        if self.slots[place].first == NOBODY {
+            let slot = self.next_slot().filter(|slot| slot << SLOT_BITS <= until)?;
+            self.go_to(slot);
+        }
+        let place = self.at as usize % SLOTS;
+        let held = &mut self.slots[place];
+        let actor = held.first;
+        held.first = self.after[actor as usize];
+        self.after[actor as usize] = IDLE;
+        if held.first == NOBODY {
+            self.words[place / 64] &= !(1 << (place % 64));
+            if self.words[place / 64] == 0 {
+                self.index[place / 4096] &= !(1 << (place / 64 % 64));
+            }
+        }
+        Some(actor)
+    }
+
+    /// Time passes without anything happening.
+    pub fn pass(&mut self, until: u64) {
+        let slot = (until >> SLOT_BITS).max(self.at);
+        self.go_to(self.next_slot().map_or(slot, |next| next.min(slot)));
+    }
+
+    /// When something happens next, in picoseconds.
+    pub fn next_time(&self) -> Option<u64> {
+        self.next_slot().map(|slot| slot << SLOT_BITS)
+    }
+
+    fn go_to(&mut self, slot: u64) {
+        self.at = slot;
+        while let Some(Reverse((slot, _, actor))) = self.later.peek().copied() {
+            if slot - self.at >= SLOTS as u64 {
+                break;
+            }
+            self.later.pop();
+            self.put(slot, actor);
+        }
+    }
+
+    fn next_slot(&self) -> Option<u64> {
+        let place = self.at as usize % SLOTS;
+        let found = self.search(place, SLOTS).or_else(|| self.search(0, place));
+        let near = found.map(|found| self.at + ((found + SLOTS - place) % SLOTS) as u64);
+        near.or_else(|| self.later.peek().map(|Reverse((slot, ..))| *slot))
+    }
+
+    /// The first slot of a stretch that is not empty.
+    fn search(&self, from: usize, end: usize) -> Option<usize> {
+        let within = |place: usize| (place < end).then_some(place);
+        let rest = self.words.get(from / 64)? >> (from % 64);
+        if rest != 0 {
+            return within(from + rest.trailing_zeros() as usize);
+        }
+        let word = from / 64 + 1;
+        let mut group = word / 64;
+        let mut bits = self.index.get(group).map_or(0, |bits| bits >> (word % 64) << (word % 64));
+        while bits == 0 {
+            group += 1;
+            bits = *self.index.get(group)?;
+        }
+        let word = group * 64 + bits.trailing_zeros() as usize;
+        within(word * 64 + self.words[word].trailing_zeros() as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulator::Dice;
+
+    #[test]
+    fn events_come_by_time_and_those_of_one_slot_as_they_were_planned() {
+        const ACTORS: u32 = 64;
+        let mut dice = Dice::new(3);
+        let mut wheel = Wheel::new(ACTORS as usize);
+        // The same agenda, kept as a list.
+        let mut naive: Vec<(u64, u64, u32)> = Vec::new();
+        let mut planned = 0;
+        for round in 0..20_000u64 {
+            let actor = dice.below(ACTORS.into()) as u32;
+            let far = [300, 100_000, 40_000_000][dice.below(3) as usize];
+            if !wheel.is_planned(actor) && !round.is_multiple_of(3) {
+                let time = wheel.now() + dice.below(far);
+                wheel.plan(time, actor);
+                naive.push(((time >> SLOT_BITS).max(wheel.now() >> SLOT_BITS), planned, actor));
+                planned += 1;
+                continue;
+            }
+            let Some(first) = naive.iter().copied().min() else { continue };
+            assert_eq!(wheel.next_time(), Some(first.0 << SLOT_BITS));
+            assert_eq!(wheel.next((first.0 << SLOT_BITS).saturating_sub(1)), None, "not before its time");
+            assert_eq!((wheel.next(u64::MAX), wheel.now()), (Some(first.2), first.0 << SLOT_BITS));
+            naive.retain(|event| *event != first);
+        }
+        assert!(planned > 5_000);
+    }
+
+    #[test]
+    fn time_passes_without_events_but_not_over_one() {
+        let mut wheel = Wheel::new(2);
+        wheel.pass(1_000_000);
+        assert_eq!((wheel.now() >> SLOT_BITS, wheel.next_time()), (1_000_000 >> SLOT_BITS, None));
+        wheel.plan(100_000_000, 1);
+        wheel.pass(200_000_000);
+        assert_eq!(wheel.next(u64::MAX), Some(1));
+        assert_eq!(wheel.now() >> SLOT_BITS, 100_000_000 >> SLOT_BITS);
+    }
+}

@@ -1,0 +1,116 @@
+//! The simulator's traffic: `cargo bench --bench traffic [-- speed|papers|spots]`. `speed` prints packet-hops a second on
+//! one core, `papers` the experiments of the dFtree paper (figures 5 to 12) beside the figures there, `spots` its
+//! simulation of hot-spots (figure 13) with and without a slow lane.
+
+#![allow(clippy::unwrap_used, reason = "a figure that cannot be taken is none")]
+#![allow(clippy::print_stdout, reason = "figures are printed")]
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use fabdeck::fabric::{Faults, Routes, ServiceLevel, Tables};
+use fabdeck::generate::{Spec, generate};
+use fabdeck::routing::{NoPulse, Problem, Request, engine};
+use fabdeck::simulator::Share;
+use fabdeck::simulator::traffic::{Given, Load, Pattern, Service, Settings, TrafficRun};
+
+#[path = "../suite/traffic/stage.rs"]
+mod stage;
+
+/// A fabric by name under the routes of an engine.
+struct Ready {
+    fabric: fabdeck::fabric::Fabric,
+    routes: Arc<Routes>,
+}
+
+impl Ready {
+    fn new(name: &str, id: &str) -> Self {
+        let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes = (engine(id).unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        Self { routes: Arc::new(routes), fabric }
+    }
+
+    fn run(&self, pattern: Pattern, settings: Settings) -> TrafficRun {
+        let given = Given {
+            fabric: &self.fabric,
+            faults: &Faults::default(),
+            routes: &self.routes,
+            service: &Service::Routes,
+            tables: &Tables::default(),
+        };
+        TrafficRun::new(given, &Load { pattern, settings }).unwrap()
+    }
+}
+
+fn speed() {
+    for (name, id, pattern) in [
+        ("switch648", "ftree", Pattern::Uniform),
+        ("switch648,speed=HDR", "ftree", Pattern::Uniform),
+        ("switch648,speed=HDR", "ftree", Pattern::Permutation),
+        ("switch648,speed=HDR", "dfsssp", Pattern::Uniform),
+        ("torus,dims=6x6x6,terminals=3,speed=HDR", "dfsssp", Pattern::Uniform),
+        ("switch3456", "ftree", Pattern::Uniform),
+    ] {
+        let mut run = Ready::new(name, id).run(pattern.clone(), Settings::default());
+        let begun = Instant::now();
+        run.advance(1_000_000);
+        let seconds = begun.elapsed().as_secs_f64();
+        let rate = run.packet_hops() as f64 / seconds / 1e6;
+        println!(
+            "{name:<40} {id:<7} {pattern:?}: 1 ms in {seconds:.2} s, {:.1} million packet-hops, {rate:.2} million a second, {} lanes, {:.1} Gb/s a host",
+            run.packet_hops() as f64 / 1e6,
+            run.lane_hops().len(),
+            run.total_mbps() as f64 / 1e3 / run.ends().len() as f64,
+        );
+    }
+}
+
+fn papers() {
+    println!(
+        "dFtree, Gb/s: victim alone, beside the contributors (paper), and with these on a slow lane (paper)"
+    );
+    let gbps = |mbps: u64| mbps as f64 / 1000.0;
+    for experiment in &stage::EXPERIMENTS {
+        let (alone, (victim, others)) = (experiment.alone(), experiment.congested(false));
+        let (free, apart) = experiment.congested(true);
+        println!(
+            "  {:<3} {:>5.2}  {:>5.2} ({:.1})  {:>5.2} ({:.1});  contributors {others:?}, apart {apart:?}",
+            experiment.name,
+            gbps(alone),
+            gbps(victim),
+            experiment.paper.0,
+            gbps(free),
+            experiment.paper.1
+        );
+    }
+}
+
+fn spots() {
+    println!(
+        "dFtree figure 13, 648 ports, 5 % for hot-spots: Gb/s a host on one lane, with a slow lane, gain (paper)"
+    );
+    let ready = Ready::new("switch648", "ftree");
+    for (spots, paper) in [(1, 480.25), (3, 345.32), (9, 169.17)] {
+        let rate = |level: Option<ServiceLevel>| {
+            let pattern = Pattern::HotSpots { spots, share: Share::percent(5), level };
+            let mut run = ready.run(pattern, Settings::default());
+            run.advance(2_000_000);
+            run.begin_measuring();
+            run.advance(4_000_000);
+            run.total_mbps() as f64 / 1e3 / run.ends().len() as f64
+        };
+        let (one, two) = (rate(None), rate(ServiceLevel::new(1)));
+        println!("  {spots}: {one:.2}  {two:.2}  {:.0} % ({paper} %)", (two / one - 1.0) * 100.0);
+    }
+}
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    for (name, part) in [("speed", speed as fn()), ("papers", papers), ("spots", spots)] {
+        if wanted.is_empty() || wanted.iter().any(|word| word == name) {
+            part();
+        }
+    }
+}

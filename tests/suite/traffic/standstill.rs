@@ -1,0 +1,179 @@
+//! Deadlock, told from congestion: four flows in the manner of figure 2 of the switch-to-switch fat-tree paper, whose
+//! drawing is lost. Two pairs of hosts go up and down, two pairs of switches down and up again, and each needs a cable
+//! that the next one holds.
+//!
+//! ```text
+//!        R0 ◄──────────────┐         hosts:    L0 up by M0 and R0, down by M2 to L2;  L2 by M2, R1, M0 to L0
+//!     ▲      │             │         switches: R0 down to M2 and up to R1;  R1 down to M0 and up to R0
+//!     M0     ▼
+//!     ▲      M2
+//!     │      │
+//!        R1 ◄┘
+//! ```
+
+use std::sync::Arc;
+
+use fabdeck::fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables};
+use fabdeck::routing::Problem;
+use fabdeck::simulator::traffic::{Flow, Given, Load, Pattern, Service, Settings, TrafficRun};
+
+use crate::routing::{fabric, route};
+
+/// The tree with the four switches of the circle and the leaves of the two hosts.
+struct Four {
+    fabric: Fabric,
+    graph: SwitchGraph,
+    /// R0, M2, R1, M0, in the order of the circle.
+    circle: [u32; 4],
+    leaves: [u32; 2],
+    hosts: [PortId; 2],
+}
+
+impl Four {
+    fn new() -> Self {
+        let fabric = fabric("kary,k=2,n=3");
+        let graph = SwitchGraph::new(&fabric, &Faults::new());
+        let near = |switch: u32| -> Vec<u32> {
+            graph.channels()[graph.leaving(switch)].iter().map(|channel| channel.to).collect()
+        };
+        let is_leaf = |switch: &u32| !graph.terminals_of(*switch).is_empty();
+        let leaf = (0..graph.switch_count() as u32).find(is_leaf).unwrap();
+        let middle = near(leaf)[0];
+        let roots: Vec<u32> = near(middle).into_iter().filter(|switch| !is_leaf(switch)).collect();
+        let other = *near(roots[0]).iter().find(|switch| **switch != middle).unwrap();
+        let far = near(other).into_iter().find(is_leaf).unwrap();
+        let host = |leaf: u32| graph.terminals_of(leaf)[0].port;
+        let hosts = [host(leaf), host(far)];
+        Self { circle: [roots[0], other, roots[1], middle], leaves: [leaf, far], hosts, graph, fabric }
+    }
+
+    fn lid(&self, port: PortId) -> Lid {
+        self.fabric.address_of(port).unwrap().0
+    }
+
+    fn own(&self, switch: u32) -> PortId {
+        self.fabric.port_of(NodeId(switch), PortNum(0)).unwrap()
+    }
+
+    fn flows(&self) -> Vec<Flow> {
+        let [r0, _, r1, _] = self.circle.map(|switch| self.own(switch));
+        let [a, b] = self.hosts;
+        vec![Flow::new(a, b), Flow::new(r0, r1), Flow::new(b, a), Flow::new(r1, r0)]
+    }
+
+    /// Lays a path: each switch leads on to the next.
+    fn lay(&self, routes: &mut Routes, path: &[u32], to: PortId) {
+        let lid = self.lid(to);
+        for hop in path.windows(2) {
+            let leaving = &self.graph.channels()[self.graph.leaving(hop[0])];
+            let port = leaving.iter().find(|channel| channel.to == hop[1]).unwrap().from_port;
+            routes.set(hop[0], lid, Some(port));
+        }
+        let last = *path.last().unwrap();
+        let end = self.graph.terminals_of(last).iter().find(|end| end.port == to);
+        routes.set(last, lid, Some(end.map_or(PortNum(0), |end| end.switch_port)));
+    }
+
+    fn by_hand(&self) -> Routes {
+        let mut routes = Routes::empty(self.graph.switch_count(), self.fabric.top_lid());
+        let ([r0, m2, r1, m0], [l0, l2]) = (self.circle, self.leaves);
+        self.lay(&mut routes, &[l0, m0, r0, m2, l2], self.hosts[1]);
+        self.lay(&mut routes, &[r0, m2, r1], self.own(r1));
+        self.lay(&mut routes, &[l2, m2, r1, m0, l0], self.hosts[0]);
+        self.lay(&mut routes, &[r1, m0, r0], self.own(r0));
+        routes
+    }
+
+    fn run(&self, routes: Routes, flows: Vec<Flow>) -> TrafficRun {
+        // Generators as able as hosts, as in the paper's artificial scenario (7.1.3), and a buffer for one packet, as the
+        // multiple LID paper has it (5.1): with more the shares of four flows just fit, and only chance fills the circle.
+        let settings = Settings { switch_limit_mbps: 98_000, buffer: 2100, ..Settings::default() };
+        let given = Given {
+            fabric: &self.fabric,
+            faults: &Faults::new(),
+            routes: &Arc::new(routes),
+            service: &Service::Routes,
+            tables: &Tables::default(),
+        };
+        TrafficRun::new(given, &Load { pattern: Pattern::Flows(flows), settings }).unwrap()
+    }
+}
+
+#[test]
+fn four_flows_on_routes_by_hand_stand_still_and_the_circle_is_named() {
+    let four = Four::new();
+    let mut run = four.run(four.by_hand(), four.flows());
+    run.advance(1_000_000);
+    run.audit().unwrap();
+    let found = run.deadlock().expect("each needs what the next one holds");
+    assert_eq!(found.circle.len(), 4, "{found:?}");
+    let node = |port: PortId| four.fabric.port(port).node.0;
+    let mut seen: Vec<u32> = found.circle.iter().map(|held| node(held.to)).collect();
+    for (held, next) in found.circle.iter().zip(found.circle.iter().cycle().skip(1)) {
+        assert_eq!(node(held.to), node(next.from), "each waits for the next: {found:?}");
+        assert!(
+            four.flows()
+                .iter()
+                .any(|flow| { held.source == flow.from && held.lid == Some(four.lid(flow.to)) })
+        );
+    }
+    seen.sort_unstable();
+    let mut circle = four.circle;
+    circle.sort_unstable();
+    assert_eq!(seen, circle);
+    assert!(found.stuck >= 4);
+    let before = run.totals();
+    run.begin_measuring();
+    run.advance(2_000_000);
+    assert_eq!((run.totals(), run.total_mbps()), (before, 0), "nothing moves any more");
+    assert!(run.stands_still());
+    assert!(!run.step());
+}
+
+#[test]
+fn any_three_of_them_are_congestion_and_so_are_all_four_under_sftree() {
+    let four = Four::new();
+    for without in 0..4 {
+        let mut flows = four.flows();
+        flows.remove(without);
+        let mut run = four.run(four.by_hand(), flows);
+        run.advance(1_000_000);
+        assert_eq!(run.deadlock(), None, "without flow {without}");
+        assert!(run.flows().iter().all(|flow| flow.mbps > 5_000), "{:?}", run.flows());
+    }
+    let none = Faults::new();
+    let problem = Problem::new(&four.fabric, &none);
+    let mut run = four.run(route("sftree", &problem).unwrap().routes, four.flows());
+    run.advance(1_000_000);
+    assert_eq!(run.deadlock(), None);
+    assert!(run.flows().iter().all(|flow| flow.mbps > 5_000), "{:?}", run.flows());
+}
+
+#[test]
+fn a_ring_on_shortest_paths_stands_still_and_on_lanes_of_dfsssp_goes_on() {
+    let ring = fabric("torus,dims=6,terminals=2");
+    let none = Faults::new();
+    let problem = Problem::new(&ring, &none);
+    let ran = |id: &str| {
+        let routes = Arc::new(route(id, &problem).unwrap().routes);
+        let (faults, tables) = (Faults::new(), Tables::default());
+        let given = Given {
+            fabric: &ring,
+            faults: &faults,
+            routes: &routes,
+            service: &Service::Routes,
+            tables: &tables,
+        };
+        let settings = Settings { buffer: 4500, ..Settings::default() };
+        let mut run = TrafficRun::new(given, &Load { pattern: Pattern::Uniform, settings }).unwrap();
+        run.advance(3_000_000);
+        run.audit().unwrap();
+        run.begin_measuring();
+        run.advance(3_100_000);
+        (run.deadlock().is_some(), run.total_mbps())
+    };
+    let (stands, rate) = ran("minhop");
+    assert!(stands && rate == 0, "{stands} {rate}");
+    let (stands, rate) = ran("dfsssp");
+    assert!(!stands && rate > 100_000, "{stands} {rate}");
+}
