@@ -14,4 +14,5 @@ mod plans;
 mod rows;
 mod talk;
 mod tracing;
+mod traffic;
 mod world;

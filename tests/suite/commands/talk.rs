@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::world::{Ended, fabdeck};
 
 /// A command line over simulated fabrics.
-fn simulated(args: &[&str], terminal: &Terminal) -> Ended {
+pub fn simulated(args: &[&str], terminal: &Terminal) -> Ended {
     let args = std::iter::once("fabdeck").chain(args.iter().copied()).map(OsString::from);
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let ended = script::run(args, &Machine::default(), terminal, &mut out, &mut err);

@@ -57,7 +57,8 @@ fn weights_share_a_cable_between_lanes() {
     assert!(even.iter().all(|rate| about(*rate, payload(8_000))), "{even:?}");
     let weighted = |arbitration: Arbitration| {
         let mut tables = Tables::default();
-        tables.entry(NodeId(0)).arbitration.insert(PortNum(stage.per_leaf() + 1), arbitration);
+        // The first cable behind those of four hosts.
+        tables.entry(NodeId(0)).arbitration.insert(PortNum(5), arbitration);
         stage.rates(two_levels(&stage), Settings::default(), &tables)
     };
     let entry = |number, weight| VlWeight { lane: lane(number), weight };

@@ -16,8 +16,6 @@ pub struct Stage {
     pub fabric: Fabric,
     pub faults: Faults,
     pub routes: Arc<Routes>,
-    /// Hosts of a leaf.
-    per_leaf: u8,
 }
 
 impl Stage {
@@ -43,7 +41,7 @@ impl Stage {
             }
             routes.set(u32::from(LEAVES), lid, Some(PortNum(2 * own + 1 + second(own, host))));
         }
-        Self { fabric, faults, routes: Arc::new(routes), per_leaf }
+        Self { fabric, faults, routes: Arc::new(routes) }
     }
 
     pub fn host(&self, number: u8) -> PortId {
@@ -74,10 +72,6 @@ impl Stage {
         run.advance(1_300_000);
         assert_eq!(run.deadlock(), None);
         run.flows().iter().map(|flow| flow.mbps).collect()
-    }
-
-    pub fn per_leaf(&self) -> u8 {
-        self.per_leaf
     }
 }
 

@@ -1,0 +1,95 @@
+//! `simulate --pattern`.
+
+use fabdeck::script::{Exit, Terminal};
+use serde_json::Value;
+
+use super::talk::simulated;
+use super::world::Ended;
+
+const RING: [&str; 3] = ["--source", "sim:torus,dims=6,terminals=2", "simulate"];
+
+fn run(start: &[&str], more: &[&str]) -> Ended {
+    simulated(&[start, more].concat(), &Terminal::default())
+}
+
+#[test]
+fn a_deadlock_is_named_and_ends_with_2_and_congestion_does_not() {
+    let uniform = ["--pattern", "uniform", "--for", "5ms"];
+    let ended = run(&RING, &[&uniform[..], &["--json"]].concat());
+    assert_eq!(ended.exit, Exit::Findings, "{}", ended.out);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&value["ended"], &value["lanes"]), (&"deadlock".into(), &1.into()));
+    let circle = value["deadlock"]["circle"].as_array().unwrap();
+    assert_eq!(circle.len(), 6);
+    assert!(circle.iter().all(|held| held["channel"].as_str().is_some_and(|name| name.contains(" -> "))));
+    let text = run(&RING, &uniform);
+    assert!(
+        text.exit == Exit::Findings && text.out.contains("6 buffers wait for each other"),
+        "{}",
+        text.out
+    );
+    let lanes = ["--pattern", "uniform", "--for", "200us", "--engine", "dfsssp"];
+    let ended = run(&RING, &lanes);
+    assert_eq!((ended.exit, ended.err.as_str()), (Exit::Done, ""), "{}", ended.out);
+    assert!(ended.out.contains("dfsssp, 2 lanes") && ended.out.contains("deadlock    none"), "{}", ended.out);
+    assert_eq!(ended.out, run(&RING, &lanes).out, "the same seed");
+    assert_ne!(ended.out, run(&RING, &[&lanes[..], &["--seed", "2"]].concat()).out, "another");
+}
+
+#[test]
+fn flows_of_a_file_get_what_they_are_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        format!("flows={}", path.display())
+    };
+    let demo = ["--source", "sim:demo", "simulate"];
+    let good = file("good", "node01 node24\nnode02 node24 sl=0 gbps=10\nswitch:spine-1 switch:rack1-leaf\n");
+    let ended = run(&demo, &["--pattern", &good, "--json", "--for", "300us"]);
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let rates: Vec<f64> =
+        value["top_flows"].as_array().unwrap().iter().map(|flow| flow["gbps"].as_f64().unwrap()).collect();
+    assert!(rates.len() == 3 && rates[0] > 150.0 && (9.0..11.0).contains(&rates[1]), "{rates:?}");
+    assert!((1.8..2.1).contains(&rates[2]), "a switch has a 1x SDR link: {rates:?}");
+    let failed = ["--pattern", "uniform", "--for", "50us", "--fail", "switch:spine-1"];
+    let ended = run(&demo, &failed);
+    assert!(
+        ended.out.contains("at ports that are down") && !ended.out.contains(" 0 at ports"),
+        "{}",
+        ended.out
+    );
+    let ended = run(&demo, &[&failed[..], &["--engine", "updn"]].concat());
+    assert!(ended.out.contains(" 0 lost (0 at ports") && ended.exit == Exit::Done, "{}", ended.out);
+    let (strange, broken) = (file("strange", "node01 nobody\n"), file("broken", "node01\n"));
+    for (args, exit, code) in [
+        (&["--pattern", &*strange][..], Exit::BadInput, "strange:1: FD-7805"),
+        (&["--pattern", &*broken], Exit::BadInput, "FD-2303"),
+        (&["--pattern", "flows=/nonexistent/flows"], Exit::BadInput, "flows"),
+        (&["--pattern", "zigzag"], Exit::Usage, "FD-7802"),
+        (&["--pattern", "hotspot", "--share", "lots"], Exit::Usage, "FD-7804"),
+        (&["--pattern", "hotspot", "--spots", "30"], Exit::Usage, "FD-4413"),
+        (&["--pattern", "uniform", "--load", "0"], Exit::Usage, "FD-4414"),
+        (&["--pattern", "uniform", "--engine", "magic"], Exit::Usage, "FD-7912"),
+        (&[], Exit::Usage, "FD-7801"),
+    ] {
+        let ended = run(&demo, args);
+        assert!(ended.exit == exit && ended.err.contains(code), "{args:?}: {:?} {}", ended.exit, ended.err);
+    }
+    let bare = super::world::fabdeck(&["--source", "untold", "simulate", "--pattern", "ring"]);
+    assert!(bare.exit == Exit::Usage && bare.err.contains("FD-7803"), "{}", bare.err);
+}
+
+#[test]
+fn an_exchange_ends_by_itself_and_rates_settle() {
+    let tree = ["--source", "sim:kary,k=4,n=2", "simulate"];
+    let ended = run(&tree, &["--pattern", "shift", "--message", "4", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!((&value["ended"], &value["packets_arrived"]), (&"finished".into(), &(16 * 15 * 4).into()));
+    assert!(value["exchange_gbps"].as_f64().is_some_and(|gbps| gbps > 0.0));
+    let ended = run(&tree, &["--pattern", "permutation", "--until-steady", "--for", "2ms", "--json"]);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(value["ended"], "steady", "{}", ended.out);
+    assert!(value["simulated_ns"].as_u64().is_some_and(|nanos| nanos < 2_000_000));
+}
