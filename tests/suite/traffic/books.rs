@@ -145,6 +145,13 @@ fn a_share_of_packets_is_for_the_hot_spots_and_little_load_arrives_whole() {
     assert!((hot as f64 - wanted).abs() < 0.08 * wanted, "{hot} {wanted}");
     assert!(run.latency().median < 2_000 && run.latency().packets == taken, "{:?}", run.latency());
     assert!(run.lane_hops().len() == 1 && run.packet_hops() > 3 * sent);
+    // The same on a slow lane: what is for hot-spots, and nothing else, goes on it.
+    let slow = Pattern::HotSpots { spots: 2, share: Share::percent(25), level: ServiceLevel::new(1) };
+    let mut run = run_on(&fabric, &Faults::new(), &routes, &Load { pattern: slow, settings });
+    run.advance(1_000_000);
+    let lanes = run.lane_hops();
+    let share = lanes[1] as f64 / (lanes[0] + lanes[1]) as f64;
+    assert!((0.17..0.28).contains(&share), "{lanes:?}");
 }
 
 #[test]

@@ -166,7 +166,13 @@ fn a_ring_on_shortest_paths_stands_still_and_on_lanes_of_dfsssp_goes_on() {
         };
         let settings = Settings { buffer: 4500, ..Settings::default() };
         let mut run = TrafficRun::new(given, &Load { pattern: Pattern::Uniform, settings }).unwrap();
+        // What is called a deadlock the moment it closes stands as it is for good.
+        let first = (1..=3_000).find_map(|micros| {
+            run.advance(micros * 1_000);
+            run.deadlock()
+        });
         run.advance(3_000_000);
+        assert_eq!(first.map(|first| first.circle), run.deadlock().map(|found| found.circle), "{id}");
         run.audit().unwrap();
         run.begin_measuring();
         run.advance(3_100_000);
