@@ -87,7 +87,7 @@ mod tests {
         };
         assert_eq!(run(&|_| 50), Some(FEWEST as usize - 1), "an end that takes in nothing does not count");
         assert_eq!(run(&|_| 0), None);
-        assert!(run(&|window| 40 + window % 2 * 20).is_some_and(|at| at > FEWEST as usize));
+        assert!(run(&|window| 45 + window % 2 * 10).is_some_and(|at| at > FEWEST as usize));
         assert_eq!(run(&|window| window % 10 / 9 * 500), None);
     }
 }
