@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::check::Report;
 use super::lanes::Sent;
-use super::whatif::{judged, weigh};
+use super::weighed::weigh;
+use super::whatif::judged;
 use super::written_plan::findings;
 use super::{Look, counted};
 use crate::change::{Drift, Drifted, Plan, Standing, TransitionReport};

@@ -21,6 +21,7 @@ mod trace;
 mod traffic;
 mod value;
 mod views;
+mod weighed;
 mod whatif;
 mod wording;
 mod written_plan;

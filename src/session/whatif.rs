@@ -8,15 +8,16 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
-use super::check::{Names, Report, report, unread_tables};
-use super::lanes::{Sent, beyond_limit, capped, lanes_in_force, relaid};
+use super::check::{Report, report};
+use super::lanes::{Sent, beyond_limit, capped};
 use super::preview::Preview;
+use super::weighed::weigh;
 use super::{Column, Kind, Listing, Look, Value, counted};
 use crate::analysis::{Expected, Lost};
 use crate::change::TransitionReport;
 use crate::fabric::{Element, ElementError, Faults, NodeId, PortState, Resolved, Routes, Tables};
-use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify, certify_among};
-use crate::routing::difference::{Difference, Transition, changed_lanes, compare};
+use crate::routing::certificate::{Scope, certify_among};
+use crate::routing::difference::Difference;
 use crate::routing::{Engine, NoPulse, Past, Problem, Pulse, Ran, Refusal, Request, run};
 
 /// The faults that elements name.
@@ -212,85 +213,6 @@ pub(super) fn propose_again(
         took: Took { route, certificate: weighed.took },
     };
     Ok((proposal, answer.past))
-}
-
-/// What is true of an engine's routes, and of the way to them.
-pub(super) struct Weighed {
-    pub(super) report: Report,
-    pub(super) difference: Difference,
-    pub(super) changed_lanes: Option<u64>,
-    pub(super) transition: TransitionReport,
-    /// For the certificate.
-    took: Duration,
-}
-
-/// Holds routes against the tables in force.
-pub(super) fn weigh(
-    (look, tables): (&Look, &Tables),
-    problem: &Problem<'_>,
-    routes: &Routes,
-    (switches, sent): (bool, Sent<'_>),
-    pulse: &dyn Pulse,
-) -> Result<Weighed, Refusal> {
-    let begun = Instant::now();
-    let scope = Scope { switches, lanes: LaneKnowledge::Known };
-    let certificate = certify(problem, routes, &scope, pulse)?;
-    let took = begun.elapsed();
-    let mut old = in_force(look, tables, problem.faults);
-    let (lanes, old_lanes) = lanes_in_force(look, problem, tables, &old, switches, sent);
-    let known = lanes.is_some();
-    // Where lanes are not known, paths count as moved by their ports alone.
-    old.lanes = lanes.unwrap_or_else(|| relaid(routes, &old));
-    let together =
-        Scope { switches, lanes: if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown } };
-    let (difference, transition) = compare(problem, &old, routes, &together);
-    let unread = unread_tables(problem, tables) > 0;
-    let changed_lanes = known.then(|| changed_lanes(problem, &old, routes, switches));
-    // Lanes are no part of what is written; they change where levels do.
-    let same_lanes = changed_lanes.map_or(routes.lane_count() == 1, |changed| changed == 0);
-    let nothing = difference.entries == 0 && same_lanes && look.observation.adaptive.is_none();
-    Ok(Weighed {
-        report: Report { lanes_from: "engine", ..report(look, problem, &certificate) },
-        difference,
-        changed_lanes,
-        transition: match nothing {
-            true => TransitionReport::nothing("nothing changes", old_lanes),
-            false => passage(&Names { look, problem }, &transition, (known, old_lanes), unread),
-        },
-        took,
-    })
-}
-
-/// A transition by name.
-fn passage(
-    names: &Names<'_, '_>,
-    found: &Transition,
-    (known, old_lanes): (bool, &str),
-    unread: bool,
-) -> TransitionReport {
-    let cycle = found.cycles.first();
-    let adaptive = names.look.observation.adaptive.is_some();
-    // Without a cycle as if all shared one lane there is none on any lanes.
-    let verdict = match cycle {
-        _ if adaptive => Err("adaptive routing is on or seen, so tables do not tell the paths".to_owned()),
-        None if unread => Err("tables that were not read may close a circle".to_owned()),
-        None => Ok(true),
-        Some(_) if known => Ok(false),
-        Some(_) => Err(format!("the lanes of the old paths are {old_lanes}")),
-    };
-    let (safe, reason) = (verdict.as_ref().ok().copied(), verdict.err());
-    let path = |proof: &Proof| {
-        let age = if proof.routes == 0 { "old" } else { "new" };
-        format!("{age} path {}", names.path(proof))
-    };
-    TransitionReport {
-        safe,
-        reason,
-        old_lanes: old_lanes.to_owned(),
-        cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
-        cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
-        cycle_lane: cycle.filter(|_| known).map(|cycle| cycle.lane.value()),
-    }
 }
 
 /// A row of the comparison.

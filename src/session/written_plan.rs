@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::lanes::{Sent, relaid};
-use super::whatif::{in_force, weigh};
+use super::weighed::weigh;
+use super::whatif::in_force;
 use super::{Look, Proposal, Report, counted};
 use crate::change::{
     FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,

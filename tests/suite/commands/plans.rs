@@ -180,6 +180,12 @@ fn a_transition_that_is_not_safe_names_its_circle() {
     let told = &row["transition"];
     assert_eq!(told["cycle"].as_array().map(Vec::len), Some(6));
     assert_eq!(told["cycle_paths"].as_array().map(Vec::len), Some(6));
+    // A link that is marked is up until somebody takes it down, and the old paths over it are there till then.
+    let marked = [&route[..], &["--fail", "link:sw_0/1", "--force", "-o", "marked.plan"]].concat();
+    let (out, _) = run(&marked, 2);
+    assert!(out.contains("not safe while traffic flows: 6 channels of lane 0"), "{out}");
+    let (judged, _) = run(&["--source", "ring", "plan", "check", "marked.plan"], 2);
+    assert!(judged.contains("not safe while traffic flows"), "{judged}");
     // Without a word on lanes nothing is certain, and the circle is shown all the same.
     let (out, _) = run(&["--source", "ring", "--no-times", "whatif", "--engine", "updn"], 0);
     assert!(out.contains("the lanes of the old paths are unknown") && out.contains("  waits"), "{out}");
