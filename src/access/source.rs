@@ -1,7 +1,9 @@
 //! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
 
+use std::time::Duration;
+
 use crate::fabric::{Fabric, Lid};
-use crate::observe::{Observation, PathLevels, Place};
+use crate::observe::{Observation, PathLevels, Place, Sweep};
 
 use super::port::PortError;
 
@@ -153,5 +155,23 @@ pub trait Source {
         _watch: &mut dyn Watch,
     ) -> Result<LevelsRead, SourceError> {
         Ok(LevelsRead::NotLive)
+    }
+
+    /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source; nothing
+    /// else is asked. A file has one reading only.
+    fn sweep(
+        &mut self,
+        _look: &mut Observation,
+        _not_before: Duration,
+        _watch: &mut dyn Watch,
+    ) -> Result<Sweep, SourceError> {
+        Err(SourceError::Name {
+            code: "FD-5013",
+            what: format!(
+                "{}: its counters cannot be read a second time, for it is not live",
+                self.describe()
+            ),
+            hint: "give two readings as files: --before FILE --after FILE --seconds N".into(),
+        })
     }
 }

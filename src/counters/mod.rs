@@ -11,6 +11,6 @@ mod trouble;
 pub use growth::{Growth, growth};
 pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
 pub use placed::{node_of, port_of};
-pub use rates::{PortRates, Rates, rates};
+pub use rates::{PortRates, Rates, rates, rates_of_sweeps};
 pub use thresholds::Thresholds;
 pub use trouble::{Trouble, Why, troubles};

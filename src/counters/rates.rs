@@ -1,11 +1,14 @@
 //! Rates of ports between two looks at one fabric (dFtree, equations 1 to 3).
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use rayon::prelude::*;
 
 use super::growth::{Growth, growth};
 use super::placed::port_of;
 use crate::fabric::{Fabric, LinkWidth, PortFacts, PortId};
-use crate::observe::{Counter, CounterSample, CounterValues};
+use crate::observe::{Counter, CounterSample, CounterValues, Sweep};
 
 /// What one port did in the time between two looks.
 #[derive(Clone, PartialEq, Debug)]
@@ -55,6 +58,11 @@ impl PortRates {
         self.a_second(self.errors).map(|errors| errors * 3600.0)
     }
 
+    fn cleared(&self) -> bool {
+        let all = [self.sent, self.received, self.packets_sent, self.packets_received, self.waited];
+        all.into_iter().chain([self.discarded, self.downed]).any(|grew| matches!(grew, Growth::Cleared(_)))
+    }
+
     pub fn flaps_per_hour(&self) -> Option<f64> {
         self.a_second(self.downed).map(|times| times * 3600.0)
     }
@@ -74,6 +82,18 @@ impl Rates {
         let at = self.ports.binary_search_by_key(&port, |rates| rates.port).ok()?;
         self.ports.get(at)
     }
+
+    /// The same growth as if it had taken an hour, where it took less: what came in a few seconds then counts as all that
+    /// came in that hour, and a single error does not become thousands.
+    pub fn over_an_hour(mut self) -> Self {
+        self.ports.iter_mut().for_each(|port| port.seconds = port.seconds.max(3600.0));
+        self
+    }
+
+    /// Ports at which a counter became smaller: somebody else cleared it.
+    pub fn cleared(&self) -> impl Iterator<Item = PortId> {
+        self.ports.iter().filter(|port| port.cleared()).map(|port| port.port)
+    }
 }
 
 /// What every port did between two looks that lie so many seconds apart; nothing if no time lies between them.
@@ -81,11 +101,28 @@ pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample],
     if !(seconds > 0.0 && seconds.is_finite()) {
         return Rates::default();
     }
-    let [before, after] = [by_port(fabric, before), by_port(fabric, after)];
+    between(fabric, (before, |_| 0.0), (after, |_| seconds))
+}
+
+/// What every port did between two sweeps, each over the time between its own two samples.
+pub fn rates_of_sweeps(fabric: &Fabric, before: &Sweep, after: &Sweep) -> Rates {
+    let time = |sweep: &Sweep, at: usize| sweep.at.get(at).map_or(0.0, Duration::as_secs_f64);
+    between(fabric, (&before.samples, |at| time(before, at)), (&after.samples, |at| time(after, at)))
+}
+
+/// Both looks with the time of each of their samples, in seconds.
+fn between(
+    fabric: &Fabric,
+    before: (&[CounterSample], impl Fn(usize) -> f64),
+    after: (&[CounterSample], impl Fn(usize) -> f64),
+) -> Rates {
+    let (before, after) = (by_port(fabric, before.0, before.1), by_port(fabric, after.0, after.1));
     let pairs: Vec<_> = before.iter().zip(&after).enumerate().collect();
-    let both = |(at, (before, after)): &(usize, (&Option<&CounterValues>, &Option<&CounterValues>))| {
-        let port = PortId(*at as u32);
-        Some(one(fabric, port, (**before)?, (**after)?, seconds))
+    let both = |(at, (before, after)): &(usize, (&Option<Timed<'_>>, &Option<Timed<'_>>))| {
+        let (port, before, after) = (PortId(*at as u32), before.as_ref()?, after.as_ref()?);
+        let seconds = after.seconds - before.seconds;
+        let passed = seconds > 0.0 && seconds.is_finite();
+        passed.then(|| one(fabric, port, &before.values, &after.values, seconds))
     };
     let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
@@ -93,12 +130,28 @@ pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample],
     Rates { ports, once }
 }
 
-/// The sample of every port; of several the last one.
-fn by_port<'s>(fabric: &Fabric, samples: &'s [CounterSample]) -> Vec<Option<&'s CounterValues>> {
-    let mut all = vec![None; fabric.ports().len()];
-    for sample in samples {
-        if let Some(port) = port_of(fabric, sample) {
-            all[port.index()] = Some(&sample.values);
+/// What a port said, and when.
+struct Timed<'s> {
+    values: Cow<'s, CounterValues>,
+    seconds: f64,
+}
+
+/// The sample of every port. Of several (a file has one for each attribute) they count together, the last word first.
+fn by_port<'s>(
+    fabric: &Fabric,
+    samples: &'s [CounterSample],
+    time: impl Fn(usize) -> f64,
+) -> Vec<Option<Timed<'s>>> {
+    let mut all: Vec<_> = fabric.ports().map(|_| None).collect();
+    for (at, sample) in samples.iter().enumerate() {
+        let Some(port) = port_of(fabric, sample) else { continue };
+        match &mut all[port.index()] {
+            none @ None => *none = Some(Timed { values: Cow::Borrowed(&sample.values), seconds: time(at) }),
+            Some(known) => {
+                let values = known.values.to_mut();
+                sample.values.iter().for_each(|(counter, value)| values.insert(counter, value));
+                known.seconds = time(at);
+            }
         }
     }
     all

@@ -4,8 +4,10 @@ mod counters;
 mod notes;
 mod observation;
 mod reading;
+mod sweep;
 
 pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};
+pub use sweep::Sweep;

@@ -7,6 +7,7 @@ mod keys;
 mod levels;
 mod limits;
 mod repeatable;
+mod sweeps;
 mod writing;
 
 use fabdeck::access::{Arrival, MadPort, Parcel, WritePort};

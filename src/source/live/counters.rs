@@ -2,7 +2,7 @@
 
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
-use super::reader::{OpenPhase, Reader};
+use super::reader::{OpenPhase, Reader, Told};
 use super::tables::silence;
 use crate::access::{Address, Parcel, SourceError};
 use crate::fabric::{Fabric, Lid, NodeKind, PortNum};
@@ -19,10 +19,10 @@ enum Asked {
 
 /// A port that is counted at, and the LID that its agent is asked by.
 #[derive(Clone, Copy, Debug)]
-struct Port {
-    node: usize,
-    number: u8,
-    lid: Lid,
+pub(super) struct Port {
+    pub node: usize,
+    pub number: u8,
+    pub lid: Lid,
 }
 
 /// One sample for each cabled port, in the order of the ports.
@@ -33,19 +33,8 @@ pub fn read_counters(
 ) -> Result<Vec<CounterSample>, SourceError> {
     let mut phase = reader.phase::<(Asked, Vec<Port>)>("counters");
     for (at, node) in nodes.iter().enumerate() {
-        let ports = ports_of(fabric, at);
-        if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
-            let guid = node.guid;
-            phase.told.note_partial("FN-523", || {
-                format!("{guid} has no LID, so its counters cannot be asked for; a subnet manager gives LIDs")
-            });
-        }
-        // The ports of a switch share an agent; those of an adapter have one each.
-        let agents: Vec<Vec<Port>> = match node.kind {
-            NodeKind::Switch => vec![ports],
-            _ => ports.into_iter().map(|port| vec![port]).collect(),
-        };
-        for ports in agents.into_iter().filter(|ports| !ports.is_empty()) {
+        let agents = agents_of(phase.told, fabric, at, node);
+        for ports in agents {
             let lid = ports[0].lid;
             ask(&mut phase, at, lid, attribute::CLASS_PORT_INFO, 0, (Asked::Abilities, ports));
         }
@@ -74,6 +63,22 @@ pub fn read_counters(
     }
     phase.end();
     Ok(samples.into_values().collect())
+}
+
+/// The ports of a node by the agent that counts for them: those of a switch share one, those of an adapter have one each.
+pub(super) fn agents_of(told: &mut Told, fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Vec<Port>> {
+    let ports = ports_of(fabric, at);
+    if ports.is_empty() && fabric.ports_of(node_id(at)).any(|(_, port)| port.peer.is_some()) {
+        let guid = node.guid;
+        told.note_partial("FN-523", || {
+            format!("{guid} has no LID, so its counters cannot be asked for; a subnet manager gives LIDs")
+        });
+    }
+    let agents: Vec<Vec<Port>> = match node.kind {
+        NodeKind::Switch => vec![ports],
+        _ => ports.into_iter().map(|port| vec![port]).collect(),
+    };
+    agents.into_iter().filter(|ports| !ports.is_empty()).collect()
 }
 
 /// The ports of a node with the LID to ask them by: of a switch also those whose link is down or whose peer is silent,
@@ -109,10 +114,15 @@ fn ask(
     port: u8,
     tag: (Asked, Vec<Port>),
 ) {
+    let retries = phase.exchange.retries();
+    phase.exchange.ask(Question { parcel: get(lid, attribute, port), target: node as u32, retries, tag });
+}
+
+/// A Get to the agent at a LID. Counters are never set from here, so never cleared.
+pub(super) fn get(lid: Lid, attribute: u16, port: u8) -> Parcel {
     let mad = Mad::performance(Method::GET, attribute, port);
     let address = Address::of(lid, mad.class());
-    let retries = phase.exchange.retries();
-    phase.exchange.ask(Question { parcel: Parcel { mad, address }, target: node as u32, retries, tag });
+    Parcel { mad, address }
 }
 
 fn words(asked: Asked, ports: &[Port]) -> String {
@@ -124,7 +134,7 @@ fn words(asked: Asked, ports: &[Port]) -> String {
 }
 
 /// Which counters an agent has: some fields came later, and a zero in one that a device does not fill is no count.
-fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
+pub(super) fn has(abilities: &ClassPortInfo, counter: &Counter) -> bool {
     match (counter, counter.kind()) {
         (Counter::PortXmitWait, _) => abilities.xmit_wait(),
         (Counter::QP1Dropped, _) => abilities.qp1_dropped(),
@@ -149,15 +159,19 @@ fn take(
     values: Vec<(Counter, u64)>,
     wanted: impl Fn(&Counter) -> bool,
 ) {
-    let blank = || CounterSample {
-        node: Some(node.guid),
-        lid: Some(port.lid.value()),
-        port: Some(PortNum(port.number)),
-        values: CounterValues::new(),
-    };
-    let sample = samples.entry((port.node, port.number)).or_insert_with(blank);
+    let sample = samples.entry((port.node, port.number)).or_insert_with(|| blank(node, port));
     for (counter, value) in values.into_iter().filter(|(counter, _)| wanted(counter)) {
         sample.values.insert(counter, Some(value));
     }
     sample.values.shrink();
+}
+
+/// The sample of a port that has not said anything yet.
+pub(super) fn blank(node: &FoundNode, port: Port) -> CounterSample {
+    CounterSample {
+        node: Some(node.guid),
+        lid: Some(port.lid.value()),
+        port: Some(PortNum(port.number)),
+        values: CounterValues::new(),
+    }
 }

@@ -142,6 +142,10 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         self.policy.retries
     }
 
+    pub fn now(&self) -> Duration {
+        self.port.now()
+    }
+
     /// How many nodes a discovery takes in.
     pub fn nodes_most(&self) -> usize {
         self.policy.nodes

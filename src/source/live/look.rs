@@ -1,5 +1,7 @@
 //! A live fabric as a source: one look is a discovery and whatever else is wanted.
 
+use std::time::Duration;
+
 use super::counters::read_counters;
 use super::discovery::discover;
 use super::found::FoundNode;
@@ -9,12 +11,13 @@ use super::levels::read_levels;
 use super::manager::find_manager;
 use super::policy::Policy;
 use super::reader::{Reader, Told};
+use super::sweep::{Agents, sweep};
 use super::tables::{read_forwarding, read_multicast};
 use crate::access::{
     LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
 };
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
-use crate::observe::{Notes, Observation, Place, Reading, Silence, route_text};
+use crate::observe::{Notes, Observation, Place, Reading, Silence, Sweep, route_text};
 
 /// Reads over a port that cannot write.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub struct LiveSource {
     notes: Notes,
     /// What the last look found, for more to be read on the same ways.
     found: Vec<FoundNode>,
+    /// What the agents of these nodes said that they count, as far as a sweep has asked.
+    agents: Agents,
 }
 
 impl LiveSource {
@@ -41,6 +46,7 @@ impl LiveSource {
             transactions: 1,
             notes: Notes::new(),
             found: Vec::new(),
+            agents: Agents::default(),
         }
     }
 
@@ -75,6 +81,7 @@ impl Source for LiveSource {
         reader.begin_transactions(first);
         let (mut look, found) = look_with(reader, wanted)?;
         self.found = found;
+        self.agents = Agents::default();
         look.notes.extend(self.notes.clone());
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();
@@ -144,6 +151,24 @@ impl Source for LiveSource {
             reading.writes = self.port.traffic().writes();
         }
         Ok(read)
+    }
+
+    fn sweep(
+        &mut self,
+        look: &mut Observation,
+        not_before: Duration,
+        watch: &mut dyn Watch,
+    ) -> Result<Sweep, SourceError> {
+        let first = self.transactions();
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        reader.wait_until(not_before)?;
+        let swept = sweep(&mut reader, &look.fabric, &self.found, &mut self.agents)?;
+        take_told(reader, look);
+        if let Some(reading) = &mut look.reading {
+            reading.writes = self.port.traffic().writes();
+        }
+        Ok(swept)
     }
 }
 

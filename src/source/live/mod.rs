@@ -12,6 +12,7 @@ mod manager;
 mod policy;
 mod reader;
 mod set;
+mod sweep;
 mod tables;
 
 pub use keys::Keys;

@@ -89,6 +89,18 @@ impl<'a> Reader<'a> {
         &self.port.local().name
     }
 
+    /// Lets time pass. What comes in meanwhile is late, and answers nothing that is still asked.
+    pub fn wait_until(&mut self, until: Duration) -> Result<(), SourceError> {
+        while self.port.now() < until {
+            if self.watch.cancelled() {
+                return Err(SourceError::Cancelled);
+            }
+            let turn = until.min(self.port.now() + TURN);
+            self.port.receive(turn)?;
+        }
+        Ok(())
+    }
+
     pub fn keys(&self) -> &'a Keys {
         self.keys
     }

@@ -1,0 +1,237 @@
+//! Counters read again and again through the real path: what the simulator's ports counted, cleared, kept to themselves.
+
+use std::time::Duration;
+
+use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched};
+use fabdeck::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
+use fabdeck::fabric::{Fabric, NodeKind, PortId};
+use fabdeck::mad::{ClassPortInfo, attribute};
+use fabdeck::observe::{Counter, Observation, Sweep};
+use fabdeck::simulator::{Line, SimulatedPort, Simulator};
+use fabdeck::source::{Keys, LiveSource, Policy};
+
+use super::{TOPOLOGY, fabric, simulated, world};
+
+const TEN_SECONDS: Duration = Duration::from_secs(10);
+const WAIT: Counter = Counter::PortXmitWaitExt;
+const DATA: Counter = Counter::PortXmitDataExtended;
+
+/// A simulator, a source over it, and what the source saw first.
+struct Watched {
+    simulator: SimulatedPort,
+    source: LiveSource,
+    look: Observation,
+}
+
+impl Watched {
+    fn new(name: &str, wrap: impl FnOnce(ReadPort) -> ReadPort) -> Self {
+        let simulator = simulated(&fabric(name), Line::default(), 1);
+        let port = wrap(simulator.open(None).unwrap());
+        Self::over(simulator, port)
+    }
+
+    fn over(simulator: SimulatedPort, port: ReadPort) -> Self {
+        let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
+        let look = source.observe(TOPOLOGY, &mut Unwatched).unwrap();
+        Self { simulator, source, look }
+    }
+
+    fn fabric(&self) -> &Fabric {
+        &self.look.fabric
+    }
+
+    fn sweep(&mut self, not_before: Duration) -> Sweep {
+        self.source.sweep(&mut self.look, not_before, &mut Unwatched).unwrap()
+    }
+
+    fn count(&self, port: PortId, values: &[(Counter, u64)]) {
+        let facts = self.fabric().port(port);
+        let values = values.iter().map(|(counter, value)| (counter.clone(), Some(*value))).collect();
+        self.simulator.with(|simulator| simulator.world_mut().set_counters(facts.node, facts.number, values));
+    }
+
+    /// Two sweeps with something in between.
+    fn between(&mut self, act: impl FnOnce(&Self)) -> (Sweep, Sweep, Rates) {
+        let before = self.sweep(Duration::ZERO);
+        act(self);
+        let after = self.sweep(before.began + TEN_SECONDS);
+        let rates = rates_of_sweeps(self.fabric(), &before, &after);
+        (before, after, rates)
+    }
+
+    fn verdict(&self, rates: &Rates) -> HotSpots {
+        hot_spots(self.fabric(), rates, &Thresholds::default())
+    }
+
+    /// Ports of adapters with a cable, and the ports of switches that they hang on.
+    fn hosts(&self) -> Vec<(PortId, PortId)> {
+        let fabric = self.fabric();
+        let adapter =
+            |port: PortId| fabric.node(fabric.port(port).node).facts.kind == NodeKind::ChannelAdapter;
+        let cabled = fabric.ports().filter_map(|(id, port)| Some((id, port.peer?)));
+        cabled.filter(|(id, _)| adapter(*id)).collect()
+    }
+}
+
+/// Agents with 32 bits for errors and waiting, as many devices have.
+struct Older(ReadPort);
+
+impl Clock for Older {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn is_virtual(&self) -> bool {
+        self.0.is_virtual()
+    }
+}
+
+impl MadPort for Older {
+    fn local(&self) -> &LocalPort {
+        self.0.local()
+    }
+
+    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
+        self.0.send(parcel, patience)
+    }
+
+    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+        let mut arrival = self.0.receive(until)?;
+        if let Some(Arrival::Mad(parcel)) = &mut arrival {
+            let header = parcel.mad.header();
+            if header.attribute.get() == attribute::CLASS_PORT_INFO && header.class == 4 {
+                parcel.mad.performance_data_mut::<ClassPortInfo>().capability_mask2_response = 16.into();
+            }
+        }
+        Ok(arrival)
+    }
+}
+
+#[test]
+fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() {
+    let mut all = Watched::new("kary,k=3,n=2", |port| port);
+    let (first, second, rates) = all.between(|_| {});
+    let agents = all.fabric().nodes().len() as u64;
+    assert_eq!((first.sent, second.sent), (first.ports + agents, second.ports), "agents are asked once");
+    assert_eq!(first.ports, all.fabric().ports().filter(|(_, port)| port.number.value() != 0).count() as u64);
+    assert_eq!((second.samples.len() as u64, rates.ports.len() as u64), (second.ports, second.ports));
+    assert!(second.began == first.began + TEN_SECONDS && second.took < Duration::from_secs(1), "{second:?}");
+    let mut older = Watched::new("kary,k=3,n=2", |port| ReadPort::new(Older(port)));
+    let (_, second, _) = older.between(|_| {});
+    assert_eq!(second.sent, 2 * second.ports);
+    for watched in [&all, &older] {
+        let reading = watched.look.reading.as_ref().unwrap();
+        assert_eq!((reading.writes, reading.silent.len()), (0, 0));
+        let cleared = watched.simulator.with(|simulator| simulator.traffic().writes());
+        assert_eq!(cleared, 0, "a sweep clears nothing");
+    }
+}
+
+/// One adapter takes in slower than three send to it, of whom one gets a fair share.
+#[test]
+fn a_hot_spot_is_seen_through_the_real_path() {
+    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let hosts = watched.hosts();
+    let (_, _, rates) = watched.between(|watched| {
+        let capacity = {
+            let facts = &watched.fabric().port(hosts[0].0).facts;
+            facts.speed.unwrap().data_mbps() as u64 * u64::from(facts.width.unwrap().lanes()) * 1_000_000 / 32
+        };
+        watched.count(hosts[4].1, &[(WAIT, 9_000_000), (DATA, capacity * 10)]);
+        watched.count(hosts[0].0, &[(WAIT, 4_000_000), (DATA, capacity * 3)]);
+        watched.count(hosts[1].0, &[(WAIT, 2_000_000), (DATA, capacity * 7)]);
+    });
+    let verdict = watched.verdict(&rates);
+    let hot: Vec<_> = verdict.hot_spots.iter().map(|hot| (hot.at.port, hot.adapter)).collect();
+    assert_eq!(hot, [(hosts[4].1, hosts[4].0)]);
+    // Ten seconds, and what lies between the answers of one port.
+    let congestion = verdict.hot_spots[0].at.congestion;
+    assert!((899_000.0..=901_000.0).contains(&congestion), "{congestion}");
+    let held: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.role)).collect();
+    assert_eq!(held, [(hosts[0].0, Role::ContributorOrVictim), (hosts[1].0, Role::FairShare)]);
+    assert!(verdict.untold.is_empty() && verdict.on_the_way.is_empty());
+}
+
+#[test]
+fn who_falls_silent_between_two_sweeps_is_named_and_untold() {
+    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let (switch, name) = {
+        let (id, node) = watched.fabric().switches().last().unwrap();
+        (id, node.guid())
+    };
+    let (before, after, rates) = watched.between(|watched| {
+        watched.simulator.with(|simulator| simulator.world_mut().silence(switch, true));
+    });
+    let ports: Vec<PortId> = watched
+        .fabric()
+        .ports_of(switch)
+        .filter(|(_, port)| port.number.value() != 0)
+        .map(|(id, _)| id)
+        .collect();
+    assert_eq!(before.samples.len() - after.samples.len(), ports.len());
+    assert!(rates.once == ports && watched.verdict(&rates).untold == ports);
+    let silent = &watched.look.reading.as_ref().unwrap().silent;
+    assert!(silent.len() == ports.len() && silent.iter().all(|silence| silence.node == Some(name)));
+    assert!(watched.look.partial(), "{:?}", watched.look.notes);
+    // Back again it is counted again, from then on.
+    watched.simulator.with(|simulator| simulator.world_mut().silence(switch, false));
+    let again = watched.sweep(after.began + TEN_SECONDS);
+    assert_eq!(again.samples.len(), before.samples.len());
+}
+
+#[test]
+fn what_others_clear_and_what_is_stuck_is_told_apart() {
+    let mut watched = Watched::new("kary,k=3,n=2", |port| ReadPort::new(Older(port)));
+    let hosts = watched.hosts();
+    let full = u64::from(u32::MAX);
+    watched.count(hosts[0].0, &[(WAIT, 70_000_000)]);
+    watched.count(hosts[1].0, &[(WAIT, full)]);
+    watched.count(hosts[2].0, &[(WAIT, full - 5_000_000)]);
+    let (_, _, rates) = watched.between(|watched| {
+        watched.count(hosts[0].0, &[(WAIT, 3_000_000)]);
+        // The simulator's port goes on; the attribute of 32 bits stays where it is.
+        watched.count(hosts[1].0, &[(WAIT, full + 9_000_000)]);
+        watched.count(hosts[2].0, &[(WAIT, full + 9_000_000)]);
+    });
+    let waited = |port: PortId| rates.of(port).unwrap().waited;
+    assert_eq!(waited(hosts[0].0), Growth::Cleared(3_000_000));
+    assert_eq!(waited(hosts[1].0), Growth::Stuck);
+    assert_eq!(waited(hosts[2].0), Growth::AtLeast(5_000_000));
+    assert_eq!(rates.cleared().collect::<Vec<_>>(), [hosts[0].0]);
+    let verdict = watched.verdict(&rates);
+    assert_eq!(verdict.untold, [hosts[1].0]);
+    let held: Vec<_> = verdict.held_up.iter().map(|held| (held.at.port, held.at.at_least)).collect();
+    assert_eq!(held, [(hosts[2].0, true), (hosts[0].0, true)]);
+}
+
+/// With loss and late answers every port is swept or named, and what is swept is what was counted.
+#[test]
+fn a_sweep_over_a_bad_line_is_whole_or_told() {
+    let drawn = fabric("torus,dims=3x2");
+    let bad = Line {
+        loss: fabdeck::simulator::Share::read("5%").unwrap(),
+        delay: Duration::from_millis(300),
+        ..Line::default()
+    };
+    for seed in 1..=4 {
+        let simulator = SimulatedPort::new(Simulator::new(world(&drawn), bad, seed));
+        let port = simulator.open(None).unwrap();
+        let mut watched = Watched::over(simulator, port);
+        let all: Vec<PortId> =
+            watched.fabric().ports().filter(|(_, port)| port.peer.is_some()).map(|(id, _)| id).collect();
+        let (before, after, rates) = watched.between(|watched| {
+            all.iter().for_each(|port| watched.count(*port, &[(WAIT, 1_000_000 + u64::from(port.0))]));
+        });
+        for port in &rates.ports {
+            let expected = if all.contains(&port.port) { 1_000_000 + u64::from(port.port.0) } else { 0 };
+            assert_eq!(port.waited, Growth::By(expected), "seed {seed}");
+            assert!((5.0..15.0).contains(&port.seconds), "{}", port.seconds);
+        }
+        // The answers of one port lie further apart or nearer than the sweeps.
+        assert!(rates.ports.iter().any(|port| (port.seconds - 10.0).abs() > 0.05), "seed {seed}");
+        let missing =
+            (before.ports - before.samples.len() as u64) + (after.ports - after.samples.len() as u64);
+        let silent = watched.look.reading.as_ref().unwrap().silent.len();
+        assert!(missing == 0 || silent > 0, "seed {seed}: {missing} ports missing without a word");
+    }
+}
