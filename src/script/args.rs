@@ -91,6 +91,12 @@ fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
 }
 
+/// The time between two files; they may lie months apart.
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "write a number of seconds above 0".to_owned())
+}
+
 /// A time with its unit; a number alone counts seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(3600);
@@ -155,6 +161,7 @@ pub enum Action {
     Show(Show),
     Trace(TraceArgs),
     Check(CheckArgs),
+    Hotspots(HotspotArgs),
     Whatif(WhatifArgs),
     Route(RoutePlanArgs),
     #[command(subcommand)]
@@ -245,6 +252,29 @@ pub struct CheckArgs {
     /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
+}
+
+/// Which two readings of counters are compared.
+#[derive(Debug, Args)]
+pub struct HotspotArgs {
+    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 10s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
+    /// How many intervals are judged, each with a sweep at its end
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub count: u32,
+    /// Counters as they were first, in a file, instead of sweeps
+    #[arg(long, value_name = "FILE", requires_all = ["after", "seconds"], conflicts_with_all = ["interval", "count"])]
+    pub before: Option<PathBuf>,
+    /// Counters as they were later
+    #[arg(long, value_name = "FILE", requires = "before")]
+    pub after: Option<PathBuf>,
+    /// How many seconds lie between the two files
+    #[arg(long, value_name = "N", requires = "before", value_parser = seconds, allow_hyphen_values = true)]
+    pub seconds: Option<f64>,
+    /// Of each kind only the worst N in text; JSON has all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
 }
 
 /// What is marked as failed.

@@ -9,10 +9,11 @@ use super::args::Color;
 use super::theme_choice::ThemeChoice;
 use super::{Exit, Failure};
 use crate::access::Identity;
+use crate::counters::Thresholds;
 use crate::fabric::Guid;
 
 /// What the file may set.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Config {
     pub source: Option<String>,
     pub node_name_map: Option<PathBuf>,
@@ -26,9 +27,12 @@ pub struct Config {
     pub keys: BTreeMap<String, Vec<String>>,
     /// The fabrics that may be written to.
     pub fabrics: Vec<Identity>,
+    /// From where on `hotspots` says a word.
+    pub hotspots: Thresholds,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [[fabric]]";
+const KEYS: &str =
+    "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [hotspots], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -61,6 +65,10 @@ impl Config {
             }
             if key == "keys" {
                 config.keys = keys(value).map_err(|what| bad(file, line, &what, KEYS_HINT))?;
+                continue;
+            }
+            if key == "hotspots" {
+                config.hotspots = thresholds(value).map_err(|what| bad(file, line, &what, HOTSPOT_HINT))?;
                 continue;
             }
             if key == "themes" {
@@ -120,6 +128,28 @@ fn themes(value: &toml::Value) -> Result<BTreeMap<String, String>, String> {
         Ok((source.clone(), theme.to_owned()))
     };
     table.iter().map(tie).collect()
+}
+
+const HOTSPOT_HINT: &str = "under [hotspots] stand numbers of 0 or more: congestion, fair-share (up to 1), errors-per-hour, flaps-per-hour";
+
+fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
+    let table = value.as_table().ok_or("FD-7111: 'hotspots' is no table: write [hotspots]")?;
+    let mut thresholds = Thresholds::default();
+    for (key, value) in table {
+        let number = value.as_float().or_else(|| value.as_integer().map(|number| number as f64));
+        let most = if key == "fair-share" { 1.0 } else { f64::MAX };
+        let number = number
+            .filter(|number| (0.0..=most).contains(number))
+            .ok_or_else(|| format!("FD-7111: [hotspots] {key}: it is no number that makes sense"))?;
+        match key.as_str() {
+            "congestion" => thresholds.congestion = number,
+            "fair-share" => thresholds.fair_share = number,
+            "errors-per-hour" => thresholds.errors_per_hour = number,
+            "flaps-per-hour" => thresholds.flaps_per_hour = number,
+            _ => return Err(format!("FD-7111: [hotspots] {key}: it is none of its keys")),
+        }
+    }
+    Ok(thresholds)
 }
 
 const KEYS_HINT: &str =
@@ -233,6 +263,21 @@ mod tests {
         assert_eq!(config.theme_choice(Some("mono")).of("umad"), Some("mono"));
         assert!(parse("themes = 3").unwrap_err().contains("FD-7110"));
         assert!(parse("[themes]\numad = 3").unwrap_err().contains("FD-7110: [themes] umad"));
+    }
+
+    #[test]
+    fn thresholds_are_numbers_that_make_sense() {
+        let config = parse("[hotspots]\ncongestion = 5_000\nfair-share = 0.25\n").unwrap();
+        let expected = Thresholds { congestion: 5_000.0, fair_share: 0.25, ..Thresholds::default() };
+        assert_eq!(config.hotspots, expected);
+        for text in [
+            "hotspots = 3",
+            "[hotspots]\nfair-share = 1.5",
+            "[hotspots]\ncongestion = -1",
+            "[hotspots]\nheat = 1",
+        ] {
+            assert!(parse(text).unwrap_err().starts_with("c.toml:1: FD-7111"), "{text}");
+        }
     }
 
     #[test]

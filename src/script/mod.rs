@@ -14,6 +14,7 @@ mod failure;
 mod fit;
 mod found;
 mod generate;
+mod hotspots;
 mod identity;
 mod json;
 mod levels;

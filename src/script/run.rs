@@ -15,8 +15,8 @@ use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
-    Exit, Failure, check, convert, generate, identity, overview, plan, route, shell, show, simulate, sources,
-    trace, whatif,
+    Exit, Failure, check, convert, generate, hotspots, identity, overview, plan, route, shell, show,
+    simulate, sources, trace, whatif,
 };
 
 /// Columns of help that goes to a file or a pipe.
@@ -119,6 +119,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Show(show)) => show::run(context, show),
         Some(Action::Trace(args)) => trace::run(context, args),
         Some(Action::Check(args)) => check::run(context, args),
+        Some(Action::Hotspots(args)) => hotspots::run(context, args),
         Some(Action::Whatif(args)) => whatif::run(context, args),
         Some(Action::Route(args)) => route::run(context, args),
         Some(Action::Plan(action)) => plan::run(context, action),
@@ -194,8 +195,8 @@ fn say_refusal<'w>(
 
 /// Commands that the contract names and that are still to come.
 const LATER: &[&str] = &[
-    "apply", "disable", "enable", "guard", "confirm", "extend", "rollback", "changes", "hotspots", "lanes",
-    "jobs", "record", "capture", "run", "agent",
+    "apply", "disable", "enable", "guard", "confirm", "extend", "rollback", "changes", "lanes", "jobs",
+    "record", "capture", "run", "agent",
 ];
 
 /// The command that clap does not know and that a later version will.

@@ -28,6 +28,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     let mut checked = vec![("findings", list(text()))];
     checked.extend(check());
     add("check", "fabdeck check --json", true, checked);
+    add("hotspots", "fabdeck hotspots --json", true, hotspots());
     add("whatif", "fabdeck whatif --json", true, whatif());
     let mut route = vec![("plan", text()), ("findings", list(text()))];
     route.extend(engine_row());
@@ -234,6 +235,46 @@ fn throughput() -> Vec<(&'static str, Value)> {
     all.extend(counts.map(|key| (key, number())));
     all.extend(rates.map(|key| (key, any())));
     all
+}
+
+/// Sweeps, each judged against the one before it.
+fn hotspots() -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let names = || list(text());
+    let waiting = |more: &'static str| {
+        let mut keys = vec![
+            ("port", text()),
+            ("guid", guid()),
+            ("counter", text()),
+            ("ticks_per_second", any()),
+            ("at_least", flag()),
+            ("utilisation", nullable(any())),
+        ];
+        keys.extend((!more.is_empty()).then(|| (more, text())));
+        list(closed(keys))
+    };
+    let link = closed(vec![
+        ("a", text()),
+        ("b", text()),
+        ("why", json!({ "enum": ["errored", "flaps", "degraded"] })),
+        ("counted_at", nullable(text())),
+        ("per_hour", nullable(any())),
+        ("at_least", flag()),
+    ]);
+    let row = vec![
+        ("ports", number()),
+        ("hotspots", waiting("adapter")),
+        ("contributors", waiting("role")),
+        ("victims", waiting("role")),
+        ("on_the_way", waiting("")),
+        ("links_too_narrow", flag()),
+        ("links", list(link)),
+        ("untold", names()),
+        ("cleared", names()),
+    ];
+    let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
+    let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
+    vec![("thresholds", thresholds), ("sweeps", list(grown(row, &["seconds"])))]
 }
 
 /// A certificate.

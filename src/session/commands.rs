@@ -173,6 +173,23 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source site.topo check --tables opensm-lfts.dump --partitions partitions.conf",
     ]),
     command_of(
+        "hotspots",
+        "Who is congested, who is held up, and which links are in trouble",
+        "All counters are read twice, and nothing is cleared. A port of a switch that waits and leads to an adapter \
+         makes that adapter a hot-spot; adapters that wait are contributors to it, or its victims, which counters alone do not \
+         tell apart; where links between switches wait and no adapter is a hot-spot they are too narrow. Links that count \
+         errors, go down, or run below what both ends can do are named too. Each line says which rate is above which \
+         threshold; [hotspots] in the configuration sets them. On a simulator of its own the time between is simulated \
+         and takes none. With --before, --after and --seconds two files are compared, of any format with counters. \
+         Findings end with exit code 2.",
+    )
+    .looks()
+    .examples(&[
+        "fabdeck --source sim:kary,k=4,n=2 hotspots",
+        "fabdeck --source sim:kary,k=4,n=2 hotspots --interval 1s --count 3 --json",
+        "fabdeck --source capture/ hotspots --before capture/first.txt --after capture/second.txt --seconds 60",
+    ]),
+    command_of(
         "whatif",
         "What failures cost, and what each engine would make of them",
         "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \

@@ -89,6 +89,36 @@ fn tables_of_a_fabric_with_adaptive_routing_are_not_judged() {
     assert!(json["pairs"].as_u64().is_some_and(|pairs| pairs > 0), "{json}");
 }
 
+/// Two outputs of perfquery, narrow and extended of each port, which count together.
+#[test]
+fn two_files_of_counters_are_compared_on_a_fabric() {
+    let home = home();
+    let said = |args: &[&str]| fabdeck(&home).args(args).output().unwrap();
+    let source = ["--source", "sim:kary,k=3,n=2"];
+    let hosts = said(&[&source[..], &["show", "hosts", "--json", "--fields", "name,lid"]].concat());
+    let hosts: serde_json::Value = serde_json::from_slice(&hosts.stdout).unwrap();
+    let lid = hosts["rows"][0]["lid"].as_u64().unwrap();
+    let name = hosts["rows"][0]["name"].as_str().unwrap();
+    for (file, wait, data) in [("first.txt", 1_000_000, 5), ("second.txt", 7_000_000, 1_000_005)] {
+        let text = format!(
+            "# Port counters: Lid {lid} port 1 (CapMask: 0x5300)\nPortSelect:......................1\n\
+             PortXmitWait:....................{wait}\n\
+             # Port extended counters: Lid {lid} port 1 (CapMask: 0x5300)\n\
+             PortSelect:......................1\nPortXmitData:....................{data}\n"
+        );
+        std::fs::write(home.path().join(file), text).unwrap();
+    }
+    let files = ["hotspots", "--before", "first.txt", "--after", "second.txt", "--seconds"];
+    let found = said(&[&source[..], &files, &["20"]].concat());
+    assert_eq!(found.status.code(), Some(2), "{found:?}");
+    let text = String::from_utf8(found.stdout).unwrap();
+    let line =
+        format!("held up  {name}[1]: PortXmitWait 300000 ticks/s, above 100000; 0 % of its link in use");
+    assert!(text.contains(&line), "{text}");
+    let quiet = said(&[&source[..], &files, &["200"]].concat());
+    assert_eq!(quiet.status.code(), Some(0), "{quiet:?}");
+}
+
 #[test]
 fn usage_errors_end_with_64() {
     let home = home();

@@ -31,6 +31,8 @@ golden! {
     show_tables: ["--source", "small", "show", "tables"];
     show_entries: ["--source", "small", "show", "tables", "leaf0"];
     show_counters: ["--source", "small", "show", "counters", "--sort", "-PortXmitWait"];
+    hotspots: ["--source", "hot", "hotspots"];
+    hotspots_json: ["--source", "rail", "hotspots", "--json", "--no-times"];
     show_lanes: ["--source", "small", "show", "lanes"];
     trace_found: ["--source", "small", "trace", "h0", "h2"];
     trace_lost: ["--source", "small", "trace", "h2", "h1"];

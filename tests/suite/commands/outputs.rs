@@ -32,6 +32,7 @@ const LINES: &[(&str, &[&str], &str)] = &[
         &["--source", "routed", "route", "--engine", "minhop", "-o", "/dev/null", "--no-times"],
         "route",
     ),
+    ("hotspots", &["--source", "hot", "hotspots"], "hotspots"),
     ("whatif", &["--source", "small", "whatif", "--engine", "minhop", "--no-times"], "whatif"),
     ("generate", &["generate", "demo"], "generate"),
     ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),

@@ -106,6 +106,8 @@ impl Outside for World {
             "talkative ring" => {
                 Ok(Box::new(Crowded(Taken("talkative ring", computed("torus,dims=6", "minhop")), 7_000_000)))
             }
+            "hot" => Ok(super::rising::hot()),
+            "rail" => Ok(super::rising::rail()),
             "deaf" => Ok(Box::new(Taken("deaf", deaf()))),
             "untold" => Ok(Box::new(Taken(
                 "untold",

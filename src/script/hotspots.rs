@@ -1,0 +1,200 @@
+//! `hotspots`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::args::HotspotArgs;
+use super::check::premises;
+use super::context::Context;
+use super::progress::Meter;
+use super::table::write_pairs;
+use super::{Exit, Failure};
+use crate::access::{Source, Wanted};
+use crate::counters::{Contributor, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps};
+use crate::observe::{CounterSample, Sweep};
+use crate::session::{Look, Watched, role_word, watched_lines};
+
+/// Between two sweeps, where nobody says.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
+    context.refuse_filter("hotspots")?;
+    let (look, sweeps) = match (&args.before, &args.after, args.seconds) {
+        (Some(before), Some(after), Some(seconds)) => from_files(context, before, after, seconds)?,
+        _ => from_sweeps(context, args)?,
+    };
+    if sweeps.iter().any(|watched| watched.ports == 0) {
+        context.conclude(&look);
+        return Err(Failure::new(
+            Exit::Failed,
+            "FD-7941: no port of this fabric has counters in both readings; check that they are of the same fabric, \
+             and the notes",
+        ));
+    }
+    write(context, &look, &sweeps, args.top)?;
+    let concluded = context.conclude(&look);
+    Ok(if sweeps.iter().any(Watched::findings) { Exit::Findings } else { concluded })
+}
+
+/// Sweeps over a live fabric, one more than there are intervals.
+fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Watched>), Failure> {
+    let interval = args.interval.unwrap_or(INTERVAL);
+    let mut source = context.open(context.named_source()?)?;
+    let mut look = context.look_through(source.as_mut(), Wanted::default())?;
+    let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
+    let (mut before, mut all) = (first.clone(), Vec::new());
+    for _ in 0..args.count {
+        let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
+        let fabric = look.fabric();
+        let (rates, since) =
+            (rates_of_sweeps(fabric, &before, &after), rates_of_sweeps(fabric, &first, &after));
+        let seconds = (after.began - before.began).as_secs_f64();
+        all.push(Watched::new(&look, (&rates, seconds), since, &context.config.hotspots));
+        before = after;
+    }
+    Ok((look, all))
+}
+
+fn sweep(
+    context: &mut Context<'_, '_>,
+    source: &mut dyn Source,
+    look: &mut Look,
+    not_before: Duration,
+) -> Result<Sweep, Failure> {
+    let mut meter = Meter::new(context.output.err, context.progress);
+    let swept = source.sweep(&mut look.observation, not_before, &mut meter);
+    meter.clear();
+    Ok(swept?)
+}
+
+/// Two readings that somebody wrote down, on the fabric of `--source`.
+fn from_files(
+    context: &mut Context<'_, '_>,
+    before: &Path,
+    after: &Path,
+    seconds: f64,
+) -> Result<(Look, Vec<Watched>), Failure> {
+    let mut look = context.look(Wanted::default())?;
+    let before = samples(context, &mut look, before)?;
+    let after = samples(context, &mut look, after)?;
+    let rates = rates(look.fabric(), &before, &after, seconds);
+    let watched = Watched::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    Ok((look, vec![watched]))
+}
+
+fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<CounterSample>, Failure> {
+    let seen = context
+        .outside
+        .open_files(&[file.to_owned()])?
+        .observe(Wanted::default(), &mut crate::access::Unwatched)?;
+    look.observation.notes.extend(seen.notes);
+    Ok(seen.counters)
+}
+
+fn write(context: &mut Context<'_, '_>, look: &Look, sweeps: &[Watched], most: usize) -> Result<(), Failure> {
+    let thresholds = context.config.hotspots.clone();
+    if context.output.json {
+        let times = !context.globals.no_times;
+        let mut object = context.object("hotspots", look)?;
+        object.field("thresholds", &thresholds_object(&thresholds))?;
+        object.list("sweeps", sweeps.iter().map(|watched| Row::new(look, watched, times)))?;
+        return Ok(object.end()?);
+    }
+    let page = (context.output.paint, context.output.page);
+    write_pairs(context.output.out, page, &premises(look))?;
+    for (at, watched) in sweeps.iter().enumerate() {
+        if at > 0 {
+            writeln!(context.output.out)?;
+        }
+        write_pairs(context.output.out, page, &watched_lines(look, watched, &thresholds, most))?;
+    }
+    Ok(())
+}
+
+fn thresholds_object(thresholds: &Thresholds) -> Value {
+    json!({
+        "congestion": thresholds.congestion,
+        "fair_share": thresholds.fair_share,
+        "errors_per_hour": thresholds.errors_per_hour,
+        "flaps_per_hour": thresholds.flaps_per_hour,
+    })
+}
+
+/// One interval in JSON. Its seconds are left out with the other times.
+#[derive(Serialize)]
+struct Row {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
+    ports: usize,
+    hotspots: Vec<Value>,
+    contributors: Vec<Value>,
+    victims: Vec<Value>,
+    on_the_way: Vec<Value>,
+    links_too_narrow: bool,
+    links: Vec<Value>,
+    untold: Vec<String>,
+    cleared: Vec<String>,
+}
+
+impl Row {
+    fn new(look: &Look, watched: &Watched, times: bool) -> Self {
+        let verdict = &watched.verdict;
+        let held = |all: &[Contributor]| {
+            let one = |held: &Contributor| with(waiting(look, &held.at), "role", role_word(held.role).into());
+            all.iter().map(one).collect()
+        };
+        let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
+        Self {
+            seconds: times.then_some(watched.seconds),
+            ports: watched.ports,
+            hotspots: verdict
+                .hot_spots
+                .iter()
+                .map(|hot| with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into()))
+                .collect(),
+            contributors: held(watched.contributors()),
+            victims: held(watched.victims()),
+            on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
+            links_too_narrow: verdict.links_too_narrow(),
+            links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
+            untold: names(&verdict.untold),
+            cleared: names(&watched.cleared),
+        }
+    }
+}
+
+fn with(mut object: Value, key: &str, value: Value) -> Value {
+    object[key] = value;
+    object
+}
+
+fn waiting(look: &Look, at: &Waiting) -> Value {
+    json!({
+        "port": look.port_name(at.port),
+        "guid": look.fabric().node(look.fabric().port(at.port).node).guid().to_string(),
+        "counter": "PortXmitWait",
+        "ticks_per_second": at.congestion,
+        "at_least": at.at_least,
+        "utilisation": at.utilisation,
+    })
+}
+
+fn link(look: &Look, trouble: &Trouble) -> Value {
+    let ends = look.fabric().link(trouble.link);
+    let (why, rate) = match trouble.why {
+        Why::Errored { at, per_hour, at_least } => ("errored", Some((at, per_hour, at_least))),
+        Why::Flaps { at, per_hour, at_least } => ("flaps", Some((at, per_hour, at_least))),
+        Why::Degraded => ("degraded", None),
+    };
+    json!({
+        "a": look.port_name(ends.a),
+        "b": look.port_name(ends.b),
+        "why": why,
+        "counted_at": rate.map(|(at, ..)| look.port_name(at)),
+        "per_hour": rate.map(|(_, per_hour, _)| per_hour),
+        "at_least": rate.is_some_and(|(.., at_least)| at_least),
+    })
+}
