@@ -71,6 +71,36 @@ pub fn write(fabric: &Fabric, names: &Names, counters: &[CounterSample]) -> Stri
     out
 }
 
+/// A figure of ports that no counter is: a rate, a share.
+#[derive(Debug)]
+pub struct Gauge {
+    /// What stands after `infiniband_switch_port_` or `infiniband_hca_port_`.
+    pub name: &'static str,
+    pub help: &'static str,
+    /// In the order of the ports.
+    pub values: Vec<(PortId, f64)>,
+}
+
+/// Figures under names like those of the counters, with the same labels.
+pub fn write_gauges(fabric: &Fabric, names: &Names, gauges: &[Gauge]) -> String {
+    let exposition = Exposition::new(fabric, names, &[]);
+    let mut out = String::new();
+    for family in [Family::Switch, Family::Adapter] {
+        for Gauge { name, help, values } in gauges {
+            let name = format!("infiniband_{}_port_{name}", family.word());
+            let mut mine = values.iter().filter(|(port, _)| exposition.family(*port) == family).peekable();
+            if mine.peek().is_some() {
+                head(&mut out, &name, &format!("Infiniband {} port {help}", family.title()), "gauge");
+            }
+            for (port, value) in mine {
+                // Writing to a String cannot fail.
+                let _ = writeln!(out, "{name}{{{}}} {value}", exposition.labels[port.index()]);
+            }
+        }
+    }
+    out
+}
+
 /// The exporter has one family for switches and one for adapters; routers go with the adapters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Family {

@@ -198,8 +198,24 @@ pub enum Show {
         #[command(flatten)]
         rows: RowArgs,
     },
-    Counters(RowArgs),
+    Counters {
+        /// Rows; or all counters and states of links as node_exporter's textfile collector reads them
+        #[arg(long, value_name = "FORMAT", value_enum, default_value_t = CounterFormat::Rows)]
+        format: CounterFormat,
+        /// With --format prometheus: read twice, so far apart, and give rates besides
+        #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+        interval: Option<Duration>,
+        #[command(flatten)]
+        rows: RowArgs,
+    },
     Lanes(RowArgs),
+}
+
+/// How counters are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CounterFormat {
+    Rows,
+    Prometheus,
 }
 
 /// Which columns and how many rows, in which order.

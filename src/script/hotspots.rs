@@ -58,7 +58,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     Ok((look, all))
 }
 
-fn sweep(
+pub(super) fn sweep(
     context: &mut Context<'_, '_>,
     source: &mut dyn Source,
     look: &mut Look,

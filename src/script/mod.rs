@@ -18,6 +18,7 @@ mod hotspots;
 mod identity;
 mod json;
 mod levels;
+mod metrics;
 mod open;
 mod opening;
 mod output;

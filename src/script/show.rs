@@ -4,8 +4,9 @@ use crate::session::{
     Browse, Listing, Look, Preview, Summary, endpoint, entries, links, unplaced_counters, user_rows, users,
 };
 
-use super::args::{RowArgs, Show};
+use super::args::{CounterFormat, RowArgs, Show};
 use super::context::Context;
+use super::metrics;
 use super::reading::write_reading;
 use super::rows::HELP;
 use super::run::nothing_assumed;
@@ -25,7 +26,11 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         Show::Links(rows) => (Browse::Links, rows, None),
         Show::Ports(rows) => (Browse::Ports, rows, None),
         Show::Users { link, rows } => (Browse::Users, rows, Some(link)),
-        Show::Counters(rows) => (Browse::Counters, rows, None),
+        Show::Counters { format: CounterFormat::Prometheus, interval, rows } => {
+            return metrics::run(context, rows, *interval);
+        }
+        Show::Counters { interval: Some(_), .. } => return Err(metrics::rows_have_no_rates()),
+        Show::Counters { rows, .. } => (Browse::Counters, rows, None),
         Show::Lanes(rows) => (Browse::Lanes, rows, None),
     };
     if rows.fields.as_deref() == Some(HELP) {

@@ -131,10 +131,15 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "show counters",
         "The counters as they were read",
-        "A row for each sample and a column for each counter that some sample has; raw values, no rates.",
+        "A row for each sample and a column for each counter that some sample has; raw values, no rates. With --format \
+         prometheus all counters and the states of links as node_exporter's textfile collector reads them, under the names \
+         of the usual exporter; with --interval they are read twice, and rates stand beside them.",
     )
     .looks()
-    .examples(&["fabdeck --source capture/ show counters --sort PortXmitWait:desc --top 10"]),
+    .examples(&[
+        "fabdeck --source capture/ show counters --sort PortXmitWait:desc --top 10",
+        "fabdeck --source sim:kary,k=4,n=2 show counters --format prometheus --interval 10s",
+    ]),
     command_of(
         "show lanes",
         "The virtual lanes of each egress port",

@@ -14,7 +14,7 @@ pub struct Watched {
     /// Ports that both readings have.
     pub ports: usize,
     pub verdict: HotSpots,
-    /// Links with something wrong since the first of all readings.
+    /// Links with something wrong since the first of all readings, those that only run below what they can at the end.
     pub troubles: Vec<Trouble>,
     /// Ports whose counters somebody cleared in between.
     pub cleared: Vec<PortId>,
@@ -29,11 +29,14 @@ impl Watched {
         thresholds: &Thresholds,
     ) -> Self {
         let fabric = look.fabric();
+        let mut troubles = troubles(fabric, &since_first.over_an_hour(), thresholds);
+        // Where every cable runs below what it can, those that get worse would drown.
+        troubles.sort_by_key(|trouble| trouble.why == Why::Degraded);
         Self {
             seconds,
             ports: rates.ports.len(),
             verdict: hot_spots(fabric, rates, thresholds),
-            troubles: troubles(fabric, &since_first.over_an_hour(), thresholds),
+            troubles,
             cleared: rates.cleared().collect(),
         }
     }

@@ -20,5 +20,6 @@ mod played;
 mod routed;
 mod served;
 mod stage;
+mod swept;
 mod traced;
 mod witness;

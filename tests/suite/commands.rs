@@ -12,6 +12,7 @@ mod json;
 mod metrics;
 mod outputs;
 mod plans;
+mod prometheus;
 mod rising;
 mod rows;
 mod talk;

@@ -1,0 +1,84 @@
+//! Sweeps over ibsim: counters that are set on its console while fabdeck watches become a hot-spot, who is held up, and an
+//! errored cable; and they stand there afterwards, for nothing was cleared.
+
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use fabdeck::fabric::{Fabric, NodeKind, PortId};
+use serde_json::Value;
+
+use crate::discovered::fabdeck;
+use crate::stage::{self, Stage};
+
+/// Cables of hosts: the port of the adapter and that of the switch.
+fn hosts(fabric: &Fabric) -> Vec<(PortId, PortId)> {
+    let adapter = |port: PortId| fabric.node(fabric.port(port).node).facts.kind == NodeKind::ChannelAdapter;
+    let cabled = fabric.ports().filter_map(|(id, port)| Some((id, port.peer?)));
+    cabled.filter(|(id, _)| adapter(*id)).collect()
+}
+
+/// How ibsim's console calls a port, and what fabdeck says of it.
+fn names(fabric: &Fabric, port: PortId) -> (String, (String, String)) {
+    let port = fabric.port(port);
+    let node = fabric.node(port.node);
+    let kind = if node.is_switch() { 'S' } else { 'H' };
+    let console = format!("\"{kind}-{:016x}\"[{}]", node.guid().0, port.number);
+    (console, (node.guid().to_string(), format!("[{}]", port.number)))
+}
+
+#[test]
+fn counters_that_rise_under_ibsim_become_a_verdict() {
+    let fabric = stage::fabric("kary,k=4,n=2");
+    let mut stage = Stage::play(&fabric);
+    stage.opensm(&["-R", "minhop"]);
+    let hosts = hosts(&fabric);
+    let (hot, held) = (names(&fabric, hosts[5].1), names(&fabric, hosts[2].0));
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "umad", "--json", "-v", "hotspots", "--interval", "3s", "--count", "3"]);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    let watching =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first sweep is done by then, and the last one is not.
+    sleep(Duration::from_secs(4));
+    for (port, field, value) in [
+        (&hot.0, "PortXmitWait", 9_000_000),
+        (&held.0, "PortXmitWait", 4_000_000),
+        (&hot.0, "SymbolErrorCounter", 40),
+    ] {
+        stage.console(&format!("PerformanceSet {port} PortCounters.{field}={value}"), "has been set to");
+    }
+    let output = watching.wait_with_output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{talk}");
+    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sweeps = told["sweeps"].as_array().unwrap();
+    // Typed one after the other, they may fall into two intervals.
+    let of = |key: &str| -> Vec<&Value> {
+        sweeps.iter().flat_map(|sweep| sweep[key].as_array().unwrap()).collect()
+    };
+    let is = |row: &Value, (guid, number): &(String, String)| {
+        row["guid"] == guid.as_str() && row["port"].as_str().unwrap().ends_with(number.as_str())
+    };
+    let hotspots = of("hotspots");
+    assert!(hotspots.len() == 1 && is(hotspots[0], &hot.1), "{told}");
+    let ticks = hotspots[0]["ticks_per_second"].as_f64().unwrap();
+    assert!((1_500_000.0..=3_000_100.0).contains(&ticks), "{ticks}");
+    let waiting = [of("contributors"), of("victims")].concat();
+    assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{told}");
+    // The cables that ibsim plays can all do more than they run at.
+    let all = sweeps[2]["links"].as_array().unwrap().iter();
+    let links: Vec<_> = all.filter(|link| link["why"] != "degraded").collect();
+    assert!(links.len() == 1 && links[0]["why"] == "errored" && links[0]["per_hour"] == 40.0, "{told}");
+    assert!(of("untold").is_empty() && of("on_the_way").is_empty() && of("cleared").is_empty(), "{told}");
+    // Nothing was cleared.
+    let fields = ["show", "counters", "--fields", "guid,port,PortXmitWait,SymbolErrorCounter"];
+    let (shown, _) = fabdeck(&stage, &fields, 0);
+    let here = |row: &&Value| row["guid"] == hot.1.0.as_str() && format!("[{}]", row["port"]) == hot.1.1;
+    let row = shown["rows"].as_array().unwrap().iter().find(here).unwrap();
+    assert_eq!((&row["PortXmitWait"], &row["SymbolErrorCounter"]), (&9_000_000.into(), &40.into()), "{row}");
+    println!("{ticks:.0} ticks/s at {}", hotspots[0]["port"]);
+}
