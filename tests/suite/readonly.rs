@@ -21,6 +21,7 @@ const READS: &[(&str, &[&str])] = &[
     ("show users", &["show", "users", "link:leaf0[3]"]),
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
+    ("hotspots", &["hotspots", "--interval", "200ms"]),
     ("trace", &["trace", "node1", "node24"]),
     ("check", &["check", "--switches"]),
     ("check", &["check", "--lanes", "exact"]),
