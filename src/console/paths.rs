@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::fabric::LinkId;
-use crate::session::interactive::State;
+use crate::session::interactive::{BEING_READ, State};
 
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let paths = &state.screens.paths;
@@ -21,6 +21,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(area, 10, 2, &format!("{}; Tab follows others", paths.under_title()), Role::Text);
     canvas.text(area, 0, 3, "path", Role::Label);
     let (text, role) = match (&paths.trace, &paths.problem, &state.known.look) {
+        (_, Some(problem), _) if problem == BEING_READ => (problem.clone(), Role::Text),
         (_, Some(problem), _) => (problem.clone(), Role::Danger),
         (Some(trace), _, Some(look)) if trace.found() => match paths.struck(&state.known) {
             Some(struck) => (format!("lost with these marks: {struck} is on the way"), Role::Danger),

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::counted;
-use crate::session::interactive::{Loading, State, engine_lines};
+use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
 
 /// What is marked, what that costs, and what it compares with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -37,9 +37,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
                 ),
             ));
         }
-        None if matches!(state.loading, Loading::Under(_)) => {
-            pairs.push(("lost", "not known yet: the tables are being read".to_owned()))
-        }
+        None if matches!(state.loading, Loading::Under(_)) => pairs.push(("lost", BEING_READ.to_owned())),
         None if known.look.is_some() && !known.tables => {
             pairs.push(("lost", "not known: the source has no forwarding tables".to_owned()));
         }

@@ -29,7 +29,8 @@ pub struct Globals {
     /// Print one JSON object
     #[arg(long, global = true)]
     pub json: bool,
-    /// Only rows that hold this: a text, or FIELD OP VALUE (= != < <= > >=, ~ for "contains"); commas mean "and"
+    /// Only rows that hold this: a text, FIELD OP VALUE (= != < <= > >=, ~ for "contains"), or ~LETTERS in this order;
+    /// commas mean "and"
     #[arg(long, global = true, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Vec<String>,
     /// Names of nodes by GUID, as the tools of infiniband-diags read them

@@ -96,7 +96,8 @@ pub fn fields_page() -> String {
          (contains this text, whatever its case; \
          no regular expression). `==` is `=`. A comma means \"and\", as does a second `--filter`; double quotes keep \
          commas as they are. Numbers compare as numbers, widths, speeds and states by what they mean \
-         (`speed<EDR`). `none` stands for what nobody said.\n",
+         (`speed<EDR`). `none` stands for what nobody said. `~LETTERS` holds where a text that is shown has these \
+         letters in this order, whatever their case and whatever stands between (`~spn` finds spine-2).\n",
     );
     for view in Browse::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));

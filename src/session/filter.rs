@@ -1,5 +1,6 @@
-//! Filters: `leaf` (any field holds this text), `speed<EDR`, `name~leaf,degraded=yes`. A comma means "and"; double
-//! quotes keep commas and signs as they are (`"a=b"` is plain text, `name="rack 1, slot 2"` one condition).
+//! Filters: `leaf` (any field holds this text), `speed<EDR`, `name~leaf,degraded=yes`, `~spn` (a text that is shown has
+//! these letters in this order). A comma means "and"; double quotes keep commas and signs as they are (`"a=b"` is plain
+//! text, `name="rack 1, slot 2"` one condition).
 
 use std::cmp::Ordering;
 
@@ -45,6 +46,8 @@ const SIGNS: &[(&str, Sign)] = &[
 enum Condition {
     /// Some field holds this text, whatever its case.
     Anywhere(String),
+    /// Some text that a list shows has these letters in this order, whatever their case.
+    Letters(String),
     /// The field at this place compares so with the value.
     Compare { column: usize, sign: Sign, value: Value<'static> },
     /// The field's text holds this text, whatever its case.
@@ -87,6 +90,11 @@ impl Condition {
             Self::Anywhere(text) => {
                 (0..listing.column_count()).any(|column| within(&listing.cell(row, column), text))
             }
+            Self::Letters(letters) => (0..listing.column_count()).any(|column| {
+                let about = listing.column(column);
+                let cell = || listing.cell(row, column);
+                about.shown && about.kind == Kind::Text && has_letters(&cell(), letters)
+            }),
             Self::Within { column, text } => within(&listing.cell(row, *column), text),
             Self::Compare { column, sign, value } => compare(&listing.cell(row, *column), *sign, value),
         }
@@ -105,6 +113,16 @@ fn holds_text(found: &str, text: &str) -> bool {
     }
     let text = text.as_bytes();
     text.is_empty() || found.as_bytes().windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+}
+
+/// `letters` are in lower case. Others may stand between them.
+fn has_letters(value: &Value<'_>, letters: &str) -> bool {
+    if value.is_missing() {
+        return false;
+    }
+    let shown = value.shown();
+    let mut found = shown.chars().flat_map(char::to_lowercase);
+    letters.chars().all(|letter| found.any(|sign| sign == letter))
 }
 
 /// What nobody said is neither above nor below anything; it differs from every value.
@@ -145,6 +163,13 @@ fn split(text: &str) -> Result<Vec<&str>, FilterError> {
 }
 
 fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError> {
+    if let Some(letters) = part.strip_prefix('~') {
+        let letters = unquoted(letters.trim()).to_lowercase();
+        return match letters.is_empty() {
+            true => Err(FilterError::NoValue(part.to_owned())),
+            false => Ok(Condition::Letters(letters)),
+        };
+    }
     let word = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_').count();
     let (id, rest) = part.split_at(word);
     let sign = SIGNS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));

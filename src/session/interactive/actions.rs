@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::copying::{equivalent, route_line, whatif_line};
 use super::effect::{Effect, Job, PlanFor};
+use super::following::{trace, users};
 use super::key::Key;
 use super::keymap::Keymap;
 use super::layer::{Help, Layer, Scroll};
@@ -187,7 +188,7 @@ pub const ACTIONS: &[Action] = &[
     })
     .over(Over::Layers)
     .prominent(),
-    of("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine", |state, argument| {
+    of("filter", &["/"], "Narrow the list: leaf, hosts>10, name~spine, ~spn", |state, argument| {
         match &state.layer {
             Some(Layer::Help(help)) if argument.is_empty() => {
                 let search = help.search.clone();
@@ -321,7 +322,8 @@ pub const ACTIONS: &[Action] = &[
         |state, _| match equivalent(state) {
             Some(line) => copied(state, line),
             None => {
-                state.say(Severity::Warning, "no command line shows this");
+                let why = state.current().why_no_command();
+                state.say(Severity::Warning, format!("no command line shows this{why}"));
                 Vec::new()
             }
         },
@@ -342,7 +344,7 @@ pub const ACTIONS: &[Action] = &[
     }),
     of("look-again", &["r"], "Look at the source again", |state, _| {
         let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
-        state.loading = Loading::Under(task);
+        state.go_on(Loading::Under(task));
         vec![effect]
     })
     .when(|state| match state.loading {
@@ -441,6 +443,11 @@ fn copied(state: &mut State, line: String) -> Vec<Effect> {
 
 /// Writes the plan of the engine under the cursor.
 pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
+    // The command line means stdout by it, which here is the screen.
+    if file == "-" {
+        state.say(Severity::Error, "no plan was written: - is stdout, which is this screen; name a file");
+        return Vec::new();
+    }
     let found = state
         .screens
         .whatif
@@ -499,7 +506,7 @@ fn go_out(state: &mut State) -> bool {
 }
 
 /// Leads to a screen that answers a question, and remembers where it was asked.
-fn lead_to(state: &mut State, screen: ScreenId) {
+pub(super) fn lead_to(state: &mut State, screen: ScreenId) {
     state.came_from = Some(state.screen).filter(|from| *from != screen);
     state.screen = screen;
 }
@@ -581,54 +588,6 @@ fn select(state: &mut State, _: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-fn trace(state: &mut State, argument: &str) -> Vec<Effect> {
-    let mut ends = words(argument).into_iter().map(|(_, word)| word).filter(|word| !word.is_empty());
-    let under = || state.current().current(&state.known).and_then(|what| state.known.element(what));
-    let Some(begin) = ends.next().or_else(under) else {
-        state.say(Severity::Said, "put the cursor on a switch, a host or a port to begin a path there");
-        return Vec::new();
-    };
-    let end = ends.next();
-    if let Some(more) = ends.next() {
-        let problem = format!(
-            "trace takes two names, and '{more}' is a third: quotes keep a name with blanks together"
-        );
-        state.say(Severity::Error, problem);
-        return Vec::new();
-    }
-    lead_to(state, ScreenId::Paths);
-    state.screens.paths.set(Purpose::From, begin, &state.known);
-    match end {
-        Some(end) => state.screens.paths.set(Purpose::To, end, &state.known),
-        None => begin_line(state, Purpose::To, ""),
-    }
-    Vec::new()
-}
-
-fn users(state: &mut State, argument: &str) -> Vec<Effect> {
-    let all = match argument.is_empty() {
-        true => state.meant(),
-        false => named(state, argument).into_iter().collect(),
-    };
-    let fabric = state.look().map(|look| look.fabric());
-    let link = match all.as_slice() {
-        [Resolved::Link(link)] => Some(*link),
-        [Resolved::Port(port)] => fabric.and_then(|fabric| fabric.port(*port).link),
-        _ => None,
-    };
-    match link {
-        Some(link) => {
-            lead_to(state, ScreenId::Paths);
-            state.screens.paths.show_users(link, &state.known);
-        }
-        None if all.len() > 1 => {
-            state.say(Severity::Said, "the users of one cable are shown at a time: select one row only");
-        }
-        None => state.say(Severity::Said, "put the cursor on a cable, or on a port that has one"),
-    }
-    Vec::new()
-}
-
 fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
     let found = state.current().listing(&state.known).and_then(|listing| {
         let column =
@@ -667,7 +626,7 @@ fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {
     Vec::new()
 }
 
-fn named(state: &mut State, text: &str) -> Option<Resolved> {
+pub(super) fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let look = state.known.look.clone()?;
     // A name with blanks may stand in quotes, and need not.
     let whole = words(text);

@@ -20,7 +20,8 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Looked(Ok(look)) => looked(state, look),
         Outcome::Looked(Err(error)) => {
             state.say(Severity::Error, error.clone());
-            state.loading = Loading::Failed(error);
+            state.go_on(Loading::Failed(error));
+            refresh(state);
             next_engine(state)
         }
         Outcome::Arranged(ranks) => {
@@ -78,7 +79,7 @@ pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> 
 }
 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
-    state.loading = Loading::Done;
+    state.go_on(Loading::Done);
     for note in look.observation.notes.iter() {
         state.say(Severity::Warning, note.to_string());
     }
@@ -310,10 +311,10 @@ pub fn cancel_all(state: &mut State) -> Vec<Effect> {
         state.say(Severity::Warning, format!("cancelled: {title}"));
         if state.loading == Loading::Under(task) {
             // A look that was there before stands as it was.
-            state.loading = match state.known.tables {
+            state.go_on(match state.known.tables {
                 true => Loading::Done,
                 false => Loading::Failed("the look was cancelled; r looks again".to_owned()),
-            };
+            });
         }
     }
     state.known.proposed.retain(|_, proposed| matches!(proposed, Proposed::Done { .. }));

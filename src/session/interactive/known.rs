@@ -22,6 +22,16 @@ pub enum Proposed {
     },
 }
 
+/// What is said of tables that are on their way.
+pub const BEING_READ: &str = "not known yet: the tables are being read";
+
+/// Tables that are not there, which is not to say that the source has none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unread {
+    BeingRead,
+    BrokenOff,
+}
+
 /// Switches of one rank.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tier {
@@ -71,6 +81,8 @@ pub struct Known {
     pub proposals: Arc<Mutex<Proposals>>,
     /// Whether the look has forwarding tables at all.
     pub tables: bool,
+    /// While this stands, tables that are not there may yet come.
+    pub unread: Option<Unread>,
     pub marks: Faults,
     /// The marks before each thing that was done to them, the last behind.
     pub marks_before: Vec<Faults>,
@@ -117,6 +129,33 @@ impl Known {
                     || fabric.port(id).link.is_some_and(|link| self.marks.link_failed(fabric, link))
             }
             Resolved::Link(id) => self.marks.link_failed(fabric, id),
+        }
+    }
+
+    /// The mark with which it is lost: its own, or that of a port or a node that it needs.
+    pub fn mark_of(&self, what: Resolved) -> Option<Resolved> {
+        let fabric = self.look.as_ref()?.fabric();
+        let of_port = |id| [Resolved::Port(id), Resolved::Node(fabric.port(id).node)];
+        let needed: Vec<Resolved> = match what {
+            Resolved::Node(_) => vec![what],
+            Resolved::Port(id) => of_port(id).into(),
+            Resolved::Link(id) => {
+                let link = fabric.link(id);
+                [what].into_iter().chain(of_port(link.a)).chain(of_port(link.b)).collect()
+            }
+        };
+        needed.into_iter().find(|needed| self.marks.iter().any(|mark| mark == *needed))
+    }
+
+    /// Why no table can be followed, where none can.
+    pub fn no_tables(&self) -> Option<&'static str> {
+        match (self.tables, self.unread) {
+            (true, _) => None,
+            (false, Some(Unread::BeingRead)) => Some(BEING_READ),
+            (false, Some(Unread::BrokenOff)) => {
+                Some("not known: the tables were not read to the end; r looks again")
+            }
+            (false, None) => Some("the source has no forwarding tables to follow"),
         }
     }
 

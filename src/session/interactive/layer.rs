@@ -41,7 +41,8 @@ pub const TOUR: &[(&str, &str)] = &[
     (
         "Walk through the fabric",
         "1 to 4 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
-         switches, hosts, map. / narrows a list: leaf, or hosts>10, or width<4x. Space selects rows.",
+         switches, hosts, map. / narrows a list: leaf, hosts>10, width<4x, or ~spn for letters in this order. Space \
+         selects rows.",
     ),
     (
         "Ask what a failure would cost",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::effect::{Effect, Job};
 use super::frame::{Areas, Size};
 use super::keymap::Keymap;
-use super::known::Known;
+use super::known::{Known, Unread};
 use super::layer::Layer;
 use super::messages::{Message, Messages, Severity};
 use super::prompt::Prompt;
@@ -74,7 +74,7 @@ impl State {
             source,
             options: Vec::new(),
             loading: Loading::Under(task),
-            known: Known::default(),
+            known: Known { unread: Some(Unread::BeingRead), ..Known::default() },
             screen: ScreenId::Fabric,
             screens: Screens::default(),
             layer: None,
@@ -94,6 +94,16 @@ impl State {
             many: super::selecting::MANY,
         };
         (state, vec![Effect::Begin { task, job: Job::Look }])
+    }
+
+    /// How the look goes now, which says what is to be made of tables that are not there.
+    pub fn go_on(&mut self, loading: Loading) {
+        self.known.unread = match &loading {
+            Loading::Under(_) => Some(Unread::BeingRead),
+            Loading::Failed(_) => Some(Unread::BrokenOff),
+            Loading::Done => None,
+        };
+        self.loading = loading;
     }
 
     pub fn areas(&self) -> Areas {

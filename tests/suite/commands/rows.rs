@@ -47,6 +47,24 @@ fn filters_compare_by_type() {
 }
 
 #[test]
+fn letters_in_their_order_are_enough() {
+    let look = look();
+    let switches = |filter: &str| chosen(&look, Browse::Switches, &query(filter, "")).join(" ");
+    assert_eq!(switches("~spn"), "spine0 spine1");
+    assert_eq!(switches("~SN1"), "spine1", "whatever their case");
+    assert_eq!(switches("~nps"), "", "in no other order");
+    assert_eq!(switches("~ee"), "", "a letter counts once");
+    assert_eq!(switches("~lf,lid>3"), "leaf1");
+    assert_eq!(switches("~\"lf\", name~0"), "leaf0");
+    assert_eq!(switches("\"~spn\""), "", "in quotes it is plain text");
+    assert_eq!(switches("name~spn"), "", "behind a field it means that the text is held");
+    let hosts = |filter: &str| chosen(&look, Browse::Hosts, &query(filter, "")).join(" ");
+    assert_eq!(hosts("~HÖT4"), hosts("höst"), "letters of any script");
+    assert!(!hosts("~höt").is_empty());
+    assert_eq!(switches("lid=3,~3"), "", "letters are of texts, not of numbers");
+}
+
+#[test]
 fn wrong_filters_say_what_there_is() {
     let look = look();
     let listing = Browse::Links.listing(&look).unwrap();
@@ -55,6 +73,7 @@ fn wrong_filters_say_what_there_is() {
         ("speed=fast", "'fast' is no value of the field speed; it holds SDR, DDR,"),
         ("a_port=x", "it holds whole numbers"),
         ("degraded=2", "it holds yes or no"),
+        ("~", "compares with nothing"),
         ("speed<", "compares with nothing"),
         ("\"open", "opens a quote"),
     ] {

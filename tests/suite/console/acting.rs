@@ -6,8 +6,8 @@ use fabdeck::fabric::{NodeId, Resolved};
 use fabdeck::observe::Observation;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Proposed, ScreenId, Size, State, TaskId,
-    update,
+    BEING_READ, Detail, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Proposed, ScreenId, Size,
+    State, TaskId, update,
 };
 
 use super::desk::{desk, look};
@@ -57,6 +57,38 @@ fn a_fabric_is_browsed_before_its_tables_are_read_and_engines_wait_for_them() {
     assert!(matches!(state.known.proposed["nue"], Proposed::Waiting));
 }
 
+/// Tables that are on their way are not tables that the source has none of.
+#[test]
+fn a_path_waits_for_tables_that_are_being_read() {
+    let whole = Arc::new(look("sim:demo"));
+    let bare = sighted(&whole);
+    let node = bare.fabric().nodes().find(|(_, node)| node.is_switch()).expect("a switch").0;
+    let table = |state: &State| {
+        let lines = Detail(Resolved::Node(node)).lines(&state.known);
+        lines.into_iter().find(|(label, _)| *label == "table").expect("a line on its table").1
+    };
+    let (mut state, task) = opened();
+    feed(&mut state, Happening::Sighted { task, look: bare.clone() });
+    press(&mut state, ":trace space node01 space node24 enter");
+    let problem = |state: &State| state.screens.paths.problem.clone();
+    assert_eq!(problem(&state).as_deref(), Some(BEING_READ));
+    assert_eq!(table(&state), "being read");
+    let ends = |outcome| {
+        let (mut state, task) = opened();
+        feed(&mut state, Happening::Sighted { task, look: bare.clone() });
+        press(&mut state, "tab t node24 enter");
+        assert_eq!(problem(&state).as_deref(), Some(BEING_READ));
+        feed(&mut state, Happening::Finished { task, outcome: Outcome::Looked(outcome) });
+        (problem(&state).unwrap_or_default(), table(&state))
+    };
+    let (told, line) = ends(Ok(bare.clone()));
+    assert_eq!((told.as_str(), line.as_str()), ("the source has no forwarding tables to follow", "not read"));
+    let (told, line) = ends(Err("the adapter is gone".to_owned()));
+    assert!(told.contains("not read to the end") && line == "not read", "{told}: {line}");
+    let (told, line) = ends(Ok(whole));
+    assert!(told.is_empty() && line.ends_with("LIDs"), "{told}: {line}");
+}
+
 /// Ids are of one look; marks follow their elements into the next.
 #[test]
 fn marks_follow_their_elements_into_another_look() {
@@ -96,11 +128,18 @@ fn lines_say_what_they_cannot_read() {
         ("2 tab", "one way only"),
         ("4 tab", "no other routes"),
         ("1 tab tab U", "put the cursor on a cable"),
+        (":users space spine-1 enter", "switch:spine-1 is no cable: name one by a port"),
+        (":users space spine-99 enter", "spine-99"),
+        ("2 f :preview space updn enter j :write-plan space - enter", "- is stdout, which is this screen"),
+        ("2 f :preview space updn enter j w ctrl-u - enter", "- is stdout, which is this screen"),
+        ("4 c", "a path needs two ends"),
+        ("2 f :preview space updn enter 4 enter node01 enter node24 enter tab c", "a proposal is in none"),
     ] {
         let mut driver = desk("sim:demo");
         driver.press(line);
         let last = driver.state.messages.last().unwrap_or_else(|| panic!("{line} said nothing"));
         assert!(last.text.contains(said), "{line}: {}", last.text);
+        assert!(driver.written.is_empty() && driver.copied.is_empty(), "{line}");
     }
 }
 
@@ -125,6 +164,23 @@ fn details_open_at_any_width_and_close_again() {
     assert!(matches!(driver.state.layer, Some(Layer::Details(_))));
     driver.press("j k d");
     assert!(driver.state.layer.is_none());
+}
+
+/// Nobody marked the cables of a switch that is marked, so it is the switch that is named; of a port, the port.
+#[test]
+fn a_path_names_the_mark_that_it_meets() {
+    let mut driver = desk("sim:demo");
+    driver.press("4 enter node01 enter node24 enter down");
+    let trace = driver.state.screens.paths.trace.clone().expect("a path");
+    let look = driver.state.look().expect("a look").clone();
+    let hop = trace.hops[1];
+    let port = look.fabric().port_of(hop.node, hop.egress.expect("a port")).expect("a port");
+    let spine = Resolved::Node(trace.hops[2].node);
+    for mark in [spine, Resolved::Port(port)] {
+        let name = driver.state.known.element(mark).expect("a name");
+        driver.press(&format!("F :mark space {name} enter 4"));
+        assert_eq!(driver.state.screens.paths.struck(&driver.state.known), Some(name));
+    }
 }
 
 #[test]

@@ -56,6 +56,7 @@ fn lists_are_what_their_lines_print() {
         "2 c",
         "2 / kind=switch-switch enter s s s S c",
         "2 / width<4x enter c",
+        "tab / ~spn enter c",
         "2 / efi>50 enter c",
         "2 / kind=switch-switch enter down down U c",
         "2 / kind=switch-switch enter U s s s S c",

@@ -4,7 +4,7 @@ use super::screen::ScreenId;
 use super::whatif::{WhatifPane, engine_lines, loss_lines};
 use crate::fabric::{LinkId, NodeId, PortId, PortNum, Resolved};
 use crate::session::interactive::State;
-use crate::session::interactive::known::Known;
+use crate::session::interactive::known::{BEING_READ, Known};
 use crate::session::{Look, Summary, counted};
 
 /// An element somebody wants to know about.
@@ -29,7 +29,7 @@ impl Detail {
     pub fn lines(self, known: &Known) -> Vec<Line> {
         let Some(look) = &known.look else { return Vec::new() };
         let mut lines = match self.0 {
-            Resolved::Node(id) => node(look, id),
+            Resolved::Node(id) => node(look, known, id),
             Resolved::Port(id) => port(look, id),
             Resolved::Link(id) => link(look, known, id),
         };
@@ -82,7 +82,7 @@ fn said(value: Option<impl ToString>) -> String {
     value.map_or_else(|| "not told".to_owned(), |value| value.to_string())
 }
 
-fn node(look: &Look, id: NodeId) -> Vec<Line> {
+fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
     let fabric = look.fabric();
     let about = fabric.node(id);
     let port0 = fabric.port_of(id, PortNum::MANAGEMENT);
@@ -110,6 +110,7 @@ fn node(look: &Look, id: NodeId) -> Vec<Line> {
             Some(lft) => {
                 format!("{} LIDs", lft.bytes().iter().filter(|port| **port != crate::fabric::NO_PATH).count())
             }
+            None if known.no_tables() == Some(BEING_READ) => "being read".to_owned(),
             None => "not read".to_owned(),
         };
         lines.push(("table", table));

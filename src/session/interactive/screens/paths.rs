@@ -51,7 +51,7 @@ impl PathsScreen {
         self.table.refresh(&users(look, &self.user_rows));
     }
 
-    /// The first thing on the way that is marked as failed.
+    /// The first mark that the way meets.
     pub fn struck(&self, known: &Known) -> Option<String> {
         let (trace, look) = (self.trace.as_ref()?, known.look.as_deref()?);
         let fabric = look.fabric();
@@ -60,7 +60,7 @@ impl PathsScreen {
             let link = port.and_then(|port| fabric.port(port).link);
             [Some(Resolved::Node(hop.node)), link.map(Resolved::Link)].into_iter().flatten()
         });
-        along.find(|what| known.failed(*what)).and_then(|what| known.element(what))
+        along.find_map(|what| known.mark_of(what)).and_then(|mark| known.element(mark))
     }
 
     fn follow(&mut self, known: &Known) {
@@ -80,8 +80,10 @@ impl PathsScreen {
         let (from, to) = (end(from)?, end(to)?);
         let trace = match self.under.and_then(|engine| known.proposal(engine)) {
             Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
-            None if !known.tables => return Err("the source has no forwarding tables to follow".to_owned()),
-            None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Base),
+            None => match known.no_tables() {
+                Some(why) => return Err(why.to_owned()),
+                None => Trace::follow(look, &look.observation.tables, from, to, LidChoice::Base),
+            },
         };
         trace.map(Some).map_err(|error| error.to_string())
     }
@@ -198,9 +200,18 @@ impl Screen for PathsScreen {
         if let Some(link) = self.users {
             return Some(format!("show users {}", quoted(&known.element(Resolved::Link(link))?)));
         }
-        // What is proposed lies in no file that the command line could follow.
         self.under.is_none().then_some(())?;
         Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
+    }
+
+    fn why_no_command(&self) -> &'static str {
+        match (&self.from, &self.to) {
+            (Some(_), Some(_)) => {
+                ": trace follows tables, and a proposal is in none; w on What-if writes its plan, of which convert \
+                 --to lfts makes tables where the fabric comes from files"
+            }
+            _ => ": a path needs two ends; Enter asks for them",
+        }
     }
 
     fn when_empty(&self, _: &Known) -> String {

@@ -101,6 +101,11 @@ pub trait Screen {
     /// The command that shows the same, without the source; `None` where none does.
     fn command(&self, known: &Known) -> Option<String>;
 
+    /// What follows "no command line shows this".
+    fn why_no_command(&self) -> &'static str {
+        ""
+    }
+
     /// Whether the command's rows have the fields of this list.
     fn is_printed(&self) -> bool {
         true
