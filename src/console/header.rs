@@ -4,7 +4,7 @@ use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::session::counted;
-use crate::session::interactive::{Loading, SCREENS, State};
+use crate::session::interactive::{Loading, SCREENS, State, action};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -14,31 +14,70 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     if let Some(word) = canvas.theme.word.clone() {
         x = canvas.text(at, x, 0, &format!(" {word} "), role);
     }
-    let marks = state.known.marks.len();
-    let mut facts = vec![(size(state), Role::Text)];
-    if marks > 0 {
-        facts.push((format!("{} {marks} marked", canvas.signs.marked), Role::Marked));
-    }
-    if state.look().is_some_and(|look| look.observation.partial()) {
-        facts.push(("partial".to_owned(), Role::Warning));
-    }
-    // Whether anything can be written matters more than who manages the fabric.
-    facts.push(("read-only".to_owned(), Role::Good));
-    // A long source gives way to what is known of it.
-    let taken: u16 = facts.iter().map(|(text, _)| width(text) + 2).sum();
-    let room = at.width.saturating_sub(x + 1 + taken).max(LEAST);
     // `umad` alone leaves the choice to the machine; what was chosen is known with the look.
     let source = state.look().and_then(|look| look.device()).unwrap_or_else(|| state.source.clone());
+    let room = at.width.saturating_sub(x + 1);
+    let (facts, all) = chosen(facts(state, canvas.signs.marked), room, width(&source));
+    // A long source gives way to what is known of it.
+    let room = room.saturating_sub(taken(&facts)).max(LEAST);
     x = canvas.text(at, x + 1, 0, &shortened(&source, room, canvas.signs.more), Role::Header);
-    for (text, role) in facts {
-        x = canvas.text(at, x + 2, 0, &text, role);
+    for fact in facts {
+        x = canvas.text(at, x + 2, 0, &fact.text, fact.role);
     }
-    canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
+    if all {
+        canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
+    }
     crumbs(canvas, state);
 }
 
-/// The least that a source gets.
-const LEAST: u16 = 12;
+/// The least that a source gets beside what is always there, and beside the rest.
+const LEAST: u16 = 4;
+const FAIR: u16 = 12;
+
+/// Something that is known of the source.
+struct Fact {
+    text: String,
+    role: Role,
+    /// On a narrow screen those with a higher number go first; 0 stays.
+    goes: u8,
+}
+
+/// From left to right. What was marked and whether anything can be written is always told; the size goes before a
+/// word of trouble does.
+fn facts(state: &State, marked: &str) -> Vec<Fact> {
+    let fact = |text: String, role: Role, goes: u8| Fact { text, role, goes };
+    let mut facts = vec![fact(size(state), Role::Text, 3)];
+    let marks = state.known.marks.len();
+    if marks > 0 {
+        facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
+    }
+    if state.look().is_some_and(|look| look.observation.partial()) {
+        facts.push(fact("partial".to_owned(), Role::Warning, 1));
+    }
+    facts.push(fact("read-only".to_owned(), Role::Good, 0));
+    let key = action("log").and_then(|log| log.first_key(&state.keymap));
+    if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
+        let warnings = counted(state.messages.unread(), "warning", "warnings");
+        facts.push(fact(format!("{warnings}: {key}"), Role::Warning, 2));
+    }
+    facts
+}
+
+fn taken(facts: &[Fact]) -> u16 {
+    facts.iter().map(|fact| width(&fact.text) + 2).sum()
+}
+
+/// Those that fit beside a fair part of the source, and whether these are all.
+fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
+    let before = facts.len();
+    for going in (1..=3).rev() {
+        if taken(&facts) + source.min(FAIR) > room {
+            facts.retain(|fact| fact.goes != going);
+        }
+    }
+    let all = facts.len() == before;
+    (facts, all)
+}
 
 /// Its end tells a file from others, so a long one loses its middle.
 fn shortened(source: &str, room: u16, more: &str) -> String {
@@ -112,5 +151,25 @@ fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
             false => text,
         };
         canvas.text(at, x, 0, &shown, Role::Crumb);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_matters_least_goes_first() {
+        let fact = |text: &str, goes| Fact { text: text.to_owned(), role: Role::Text, goes };
+        let facts =
+            || vec![fact("9 switches", 3), fact("1 marked", 0), fact("read-only", 0), fact("1 warning", 2)];
+        let left = |room| {
+            let (facts, all) = chosen(facts(), room, 20);
+            (facts.into_iter().map(|fact| fact.text).collect::<Vec<_>>().join(" "), all)
+        };
+        assert_eq!(left(56), ("9 switches 1 marked read-only 1 warning".to_owned(), true));
+        assert_eq!(left(55), ("1 marked read-only 1 warning".to_owned(), false));
+        assert_eq!(left(43), ("1 marked read-only".to_owned(), false));
+        assert_eq!(left(0), ("1 marked read-only".to_owned(), false));
     }
 }

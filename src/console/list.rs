@@ -171,10 +171,21 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
         ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
         ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
-        ("state", "marked") => Role::Marked,
+        ("state", "marked" | "a link is marked") => Role::Marked,
         ("state", "clean") => Role::Good,
         ("state", "findings" | "refused") => Role::Warning,
+        ("state", summed) => inside(summed),
         ("lost", lost) if lost != "0" => Role::Danger,
+        _ => Role::Text,
+    }
+}
+
+/// The worst inside of a rank or a rack, which its words begin with: `1 down, 2 marked`.
+fn inside(summed: &str) -> Role {
+    match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
+        Some((_, "down")) => Role::LinkDown,
+        Some((_, "degraded")) => Role::LinkDegraded,
+        Some((_, "marked")) => Role::Marked,
         _ => Role::Text,
     }
 }

@@ -14,3 +14,4 @@ mod recorded;
 mod same;
 mod terminal;
 mod told;
+mod troubles;

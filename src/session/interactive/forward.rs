@@ -2,9 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use super::ailing::Ailing;
 use super::effect::{Effect, Job, Outcome};
 use super::known::Proposed;
-use super::messages::Severity;
+use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
 use crate::fabric::Resolved;
@@ -81,7 +82,8 @@ pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     state.go_on(Loading::Done);
     for note in look.observation.notes.iter() {
-        state.say(Severity::Warning, note.to_string());
+        let (at_ms, severity, text) = (state.now_ms, Severity::Warning, note.to_string());
+        state.messages.put_by(Message { at_ms, severity, text });
     }
     state.seen = state.messages.said();
     if look.observation.partial() {
@@ -161,6 +163,9 @@ pub fn refresh(state: &mut State) {
         state.look().filter(|look| Some(Arc::as_ptr(look) as usize) != held).map(numbers)
     {
         (state.known.numbers_of, state.known.numbers) = (Some(of), numbers);
+    }
+    if let Some(ailing) = Ailing::of(&state.known) {
+        state.known.ailing = ailing;
     }
     state.screens.refresh(&state.known);
 }

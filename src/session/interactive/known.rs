@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use super::ailing::Ailing;
 use super::tasks::TaskId;
 use crate::analysis::{GroupsCut, Paths};
 use crate::fabric::{Faults, NodeId, Resolved};
@@ -71,6 +72,8 @@ pub struct Known {
     pub hosts: Vec<NodeId>,
     /// How many times nodes were put in order.
     pub arranged: u64,
+    /// What is wrong with nodes, and how much of it is inside of ranks and racks.
+    pub ailing: Ailing,
     /// The paths in force, indexed. `None` without tables, and while it is being made.
     pub paths: Option<Arc<Paths>>,
     /// Why they could not be indexed.

@@ -45,6 +45,8 @@ const KEPT: usize = 500;
 pub struct Messages {
     kept: VecDeque<Message>,
     said: u64,
+    /// So many never stood in the status line, and the page of messages was not opened since.
+    unread: usize,
     /// Said since somebody last took them for the log.
     unlogged: Vec<Message>,
 }
@@ -57,6 +59,22 @@ impl Messages {
         self.unlogged.push(message.clone());
         self.kept.push_back(message);
         self.said += 1;
+    }
+
+    /// Keeps a message for the page of messages only, where it is new: a second look says the same again.
+    pub fn put_by(&mut self, message: Message) {
+        self.unread += usize::from(self.kept.iter().all(|said| said.text != message.text));
+        self.push(message);
+    }
+
+    /// How many wait on the page of messages.
+    pub fn unread(&self) -> usize {
+        self.unread
+    }
+
+    /// The page of messages is open.
+    pub(super) fn read(&mut self) {
+        self.unread = 0;
     }
 
     /// How many were said, those that are not kept any more included.
@@ -101,5 +119,18 @@ mod tests {
         assert_eq!(messages.last(), Some(&message(KEPT as u64 + 2)));
         assert_eq!(messages.take_unlogged().len(), KEPT + 3);
         assert!(messages.take_unlogged().is_empty());
+    }
+
+    #[test]
+    fn what_was_put_by_waits_until_it_is_read() {
+        let mut messages = Messages::default();
+        let message = |text: &str| Message { at_ms: 0, severity: Severity::Warning, text: text.to_owned() };
+        messages.push(message("seen"));
+        assert_eq!(messages.unread(), 0);
+        ["one", "two", "one"].into_iter().for_each(|text| messages.put_by(message(text)));
+        assert_eq!((messages.unread(), messages.said()), (2, 4));
+        messages.read();
+        messages.put_by(message("one"));
+        assert_eq!(messages.unread(), 0);
     }
 }

@@ -2,6 +2,7 @@
 //! a terminal; a test drives it with the same keys as a person.
 
 mod actions;
+mod ailing;
 mod copying;
 mod driver;
 mod effect;

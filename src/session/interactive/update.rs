@@ -4,6 +4,7 @@ use super::actions::{Action, Over, Place};
 use super::effect::Effect;
 use super::event::{Event, Happening};
 use super::key::Key;
+use super::layer::Layer;
 use super::messages::Severity;
 use super::state::State;
 use super::{forward, layered, typing};
@@ -32,6 +33,9 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Happening::Resumed => vec![Effect::Redraw],
     };
     follow_cursor(state);
+    if matches!(state.layer, Some(Layer::Log(_))) {
+        state.messages.read();
+    }
     effects.append(&mut state.wanted);
     let said = state.messages.take_unlogged();
     if !said.is_empty() {

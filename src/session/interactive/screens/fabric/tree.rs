@@ -144,7 +144,12 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         column("lid", "LID", Kind::Number, "base LID"),
         column("hosts", "HOSTS", Kind::Number, "hosts attached"),
         column("links", "LINKS", Kind::Number, "cables to other switches"),
-        column("state", "STATE", Kind::Text, "marked, degraded, down; nothing when all is well"),
+        column(
+            "state",
+            "STATE",
+            Kind::Text,
+            "marked, degraded, down, or how many inside are; nothing when all is well",
+        ),
     ]
 });
 
@@ -204,30 +209,27 @@ impl TreeListing<'_> {
         peers.filter(|peer| is_switch(*peer) == switches).count() as u64
     }
 
-    fn state(&self, item: TreeItem) -> Option<&'static str> {
-        let look = self.look;
-        let what = item.what(look)?;
-        if self.known.failed(what) {
-            return Some("marked");
-        }
-        let worst = |port: PortId| -> Option<&'static str> {
-            let port = look.fabric().port(port);
-            let link = port.link?;
-            match (look.is_down(link), look.degraded(link)) {
-                (true, _) => Some("down"),
-                (_, Some(true)) => Some("degraded"),
-                _ => None,
-            }
-        };
+    /// In words; of what holds others, how many of them are not well.
+    fn state(&self, item: TreeItem) -> &str {
+        let ailing = &self.known.ailing;
         match item {
-            TreeItem::Tier(_) | TreeItem::Racks | TreeItem::Rack(_) | TreeItem::Hosts => None,
-            TreeItem::Port(id) => worst(id),
-            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => {
-                let mut found: Vec<&'static str> =
-                    look.fabric().ports_of(id).filter_map(|(port, _)| worst(port)).collect();
-                found.sort_unstable();
-                found.pop().map(|word| if word == "down" { "a link is down" } else { "a link is degraded" })
-            }
+            TreeItem::Tier(at) => ailing.tier(at),
+            TreeItem::Racks => ailing.racks(),
+            TreeItem::Rack(at) => ailing.rack(at),
+            TreeItem::Hosts => ailing.hosts(),
+            TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => ailing.node(id),
+            TreeItem::Port(id) => self.port_state(id),
+        }
+    }
+
+    fn port_state(&self, id: PortId) -> &'static str {
+        let look = self.look;
+        let marked = TreeItem::Port(id).what(look).is_some_and(|what| self.known.failed(what));
+        match look.fabric().port(id).link {
+            _ if marked || self.known.failed(Resolved::Port(id)) => "marked",
+            Some(link) if look.is_down(link) => "down",
+            Some(link) if look.degraded(link) == Some(true) => "degraded",
+            _ => "",
         }
     }
 }
@@ -262,10 +264,7 @@ impl Listing for TreeListing<'_> {
             (2, TreeItem::Node(id)) => self.peers(id, false).into(),
             (3, TreeItem::Node(id)) => self.peers(id, true).into(),
             (2, item) => self.hosts(item).into(),
-            (4, item) => match self.state(item) {
-                Some(word) => Value::text(word),
-                None => Value::text(""),
-            },
+            (4, item) => Value::text(self.state(item)),
             _ => Value::text(""),
         }
     }
