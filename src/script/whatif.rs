@@ -184,8 +184,12 @@ fn write(
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     context.output.table(comparison, selection, false)?;
     // Engines that close the same circle are told together.
-    for alike in comparison.rows().chunk_by(|a, b| a.transition == b.transition) {
-        write_transition(context, alike)?;
+    let rows = comparison.rows();
+    for (at, row) in rows.iter().enumerate() {
+        if rows[..at].iter().all(|earlier| earlier.transition != row.transition) {
+            let alike = rows.iter().filter(|other| other.transition == row.transition);
+            write_transition(context, row, alike)?;
+        }
     }
     for row in comparison.rows() {
         // Whose routes they are is no detail.
@@ -309,10 +313,14 @@ fn partly_line(look: &Look, lost: &Lost) -> String {
 }
 
 /// Which packets can wait for each other while the tables of engines take the place of the old ones.
-fn write_transition(context: &mut Context<'_, '_>, alike: &[EngineRow]) -> Result<(), Failure> {
-    let told = alike.first().and_then(|row| row.transition.as_ref());
+fn write_transition<'r>(
+    context: &mut Context<'_, '_>,
+    row: &EngineRow,
+    alike: impl Iterator<Item = &'r EngineRow>,
+) -> Result<(), Failure> {
+    let told = row.transition.as_ref();
     let Some(transition) = told.filter(|told| told.safe != Some(true)) else { return Ok(()) };
-    let engines: Vec<&str> = alike.iter().map(|row| row.engine).collect();
+    let engines: Vec<&str> = alike.map(|row| row.engine).collect();
     let mut lines = vec![("transition", engines.join(", "))];
     lines.extend(transition.lines());
     writeln!(context.output.out)?;

@@ -95,24 +95,7 @@ impl Desk {
 
     pub fn hear(&mut self, word: Word) -> io::Result<()> {
         match word {
-            Word::Progress { task, done, of } => self.happen(Happening::Progress { task, done, of }),
-            Word::Sighted { task, look } => {
-                self.happen(Happening::Sighted { task, look })?;
-                self.dress();
-                Ok(())
-            }
-            Word::Finished { task, outcome } => {
-                self.threads.ended(task);
-                if let Outcome::Written { to, result: Err(error) } = &outcome
-                    && self.exit.is_some()
-                {
-                    self.unwritten.push(no_plan(to, error));
-                }
-                self.happen(Happening::Finished { task, outcome })?;
-                self.dress();
-                Ok(())
-            }
-            Word::Told(text) => self.happen(Happening::Told(text)),
+            Word::Happened(happening) => self.work(happening),
             Word::Sent(Ok(())) => {
                 self.screen.sent();
                 Ok(())
@@ -132,6 +115,24 @@ impl Desk {
                 Ok(())
             }
         }
+    }
+
+    /// What work under way has to say.
+    fn work(&mut self, happening: Happening) -> io::Result<()> {
+        if let Happening::Finished { task, outcome } = &happening {
+            self.threads.ended(*task);
+            if let Outcome::Written { to, result: Err(error) } = outcome
+                && self.exit.is_some()
+            {
+                self.unwritten.push(no_plan(to, error));
+            }
+        }
+        let may_tell_device = matches!(happening, Happening::Sighted { .. } | Happening::Finished { .. });
+        self.happen(happening)?;
+        if may_tell_device {
+            self.dress();
+        }
+        Ok(())
     }
 
     /// Which adapter a live fabric is seen from is known with the look; a theme may be tied to it.

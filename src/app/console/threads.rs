@@ -17,27 +17,14 @@ use crate::fabric::{Fabric, NameMap};
 use crate::observe::Observation;
 use crate::routing::Pulse;
 use crate::script::{Machine, Opening, Outside, welcome};
-use crate::session::interactive::{Job, Outcome, PlanFor, TaskId};
+use crate::session::interactive::{Happening, Job, Outcome, PlanFor, TaskId};
 use crate::session::{Look, Made, assume};
 
 /// From a thread to the loop.
 #[derive(Debug)]
 pub enum Word {
-    Progress {
-        task: TaskId,
-        done: u64,
-        of: u64,
-    },
-    Sighted {
-        task: TaskId,
-        look: Arc<Look>,
-    },
-    Finished {
-        task: TaskId,
-        outcome: Outcome,
-    },
-    /// Something to know, for the line below and the log.
-    Told(String),
+    /// Of work under way, or something to know.
+    Happened(Happening),
     /// The line to the terminal took what it was given, or did not.
     Sent(io::Result<()>),
     /// Nobody is at the other end of the terminal any more.
@@ -75,7 +62,7 @@ impl Threads {
             let outcome = catch_unwind(AssertUnwindSafe(|| work(&machine, &opening, &job, &pace)));
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
-                Ok(outcome) => Word::Finished { task, outcome },
+                Ok(outcome) => Word::Happened(Happening::Finished { task, outcome }),
                 Err(_) => Word::Panicked,
             });
         });
@@ -88,7 +75,7 @@ impl Threads {
         std::thread::spawn(move || {
             let adapters = catch_unwind(AssertUnwindSafe(|| machine.adapters()));
             let _ = words.send(match adapters {
-                Ok(adapters) => Word::Told(welcome(&adapters.unwrap_or_default())),
+                Ok(adapters) => Word::Happened(Happening::Told(welcome(&adapters.unwrap_or_default()))),
                 Err(_) => Word::Panicked,
             });
         });
@@ -125,7 +112,7 @@ impl Pace {
         let Ok(mut last) = self.last.try_lock() else { return };
         if last.elapsed() >= BETWEEN {
             *last = Instant::now();
-            let _ = self.words.send(Word::Progress { task: self.task, done, of });
+            let _ = self.words.send(Word::Happened(Happening::Progress { task: self.task, done, of }));
         }
     }
 }
@@ -155,7 +142,7 @@ impl Watch for Waiting<'_> {
     fn sighted(&mut self, fabric: &Fabric) {
         let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
         let look = Arc::new(Look::new(&self.source, observation, self.names));
-        let _ = self.pace.words.send(Word::Sighted { task: self.pace.task, look });
+        let _ = self.pace.words.send(Word::Happened(Happening::Sighted { task: self.pace.task, look }));
     }
 
     fn cancelled(&self) -> bool {

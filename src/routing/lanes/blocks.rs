@@ -26,6 +26,14 @@ pub(super) struct Block {
     pub(super) left: usize,
 }
 
+impl Block {
+    /// No path has a lane, and none looks for one.
+    pub(super) fn forget(&mut self) {
+        self.lane.fill(NONE);
+        self.left = 0;
+    }
+}
+
 /// A block for each switch that has destinations.
 pub(super) fn blocks(problem: &Problem<'_>, routes: &Routes, on: &Dependencies) -> Vec<Block> {
     let places = places(problem);

@@ -16,7 +16,7 @@ use super::blocks::{Block, NONE, blocks, gather};
 use super::dependencies::Dependencies;
 use super::escape::EscapeTree;
 use super::order::Order;
-use crate::fabric::Routes;
+use crate::fabric::{Lanes, Routes};
 use crate::routing::engine::{Pulse, Refusal};
 use crate::routing::problem::Problem;
 
@@ -44,6 +44,10 @@ pub(crate) fn layer(
     let mut blocks = blocks(problem, routes, &on);
     let tree = EscapeTree::new(problem, &on, &blocks);
     let rank = on.inwards_then_outwards(tree.order());
+    if fit_on_one(problem, &on, &rank, &mut blocks, pulse)? {
+        routes.lanes = Lanes::One;
+        return Ok(Layered { between_adapters: 1, needed: 1, escaped: 0 });
+    }
     let mut layers = Layers { on: &on, rank: &rank, lanes: Vec::new(), pulse, most: LANES };
     layers.open();
     if let Some(first) = layers.lanes.first_mut() {
@@ -62,6 +66,30 @@ pub(crate) fn layer(
     blocks.par_iter_mut().for_each(|block| block.via = Vec::new());
     routes.lanes = gather(problem, routes, &blocks, needed as u8);
     Ok(Layered { between_adapters, needed: needed as u32 + u32::from(unplaced), escaped })
+}
+
+/// Whether all paths go on one lane as they are, those of switches too: then the tree, whose turns come before any path,
+/// would only be in their way. Ends at the first one that does not.
+fn fit_on_one(
+    problem: &Problem<'_>,
+    on: &Dependencies,
+    rank: &[u32],
+    blocks: &mut [Block],
+    pulse: &dyn Pulse,
+) -> Result<bool, Refusal> {
+    let mut lane = Layer::new(on, rank);
+    want(problem, blocks, |_, _| true);
+    for at in 0..blocks.len() {
+        if pulse.cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+        lane.lay(on, 0, &mut blocks[at]);
+        if blocks[at].left > 0 {
+            blocks.par_iter_mut().for_each(Block::forget);
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Paths to switches of which one found no lane go over to the tree, all that lead to the same LID. How many LIDs.
@@ -93,6 +121,24 @@ fn escape(
     escaped
 }
 
+/// Marks the paths that are wanted, which is told from whether adapters send them and whether they go to adapters.
+fn want(problem: &Problem<'_>, blocks: &mut [Block], wanted: impl Fn(bool, bool) -> bool + Sync) {
+    let height = problem.graph.switch_count();
+    let sends: Vec<bool> =
+        problem.switches().map(|switch| !problem.graph.terminals_of(switch).is_empty()).collect();
+    blocks.par_iter_mut().for_each(|block| {
+        let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
+        for ((lane, via), end) in columns.zip(problem.behind(block.switch)) {
+            for from in block.order.iter().skip(1).map(|from| *from as usize) {
+                if wanted(sends[from], !end.is_switch()) && via[from] != NONE {
+                    lane[from] = WANTED;
+                    block.left += 1;
+                }
+            }
+        }
+    });
+}
+
 /// A path that looks for a lane.
 const WANTED: u8 = NONE - 1;
 
@@ -107,27 +153,14 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    /// Lays the paths that are wanted, which is told from whether adapters send them and whether they go to adapters.
+    /// Lays the paths that are wanted.
     fn want(
         &mut self,
         problem: &Problem<'_>,
         blocks: &mut [Block],
         wanted: impl Fn(bool, bool) -> bool + Sync,
     ) -> Result<(), Refusal> {
-        let height = problem.graph.switch_count();
-        let sends: Vec<bool> =
-            problem.switches().map(|switch| !problem.graph.terminals_of(switch).is_empty()).collect();
-        blocks.par_iter_mut().for_each(|block| {
-            let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
-            for ((lane, via), end) in columns.zip(problem.behind(block.switch)) {
-                for from in block.order.iter().skip(1).map(|from| *from as usize) {
-                    if wanted(sends[from], !end.is_switch()) && via[from] != NONE {
-                        lane[from] = WANTED;
-                        block.left += 1;
-                    }
-                }
-            }
-        });
+        want(problem, blocks, wanted);
         self.lay(blocks)
     }
 
@@ -169,11 +202,7 @@ impl Layers<'_> {
     }
 
     fn open(&mut self) {
-        self.lanes.push(Layer {
-            order: Order::new(self.on, self.rank.to_vec()),
-            needed: vec![false; self.on.net.switch_count()],
-            fits: vec![false; self.on.net.switch_count()],
-        });
+        self.lanes.push(Layer::new(self.on, self.rank));
     }
 }
 
@@ -187,6 +216,15 @@ struct Layer {
 }
 
 impl Layer {
+    fn new(on: &Dependencies, rank: &[u32]) -> Self {
+        let switches = on.net.switch_count();
+        Self {
+            order: Order::new(on, rank.to_vec()),
+            needed: vec![false; switches],
+            fits: vec![false; switches],
+        }
+    }
+
     fn lay(&mut self, on: &Dependencies, lane: u8, block: &mut Block) {
         let height = on.net.switch_count();
         let columns = block.lane.chunks_exact_mut(height).zip(block.via.chunks_exact(height));
