@@ -116,6 +116,28 @@ fn adapters_take_the_routes_of_sssp() {
     }
 }
 
+/// The escape tree's turns come before any path and would take a second lane, or other channels, on most of these trees
+/// with failed links.
+#[test]
+fn what_has_no_cycle_on_one_lane_stays_there_as_sssp_made_it() {
+    let trees = (0..25).map(|seed| format!("gft2,n=4,m=8,r=12,faults=3%,seed={seed}"));
+    let small = (0..16).map(|seed| format!("gft2,n=2,m=4,r=6,faults=10%,seed={seed}"));
+    let mut acyclic = 0;
+    for name in trees.chain(small) {
+        let (fabric, faults) = (fabric(&name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let plain = route("sssp", &problem).unwrap().routes;
+        if judge(&problem, &plain).cycle_switches {
+            continue;
+        }
+        acyclic += 1;
+        let laned = route("dfsssp", &problem).unwrap().routes;
+        assert_eq!(laned.lanes, Lanes::One, "{name}");
+        assert!(laned == plain, "{name}: other tables than sssp's");
+    }
+    assert!(acyclic > 20, "{acyclic} fabrics without a cycle show little");
+}
+
 #[test]
 fn one_thread_and_two_give_the_same_bytes() {
     for name in ["torus,dims=4x4", "random,switches=40,links=120", "juropa,switch-faults=20%"] {
