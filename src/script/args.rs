@@ -241,7 +241,7 @@ pub struct TraceArgs {
     /// Where it should end, written the same way
     #[arg(value_name = "DST")]
     pub to: String,
-    /// Forwarding tables to follow instead of those of the source
+    /// Forwarding tables to follow instead of those of the source: a dump of them, or a plan
     #[arg(long, value_name = "FILE")]
     pub tables: Option<PathBuf>,
     /// Which of the destination's 2^LMC LIDs to follow, instead of its base LID

@@ -1,8 +1,7 @@
 //! `convert`.
 
 use crate::access::Wanted;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::args::ConvertArgs;
 use super::context::Context;
@@ -59,7 +58,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
 
 /// The plan among the inputs, told by content, and the others.
 fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failure> {
-    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| is_plan(path));
+    let (plans, others): (Vec<&PathBuf>, Vec<&PathBuf>) = inputs.iter().partition(|path| plan::is_plan(path));
     let plan = match plans.as_slice() {
         [] => None,
         [one] => Some(plan::read(one)?),
@@ -71,15 +70,6 @@ fn plan_among(inputs: &[PathBuf]) -> Result<(Option<Plan>, Vec<PathBuf>), Failur
     Ok((plan, others.into_iter().cloned().collect()))
 }
 
-fn is_plan(path: &Path) -> bool {
-    let mut first = [0];
-    let begun = path.is_file().then(|| std::fs::File::open(path).and_then(|mut file| file.read(&mut first)));
-    if !matches!(begun, Some(Ok(1))) || first != *b"{" {
-        return false;
-    }
-    std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"fabdeck.plan/"))
-}
-
 /// The fabric of the inputs; with a plan, as the plan leads it to be.
 fn look(
     context: &mut Context<'_, '_>,
@@ -89,7 +79,7 @@ fn look(
 ) -> Result<Look, Failure> {
     let lanes = ["sl2vl", "slvl"].contains(&format);
     let tables = plan.is_some() || ["lfts", "fdbs"].contains(&format);
-    let lanes_asked = lanes || plan.is_some_and(|plan| !plan.fingerprint.lanes.is_empty());
+    let lanes_asked = lanes || plan.is_some_and(plan::knows_lanes);
     let wanted = Wanted { tables, lanes: lanes_asked, counters: format == "prometheus", ..Wanted::default() };
     let Some(plan) = plan else { return context.look_at(open(context, inputs)?, wanted) };
     let mut look = match inputs {
@@ -101,15 +91,10 @@ fn look(
         [] => context.look(wanted)?,
         inputs => context.look_at(open(context, inputs)?, wanted)?,
     };
-    plan::assume_as(&mut look, plan)?;
-    plan::refuse_stale(context, &look, plan)?;
-    let after = plan.outcome(look.fabric(), &look.observation.tables);
-    let routes = plan.routes(look.fabric(), &after);
-    look.observation.tables = after;
+    plan::lead(context, &mut look, plan)?;
     if lanes {
         level_is_lane(&mut look, plan.lanes.count);
     }
-    look.routes = Some(routes);
     Ok(look)
 }
 

@@ -1,5 +1,6 @@
 //! `plan show`, `plan check` and `plan diff`.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::access::Wanted;
@@ -28,6 +29,31 @@ pub fn read(file: &Path) -> Result<Plan, Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {error}")))?;
     Plan::read(&text).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
+}
+
+/// Told by content; a file that cannot be read is none.
+pub fn is_plan(path: &Path) -> bool {
+    let mut first = [0];
+    let begun = path.is_file().then(|| std::fs::File::open(path).and_then(|mut file| file.read(&mut first)));
+    if !matches!(begun, Some(Ok(1))) || first != *b"{" {
+        return false;
+    }
+    std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"fabdeck.plan/"))
+}
+
+/// Whether it was made with the lanes of the switches in hand, so that they are looked at again.
+pub fn knows_lanes(plan: &Plan) -> bool {
+    !plan.fingerprint.lanes.is_empty()
+}
+
+/// The tables and routes of a look as the plan leads them to be; refused where the plan is stale.
+pub fn lead(context: &mut Context<'_, '_>, look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+    assume_as(look, plan)?;
+    refuse_stale(context, look, plan)?;
+    let after = plan.outcome(look.fabric(), &look.observation.tables);
+    look.routes = Some(plan.routes(look.fabric(), &after));
+    look.observation.tables = after;
+    Ok(())
 }
 
 fn show(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
@@ -79,7 +105,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
 }
 
 /// A plan for another fabric, or another state of it, says nothing about this one.
-pub fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
+fn refuse_stale(context: &mut Context<'_, '_>, look: &Look, plan: &Plan) -> Result<Fit, Failure> {
     let fit = fit(look, plan);
     let Some(stale) = fit.stale() else { return Ok(fit) };
     context.conclude(look);
@@ -96,7 +122,7 @@ pub fn warn(context: &mut Context<'_, '_>, plan: &Plan) {
 }
 
 /// A plan that was made on assumed tables is judged on the same.
-pub fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
+fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
     match &plan.assumed {
         Some(id) if !look.observation.tables.has_forwarding() => {
             Ok(assume(look, super::whatif::engine_named(id)?)?)
@@ -107,7 +133,7 @@ pub fn assume_as(look: &mut Look, plan: &Plan) -> Result<(), Failure> {
 
 fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let lanes = !plan.fingerprint.lanes.is_empty();
+    let lanes = knows_lanes(&plan);
     let mut source = context.open(context.named_source()?)?;
     let mut look =
         context.look_through(source.as_mut(), Wanted { tables: true, lanes, ..Wanted::default() })?;
@@ -180,7 +206,7 @@ fn lanes_line(plan: &Plan, unmet: Option<&[String]>) -> String {
 
 fn diff(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
     let plan = read(file)?;
-    let lanes = !plan.fingerprint.lanes.is_empty();
+    let lanes = knows_lanes(&plan);
     let mut look = context.look(Wanted { tables: true, lanes, ..Wanted::default() })?;
     assume_as(&mut look, &plan)?;
     let ahead = ahead(&look, &plan);

@@ -4,7 +4,7 @@ use crate::session::{Browse, LidChoice, Look, Trace, Traced, endpoint};
 
 use super::args::TraceArgs;
 use super::context::Context;
-use super::{Exit, Failure, check};
+use super::{Exit, Failure, check, plan};
 use crate::access::Wanted;
 
 #[derive(serde::Serialize)]
@@ -28,10 +28,15 @@ impl End {
 
 pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Failure> {
     let mut source = context.open(context.named_source()?)?;
-    // Whether there is something to assume shows when all tables were asked for.
-    let whole = context.globals.assume.is_some() && args.tables.is_none();
-    let mut look = context.look_through(source.as_mut(), Wanted { tables: whole, ..Wanted::default() })?;
-    if let Some(file) = &args.tables {
+    let plan = args.tables.as_deref().filter(|file| plan::is_plan(file)).map(plan::read).transpose()?;
+    // Whether there is something to assume, or a plan is stale, shows when all tables were asked for.
+    let whole = plan.is_some() || context.globals.assume.is_some() && args.tables.is_none();
+    let lanes = plan.as_ref().is_some_and(plan::knows_lanes);
+    let wanted = Wanted { tables: whole, lanes, ..Wanted::default() };
+    let mut look = context.look_through(source.as_mut(), wanted)?;
+    if let Some(plan) = &plan {
+        plan::lead(context, &mut look, plan)?;
+    } else if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);
         look.observation.tables = tables;

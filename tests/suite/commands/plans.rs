@@ -103,6 +103,31 @@ fn binary_says(folder: &std::path::Path, words: &[&str]) -> (Option<i32>, String
 }
 
 #[test]
+fn paths_are_followed_as_a_plan_leads_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let marked = ["--fail", "link:rack1-leaf[8]"];
+    let route = ["--source", "sim:demo", "route", "--engine", "minhop", "-o", "p.json"];
+    let (_, said) = binary(here, &[&route[..], &marked].concat());
+    assert!(here.join("p.json").exists(), "{said}");
+    let trace = |source: &'static str, more: &[&'static str]| {
+        binary_says(here, &[&["--source", source, "trace", "node01", "node06"], more].concat())
+    };
+    let leaves_by = |path: &str| {
+        let hop =
+            path.lines().find(|line| line.contains(" rack1-leaf ") && !line.contains("node01")).unwrap();
+        hop.split_whitespace().nth(2).unwrap().to_owned()
+    };
+    let (code, now, _) = trace("sim:demo", &[]);
+    assert_eq!((code, leaves_by(&now).as_str()), (Some(0), "8"), "{now}");
+    let (code, then, said) = trace("sim:demo", &["--tables", "p.json"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(leaves_by(&then) != "8" && then.contains("is reached over 4 links"), "{then}");
+    let (code, _, said) = trace("sim:demo,faults=5%", &["--tables", "p.json"]);
+    assert!(code == Some(3) && said.contains("FD-7932"), "{code:?} {said}");
+}
+
+#[test]
 fn a_plan_is_an_input_of_convert() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
