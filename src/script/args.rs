@@ -337,6 +337,9 @@ pub struct RouteArgs {
 pub struct WhatifArgs {
     #[command(flatten)]
     pub fail: FailArgs,
+    /// How many random links to hold the loss against; usually as many as the marks take down
+    #[arg(long, value_name = "N")]
+    pub expect: Option<usize>,
     /// Only these engines, with commas between; all when it is left out
     #[arg(long, value_name = "E,...", value_delimiter = ',')]
     pub engine: Vec<String>,

@@ -41,7 +41,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
              them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
         ));
     }
-    let cost = cost(&look, &tables, &faults)?;
+    let cost = cost(&look, &tables, &faults, args.expect)?;
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
@@ -241,7 +241,7 @@ fn write_json(
     Ok(object.end()?)
 }
 
-/// What is lost, and what would be expected of as many random links.
+/// What is lost, and what would be expected of random links.
 fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {
     let Cost { lost, expected, several_lids, .. } = cost;
     let mut lines = vec![("lost", cost.lost_words())];

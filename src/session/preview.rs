@@ -58,10 +58,10 @@ impl Preview {
         self.marked.become_marked(look.fabric(), faults);
     }
 
-    /// What the marks cost, and what as many random links as they take down would.
-    pub fn cost(&self) -> Cost {
+    /// What the marks cost, and what so many random links would; if nobody says, as many as the marks take down.
+    pub fn cost(&self, random: Option<usize>) -> Cost {
         let lost = self.marked.lost();
-        let expected = self.paths.expected(lost.links.max(1));
+        let expected = self.paths.expected(random.unwrap_or(lost.links.max(1)));
         Cost {
             lost,
             expected,

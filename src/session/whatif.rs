@@ -61,7 +61,7 @@ pub fn drawn_words(drawn: usize, count: usize) -> String {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cost {
     pub lost: Lost,
-    /// For as many random links as the marks take down, one at least.
+    /// For so many random links as somebody asked, else as many as the marks take down, one at least.
     pub expected: Expected,
     pub pairs: u64,
     /// Some port has several LIDs: what is expected counts paths as (source, LID), not pairs.
@@ -107,11 +107,11 @@ impl Cost {
     }
 }
 
-/// Lost paths of tables.
-pub fn cost(look: &Look, tables: &Tables, faults: &Faults) -> Result<Cost, Refusal> {
+/// Lost paths of tables, beside what so many random links would take.
+pub fn cost(look: &Look, tables: &Tables, faults: &Faults, random: Option<usize>) -> Result<Cost, Refusal> {
     let mut preview = Preview::new(look, tables, &NoPulse)?;
     preview.become_marked(look, faults);
-    Ok(preview.cost())
+    Ok(preview.cost(random))
 }
 
 /// Tables as routes. What a failed switch holds counts for nothing.

@@ -394,7 +394,7 @@ fn what_marks_take_is_a_bound_where_tables_are_missing_or_do_not_tell_the_paths(
     let cost = |tables: &Tables, adaptive| {
         let observation = Observation { fabric: fabric.clone(), adaptive, ..Observation::default() };
         let look = Look::new("here", observation, &Default::default());
-        fabdeck::session::cost(&look, tables, &none).unwrap()
+        fabdeck::session::cost(&look, tables, &none, None).unwrap()
     };
     let whole = cost(&tables, None);
     assert_eq!((whole.at_least(), whole.without_path_before), (false, 0));

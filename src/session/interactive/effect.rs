@@ -116,7 +116,7 @@ impl Job {
                 let mut preview = preview.lock().unwrap_or_else(PoisonError::into_inner);
                 preview.become_marked(look, marks);
                 let groups = groups_cut(look.fabric(), &look.observation.tables, marks);
-                Some(Outcome::Counted(Box::new(preview.cost()), groups))
+                Some(Outcome::Counted(Box::new(preview.cost(None)), groups))
             }
             Self::Propose { look, proposals, marks, engine, request } => {
                 let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);

@@ -36,6 +36,19 @@ fn a_failed_switch_takes_the_pairs_of_its_hosts_away() {
 }
 
 #[test]
+fn a_loss_is_held_against_so_many_random_links_as_asked() {
+    // 54 pairs cross 2 of the 9 links: with n of them gone C(7,n) of C(9,n) draws spare a pair.
+    for (random, mean) in [("0", 0.0), ("1", 12.0), ("2", 22.5), ("9", 54.0)] {
+        let whatif =
+            ["whatif", "--fail", "switch:leaf0", "--engine", "updn", "--no-times", "--expect", random];
+        let told = json(&on_the_tree(&whatif));
+        assert_eq!(told["expected"]["faults"].to_string(), random);
+        let told = told["expected"]["mean"].as_f64().unwrap();
+        assert!((told - mean).abs() < 1e-9, "{random}: {told}");
+    }
+}
+
+#[test]
 fn what_is_in_use_is_told() {
     let told = json(&on_the_tree(&["check"]));
     for (key, value) in
