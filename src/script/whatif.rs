@@ -68,7 +68,13 @@ fn engines(named: &[String]) -> Result<Vec<&'static Engine>, Failure> {
         return Ok(ENGINES.iter().collect());
     }
     // A comma too many names nothing; a name that is nothing, as of a variable that nobody set, is a mistake.
-    let ids: Vec<&str> = named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()).collect();
+    let mut ids: Vec<&str> = Vec::new();
+    for id in named.iter().map(|id| id.trim()).filter(|id| !id.is_empty()) {
+        // Once is enough of each.
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
     match ids.as_slice() {
         [] => engine_named("").map(|engine| vec![engine]),
         ids => ids.iter().map(|id| engine_named(id)).collect(),
