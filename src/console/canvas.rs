@@ -22,7 +22,7 @@ pub fn width(text: &str) -> u16 {
 
 /// As much as fits, with a sign for what was cut off.
 pub fn fit(text: &str, room: u16, more: &str) -> String {
-    let clean: String = text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect();
+    let clean = shown(text);
     if width(&clean) <= room {
         return clean;
     }
@@ -41,6 +41,32 @@ pub fn fit(text: &str, room: u16, more: &str) -> String {
         cut.push_str(more);
     }
     cut
+}
+
+/// A name cut to its room. What goes is the middle: names are told apart by both of their ends.
+pub fn shorten(name: &str, room: u16, more: &str) -> String {
+    let clean = shown(name);
+    if width(&clean) <= room {
+        return clean;
+    }
+    let Some(room) = room.checked_sub(width(more)).filter(|room| *room > 0) else { return String::new() };
+    let as_wide_as = |room: u16, signs: &mut dyn Iterator<Item = char>| -> Vec<char> {
+        let mut used = 0;
+        let fits = |sign: &char| {
+            used += u16::try_from(sign.width().unwrap_or(0)).unwrap_or(0);
+            used <= room
+        };
+        signs.take_while(fits).collect()
+    };
+    let head: String = as_wide_as(room.div_ceil(2), &mut clean.chars()).into_iter().collect();
+    let tail = as_wide_as(room - width(&head), &mut clean.chars().rev());
+    let tail: String = tail.into_iter().rev().collect();
+    format!("{head}{more}{tail}")
+}
+
+/// Control signs would do something to a terminal.
+fn shown(text: &str) -> String {
+    text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
 }
 
 impl Canvas<'_> {
@@ -62,6 +88,26 @@ impl Canvas<'_> {
         let text = fit(text, area.width - x, self.signs.more);
         self.buffer.set_string(area.x + x, area.y + y, &text, style);
         x + width(&text)
+    }
+
+    /// A name, cut in its middle where it does not fit.
+    pub fn name(&mut self, area: Rect, x: u16, y: u16, name: &str, role: Role) -> u16 {
+        let name = shorten(name, area.width.saturating_sub(x), self.signs.more);
+        self.text(area, x, y, &name, role)
+    }
+
+    /// In the heading of what is scrolled: which of its rows are in sight, and that there are more.
+    pub fn extent(&mut self, heading: Rect, from: u16, top: usize, height: usize, rows: usize) {
+        if rows <= height {
+            return;
+        }
+        let last = (top + height).min(rows);
+        let above = if top > 0 { self.signs.up } else { "" };
+        let below = if last < rows { self.signs.down } else { "" };
+        let said = format!("{}-{last} of {rows} {above}{below}", top + 1);
+        let short = format!("{above}{below}");
+        let room = heading.width.saturating_sub(from + 1);
+        self.right(heading, from + 1, 0, if width(&said) <= room { &said } else { &short }, Role::Key);
     }
 
     /// At the right edge of a row; not over anything left of `from`.
@@ -108,6 +154,17 @@ impl Canvas<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_lose_their_middle() {
+        assert_eq!(shorten("leaf", 4, "~"), "leaf");
+        assert_eq!(shorten("rack12-row3-leaf03", 13, "…"), "rack12…leaf03");
+        assert_eq!(shorten("rack12-row3-leaf03", 14, ".."), "rack12..leaf03");
+        assert_eq!(shorten("叶子叶子叶", 6, "~"), "叶~叶");
+        assert_eq!((shorten("leaf", 1, "~").as_str(), shorten("leaf", 0, "~").as_str()), ("", ""));
+        assert_eq!(shorten("leaf", 2, "~"), "l~");
+        assert_eq!(shorten("a\u{1b}b", 9, "~"), "a b");
+    }
 
     #[test]
     fn text_is_cut_by_what_is_seen() {

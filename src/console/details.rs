@@ -1,27 +1,34 @@
-//! The pane beside a list: what the cursor is on.
+//! The pane beside a list, and the page over the screen: what the cursor is on.
 
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{Detail, Scroll, State};
+use crate::session::interactive::{Detail, PortLine, Scroll, State};
+use crate::session::paired;
+
+/// In a pane that is narrower, ports that are well have no word for that.
+const WORDY: u16 = 40;
 
 /// All of it, over the whole screen.
 pub fn page(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..super::area::area(state.areas().body) };
     canvas.clear(at);
-    let Some((title, pairs)) = Detail::whole(state) else { return };
-    canvas.text(at, 1, 0, &title, Role::Header);
-    let lost = 1.min(at.height);
-    let below = Rect {
-        x: at.x + 1.min(at.width),
-        y: at.y + lost,
-        width: at.width.saturating_sub(1),
-        height: at.height - lost,
-    };
-    let pairs: Vec<(&str, String)> =
-        pairs.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
-    canvas.pairs(below, &pairs, scroll.top);
+    let Some(whole) = Detail::whole(state) else { return };
+    let x = canvas.name(at, 1, 0, &whole.title, Role::Header);
+    let below = beneath(Rect { x: at.x + 1.min(at.width), width: at.width.saturating_sub(1), ..at });
+    let pairs = paired(&whole.pairs, below.width.into()).1.len();
+    let (rows, height) = (pairs + whole.ports.len(), usize::from(below.height));
+    let top = scroll.top.min(rows.saturating_sub(height));
+    canvas.extent(at, x, top, height, rows);
+    let used = canvas.pairs(below, &whole.pairs, top);
+    let ports = whole.ports.get(top.saturating_sub(pairs)..).unwrap_or_default();
+    list_ports(canvas, below, used, ports);
+}
+
+/// The area below its heading.
+fn beneath(area: Rect) -> Rect {
+    Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
 }
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -33,36 +40,58 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         canvas.text(area, 0, y, sign, Role::Border);
     }
     let inner = Rect { x: area.x + 2, width: area.width - 2, ..area };
+    let below = beneath(inner);
     let Some(look) = &state.known.look else { return };
     if let Some((title, lines)) = Detail::of_engine(state) {
         canvas.text(inner, 0, 0, &title, Role::Header);
-        let below =
-            Rect { y: inner.y + 1.min(inner.height), height: inner.height.saturating_sub(1), ..inner };
         canvas.pairs(below, &lines, 0);
         return;
     }
     let Some(what) = state.current().current(&state.known) else {
         canvas.text(inner, 0, 0, "The fabric", Role::Header);
-        let below =
-            Rect { y: inner.y + 1.min(inner.height), height: inner.height.saturating_sub(1), ..inner };
         canvas.pairs(below, &state.known.numbers, 0);
         return;
     };
     let detail = Detail(what);
-    canvas.text(inner, 0, 0, &detail.title(look), Role::Header);
-    let below = Rect { y: inner.y + 1.min(inner.height), height: inner.height.saturating_sub(1), ..inner };
+    canvas.name(inner, 0, 0, &detail.title(look), Role::Header);
     let used = canvas.pairs(below, &detail.lines(&state.known), 0) + 1;
-    let neighbours = detail.neighbours(look);
-    let column = neighbours.iter().map(|(port, _)| width(port)).max().unwrap_or(0);
+    let ports = detail.ports(&state.known);
     let room = usize::from(below.height.saturating_sub(used));
-    for (y, (port, peer)) in (used..below.height).zip(&neighbours) {
-        let last = usize::from(y - used) + 1 == room && neighbours.len() > room;
-        if last {
-            let left = neighbours.len() - room + 1;
-            canvas.text(below, 0, y, &format!("and {left} more; d shows them"), Role::Dim);
-        } else {
-            canvas.text(below, column - width(port), y, port, Role::Label);
-            canvas.text(below, column + 2, y, peer, Role::Text);
-        }
+    if ports.len() <= room || room == 0 {
+        return list_ports(canvas, below, used, &ports);
+    }
+    let (seen, rest) = ports.split_at(room - 1);
+    list_ports(canvas, below, used, seen);
+    let trouble = rest.iter().filter(|port| port.trouble).count();
+    let how = if trouble > 0 { format!(", {trouble} of them not well") } else { String::new() };
+    let last = below.height - 1;
+    canvas.text(below, 0, last, &format!("and {} more{how}; d shows them", rest.len()), Role::Dim);
+}
+
+/// Number, state, width and speed, and what is at the other end: a row each.
+fn list_ports(canvas: &mut Canvas<'_>, area: Rect, from: u16, ports: &[PortLine]) {
+    let word = |port: &PortLine| if port.trouble || area.width >= WORDY { port.state } else { "" };
+    let widest = |of: &dyn Fn(&PortLine) -> u16| ports.iter().map(of).max().unwrap_or(0);
+    let number = widest(&|port| width(&port.number));
+    let state = widest(&|port| width(word(port)));
+    let rate = widest(&|port| width(&port.rate));
+    let behind = |x: u16, wide: u16| if wide == 0 { x } else { x + wide + 1 };
+    for (y, port) in (from..area.height).zip(ports) {
+        canvas.text(area, number - width(&port.number), y, &port.number, Role::Label);
+        let x = number + 1;
+        canvas.text(area, x, y, word(port), role_of(port.state));
+        let x = behind(x, state);
+        canvas.text(area, x, y, &port.rate, Role::Text);
+        canvas.name(area, behind(x, rate), y, &port.peer, Role::Text);
+    }
+}
+
+fn role_of(state: &str) -> Role {
+    match state {
+        "down" => Role::LinkDown,
+        "degraded" => Role::LinkDegraded,
+        "marked" => Role::Marked,
+        "no answer" => Role::Warning,
+        _ => Role::Text,
     }
 }

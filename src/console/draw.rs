@@ -25,7 +25,7 @@ pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
         Some(Layer::Help(search)) => help::draw(&mut canvas, state, search),
         Some(Layer::Details(scroll)) => details::page(&mut canvas, state, *scroll),
         Some(Layer::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
-        Some(Layer::Tour(page)) => tour::draw(&mut canvas, state, *page),
+        Some(Layer::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
         None => body(&mut canvas, state),
     }
     footer::draw(&mut canvas, state);
@@ -50,8 +50,16 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
             paths::head(canvas, head, state);
             list::draw(canvas, rest, state);
         }
-        ScreenId::Fabric if state.screens.fabric.shows_map() => map::draw(canvas, at, state),
-        ScreenId::Fabric | ScreenId::Links => list::draw(canvas, rest, state),
+        ScreenId::Fabric => {
+            if let Some(missing) = state.known.missing().filter(|_| above > 0) {
+                canvas.name(head, 0, 0, missing, Role::Warning);
+            }
+            match state.screens.fabric.shows_map() {
+                true => map::draw(canvas, rest, state),
+                false => list::draw(canvas, rest, state),
+            }
+        }
+        ScreenId::Links => list::draw(canvas, rest, state),
     }
     details::draw(canvas, area(areas.details), state);
 }

@@ -3,7 +3,7 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, State, Task, action};
+use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, State, action};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -37,7 +37,7 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
     if let Some(message) = state.news() {
         said(canvas, left, state, message);
     } else if let Some(task) = state.tasks.running().first() {
-        progress(canvas, left, state, task);
+        super::progress::draw(canvas, left, state, task);
     } else if let Loading::Failed(error) = &state.loading {
         canvas.text(left, 0, 0, &format!("error: {error}"), Role::Danger);
     } else if !table.filter.is_empty() {
@@ -60,32 +60,6 @@ fn said(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, messa
     canvas.right(at, room, 0, &hint, Role::Key);
 }
 
-fn progress(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State, task: &Task) {
-    const BAR: u64 = 10;
-    let mut text = task.title.clone();
-    if let Some(percent) = (task.done.min(task.of) * 100).checked_div(task.of) {
-        let full = (percent * BAR / 100) as usize;
-        let [done, left] = canvas.signs.bar;
-        let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
-        text = format!("{text}{part} {}{} {percent} %", done.repeat(full), left.repeat(BAR as usize - full));
-    }
-    let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
-    if took_s > 0 {
-        text.push_str(&format!(", {took_s} s so far"));
-    }
-    // What is left of one part says nothing of those that follow.
-    if let Some(left_ms) = task.left_ms(state.now_ms) {
-        let what = if task.in_parts() { " for this part" } else { "" };
-        text.push_str(&format!(", about {} s left{what}", left_ms.div_ceil(1000)));
-    }
-    let others = state.tasks.running().len() - 1 + state.queue.len();
-    if others > 0 {
-        text.push_str(&format!(" (and {others} more)"));
-    }
-    text.push_str("; Esc cancels");
-    canvas.text(at, 0, 0, &text, Role::Prompt);
-}
-
 fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let mut x = 0;
     let mut hint = |canvas: &mut Canvas<'_>, key: &str, word: &str, reserved: u16| {
@@ -96,6 +70,9 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     };
     if let Some(prompt) = &state.prompt {
         let mut fixed = vec![("enter", "take"), ("esc", "leave as it was")];
+        if prompt.can_recall() {
+            fixed = vec![("enter", "keep"), ("up", "change"), ("esc", "leave as it was")];
+        }
         if !prompt.offers.is_empty() {
             fixed.extend([("tab", "complete"), ("down up", "pick")]);
         }
@@ -136,7 +113,9 @@ fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
         Layer::Log(_) | Layer::Details(_) => {
             &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
         }
-        Layer::Tour(_) => &[(&["enter"], "next"), (&["left"], "back"), (&["quit"], "close")],
+        Layer::Tour { .. } => {
+            &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["quit"], "close"), (&["left"], "back")]
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The two lines at the top: what is looked at, and where one is.
 
 use super::area::area;
-use super::canvas::{Canvas, width};
+use super::canvas::{Canvas, shorten, width};
 use super::theme::Role;
 use crate::session::counted;
 use crate::session::interactive::{Loading, SCREENS, State, action};
@@ -20,12 +20,12 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let (facts, all) = chosen(facts(state, canvas.signs.marked), room, width(&source));
     // A long source gives way to what is known of it.
     let room = room.saturating_sub(taken(&facts)).max(LEAST);
-    x = canvas.text(at, x + 1, 0, &shortened(&source, room, canvas.signs.more), Role::Header);
+    x = canvas.text(at, x + 1, 0, &shorten(&source, room, canvas.signs.more), Role::Header);
     for fact in facts {
         x = canvas.text(at, x + 2, 0, &fact.text, fact.role);
     }
     if all {
-        canvas.text(at, x + 2, 0, &manager(state), Role::Dim);
+        canvas.name(at, x + 2, 0, &manager(state), Role::Dim);
     }
     crumbs(canvas, state);
 }
@@ -77,19 +77,6 @@ fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
     }
     let all = facts.len() == before;
     (facts, all)
-}
-
-/// Its end tells a file from others, so a long one loses its middle.
-fn shortened(source: &str, room: u16, more: &str) -> String {
-    let (signs, room) = (source.chars().count(), usize::from(room));
-    if signs <= room {
-        return source.to_owned();
-    }
-    let head = room / 3;
-    let tail = room.saturating_sub(head + 1);
-    let begin: String = source.chars().take(head).collect();
-    let end: String = source.chars().skip(signs - tail).collect();
-    format!("{begin}{more}{end}")
 }
 
 /// What sort of source it is, in a word.
@@ -150,7 +137,7 @@ fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
             true => crumbs.last().cloned().unwrap_or_default(),
             false => text,
         };
-        canvas.text(at, x, 0, &shown, Role::Crumb);
+        canvas.name(at, x, 0, &shown, Role::Crumb);
     }
 }
 

@@ -3,10 +3,10 @@
 
 use ratatui::layout::Rect;
 
-use super::canvas::{Canvas, width};
+use super::canvas::{Canvas, fit, shorten, width};
 use super::theme::Role;
 use crate::session::interactive::{Screen, State};
-use crate::session::{Kind, Listing, Value};
+use crate::session::{Column, Kind, Listing, Value};
 
 /// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
 const SAMPLE: usize = 64;
@@ -16,8 +16,9 @@ const SHARE: u16 = 5;
 const WIDEST: u16 = 40;
 /// The cursor, the sign of a mark or of a row that is selected, and a blank.
 const SIGNS: u16 = 3;
-/// The least that names get.
+/// The least that names get while lesser columns stand beside them, and the least at all.
 const NAME: u16 = 14;
+const LEAST: u16 = 10;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let screen = state.current();
@@ -83,6 +84,24 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
 }
 
+/// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
+/// keys lead to them.
+const LESSER: [&str; 11] = [
+    "parallel",
+    "kind",
+    "guid",
+    "physical",
+    "answered",
+    "lid",
+    "links",
+    "hosts",
+    "switch_port",
+    "speed",
+    "width",
+];
+/// What tells of trouble is seen on any screen.
+const KEPT: &str = "state";
+
 /// A column in sight: which, where, how wide.
 struct Shown {
     column: usize,
@@ -90,36 +109,116 @@ struct Shown {
     width: u16,
     /// What its texts would take.
     widest: u16,
+    /// Names can be cut to less than they take.
+    name: bool,
     right: bool,
 }
 
+/// The sign for more columns has room beside them where there are any.
 fn columns(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u16) -> Vec<Shown> {
+    let all = columns_in(screen, listing, sample, room);
+    let table = screen.table();
+    match table.selection.columns.len() > all.len() + table.left {
+        true => columns_in(screen, listing, sample, room.saturating_sub(1)),
+        false => all,
+    }
+}
+
+fn columns_in(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room: u16) -> Vec<Shown> {
     let (table, held) = (screen.table(), screen.held_columns());
     let all = &table.selection.columns;
-    let most = (room / SHARE).clamp(NAME, WIDEST);
-    let mut shown = Vec::new();
-    let mut x = SIGNS;
     let order = all.iter().take(held).chain(all.iter().skip(held + table.left));
-    for column in order {
-        let about = listing.column(*column);
-        let widest = sample.iter().map(|row| width(&listing.cell(*row, *column).shown())).max().unwrap_or(0);
-        let wide = widest.min(if shown.is_empty() { most * 2 } else { most }).max(width(&about.title));
-        if x >= room {
+    let mut shown: Vec<Shown> = order
+        .enumerate()
+        .map(|(at, column)| measured(listing, sample, *column, (room / SHARE).clamp(NAME, WIDEST), at == 0))
+        .collect();
+    // Whoever looks for columns with the arrow keys sees all of them go by.
+    if table.left == 0 {
+        give_way(&mut shown, listing, held, room);
+    }
+    share_out(&mut shown, room);
+    place(shown, room)
+}
+
+fn measured(listing: &dyn Listing, sample: &[usize], column: usize, most: u16, first: bool) -> Shown {
+    let about = listing.column(column);
+    let texts = sample.iter().map(|row| width(&listing.cell(*row, column).shown())).max().unwrap_or(0);
+    let title = width(&about.title);
+    let wide = texts.min(if first { most * 2 } else { most }).max(title);
+    let (name, right) = (is_name(about), matches!(about.kind, Kind::Number));
+    Shown { column, x: 0, width: wide, widest: texts.max(title), name, right }
+}
+
+/// Whether its texts are names, which are known by both of their ends.
+fn is_name(column: &Column) -> bool {
+    matches!(column.kind, Kind::Text) && column.id != KEPT
+}
+
+impl Shown {
+    fn least(&self, name: u16) -> u16 {
+        if self.name { self.width.min(name) } else { self.width }
+    }
+}
+
+/// What these columns take when no name has more than this.
+fn least(columns: &[Shown], name: u16) -> u16 {
+    SIGNS + columns.iter().map(|shown| shown.least(name) + GAP).sum::<u16>().saturating_sub(GAP)
+}
+
+/// Takes lesser columns out until the others fit; then those that stand before what tells of trouble until that is in
+/// sight.
+fn give_way(columns: &mut Vec<Shown>, listing: &dyn Listing, held: usize, room: u16) {
+    let id = |shown: &Shown| listing.column(shown.column).id.clone();
+    for lesser in LESSER {
+        if least(columns, NAME) <= room {
+            return;
+        }
+        if let Some(at) = columns.iter().skip(held).position(|shown| id(shown) == lesser) {
+            columns.remove(held + at);
+        }
+    }
+    while let Some(at) = columns.iter().position(|shown| id(shown) == KEPT) {
+        if at < 2 || least(&columns[..=at], LEAST) <= room {
+            return;
+        }
+        columns.remove(at - 1);
+    }
+}
+
+/// Names give room to other columns, and take what is left.
+fn share_out(columns: &mut [Shown], room: u16) {
+    let total = |columns: &[Shown]| {
+        SIGNS + columns.iter().map(|shown| shown.width + GAP).sum::<u16>().saturating_sub(GAP)
+    };
+    while total(columns) > room {
+        let widest = columns
+            .iter_mut()
+            .filter(|shown| shown.width > shown.least(LEAST))
+            .max_by_key(|shown| shown.width);
+        let Some(shown) = widest else { return };
+        shown.width -= 1;
+    }
+    let mut left = room - total(columns);
+    for shown in columns {
+        let more = left.min(shown.widest.saturating_sub(shown.width));
+        shown.width += more;
+        left -= more;
+    }
+}
+
+/// A column that would show less than half of itself is left for the arrow keys.
+fn place(columns: Vec<Shown>, room: u16) -> Vec<Shown> {
+    let mut x = SIGNS;
+    let mut placed = Vec::new();
+    for shown in columns {
+        if x >= room || (!placed.is_empty() && x + shown.width / 2 > room) {
             break;
         }
-        // A column that would show less than half of itself is left for the arrow keys.
-        if !shown.is_empty() && x + wide / 2 > room {
-            break;
-        }
-        let right = matches!(about.kind, Kind::Number);
-        shown.push(Shown { column: *column, x, width: wide.min(room - x), widest, right });
+        let wide = shown.width;
+        placed.push(Shown { x, width: wide.min(room - x), ..shown });
         x += wide + GAP;
     }
-    // What is left belongs to the last column, if it has use for it.
-    if let Some(last) = shown.last_mut() {
-        last.width = last.width.max(last.widest.min(room.saturating_sub(last.x)));
-    }
-    shown
+    placed
 }
 
 fn headings(canvas: &mut Canvas<'_>, area: Rect, listing: &dyn Listing, columns: &[Shown], state: &State) {
@@ -154,10 +253,11 @@ fn cell(
 ) {
     let value = listing.cell(row, shown.column);
     let text = value.shown();
-    let text = super::canvas::fit(&text, shown.width, canvas.signs.more);
+    let about = listing.column(shown.column);
+    let cut = if is_name(about) { shorten } else { fit };
+    let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
-    let id = listing.column(shown.column).id.clone();
-    let role = if base == Role::Text { role_of(&id, &value) } else { base };
+    let role = if base == Role::Text { role_of(&about.id, &value) } else { base };
     canvas.text(area, x, y, &text, role);
 }
 

@@ -11,7 +11,7 @@ use crate::session::{counted, wrap};
 pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
     let at = Rect { width: state.size.width, ..area(state.areas().body) };
     canvas.clear(at);
-    canvas.text(at, 1, 0, "Messages, newest last", Role::Header);
+    let x = canvas.text(at, 1, 0, "Messages, newest last", Role::Header);
     if state.messages.is_empty() {
         canvas.text(at, 1, 1, "nothing was said yet", Role::Dim);
     }
@@ -22,6 +22,7 @@ pub fn draw(canvas: &mut Canvas<'_>, state: &State, scroll: Scroll) {
         .collect();
     let height = usize::from(at.height.saturating_sub(1));
     let top = scroll.top.min(rows.len().saturating_sub(height));
+    canvas.extent(at, x, top, height, rows.len());
     for (y, (time, text, role)) in (1..at.height).zip(rows.into_iter().skip(top)) {
         canvas.text(at, 1, y, &time, Role::Dim);
         canvas.text(at, LOG_MARGIN, y, &text, role);

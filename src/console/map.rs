@@ -1,37 +1,37 @@
-//! The map: a row of signs for each rank, a sign for each switch.
+//! The map: a row of signs for each rank, a sign for each switch; below it, where there is room, the names of the rank
+//! that the cursor is in.
 
 use ratatui::layout::Rect;
 
-use super::canvas::Canvas;
+use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::fabric::{NodeId, Resolved};
-use crate::session::interactive::{State, per_line};
+use crate::session::Look;
+use crate::session::interactive::{State, Tier, per_line};
+
+/// Of so many rows a heading and two rows of names are worth showing.
+const NAMES_FROM: usize = 4;
+/// No name takes more room than this.
+const NAME: u16 = 30;
 
 pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(look) = &state.known.look else { return };
+    let here = match state.current().current(&state.known) {
+        Some(Resolved::Node(id)) => Some(id),
+        _ => None,
+    };
+    let under = here.and_then(|id| state.known.element(Resolved::Node(id))).unwrap_or_default();
     let (area, below) = match area.height {
         0..=3 => (area, Rect { height: 0, ..area }),
-        height => (Rect { height: height - 1, ..area }, Rect { y: area.y + height - 1, height: 1, ..area }),
-    };
-    let under = state.current().current(&state.known).and_then(|what| state.known.element(what));
-    legend(canvas, below, under.as_deref().unwrap_or_default());
-    let table = state.current().table();
-    let here = state.current().current(&state.known);
-    let per_row = per_line(area.width);
-    let rows_of = |count: usize| count.div_ceil(per_row) + 1;
-    // The rank of the cursor is in sight even where all of them do not fit.
-    let at = table.row().unwrap_or(0);
-    let (mut first, mut before) = (0, 0);
-    for (number, tier) in state.known.tiers.iter().enumerate() {
-        if at < before + tier.switches.len() {
-            let above: usize =
-                state.known.tiers[..number].iter().map(|tier| rows_of(tier.switches.len())).sum();
-            let row = above + (at - before) / per_row + 1;
-            first = (row + 1).saturating_sub(area.height.into());
-            break;
+        height => {
+            let lines = if fits_beside(canvas, area.width, &under) { 1 } else { 2 };
+            let split = height - lines;
+            (Rect { height: split, ..area }, Rect { y: area.y + split, height: lines, ..area })
         }
-        before += tier.switches.len();
-    }
+    };
+    legend(canvas, below, &under);
+    let per_row = per_line(area.width);
+    let first = first_row(state, per_row, area.height.into());
     let mut row = 0usize;
     for tier in &state.known.tiers {
         let put = |canvas: &mut Canvas<'_>, row: usize, x: u16, text: &str, role: Role| {
@@ -47,31 +47,103 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             }
             for (at, id) in switches.iter().enumerate() {
                 let (sign, role) = sign(canvas, state, look, *id);
-                let role = if here == Some(Resolved::Node(*id)) { Role::Cursor } else { role };
-                put(canvas, row + line, 2 + 2 * at as u16, sign, role);
+                let x = 2 + 2 * at as u16;
+                match here == Some(*id) {
+                    // Brackets are seen where colours are not.
+                    true => put(canvas, row + line, x - 1, &format!("[{sign}]"), Role::Cursor),
+                    false => put(canvas, row + line, x, sign, role),
+                }
             }
         }
         row += tier.switches.len().div_ceil(per_row);
     }
-}
-
-/// What is under the cursor, and what the signs say.
-fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str) {
-    let [well, degraded, down, marked] = canvas.signs.map;
-    let signs = [
-        (well, "well", Role::Good),
-        (degraded, "a link below its speed", Role::LinkDegraded),
-        (down, "a link down or marked", Role::LinkDown),
-        (marked, "marked", Role::Marked),
-    ];
-    let mut x = if under.is_empty() { 0 } else { canvas.text(at, 0, 0, under, Role::Text) + 3 };
-    for (sign, words, role) in signs {
-        x = canvas.text(at, x, 0, sign, role);
-        x = canvas.text(at, x + 1, 0, words, Role::Dim) + 3;
+    let free = usize::from(area.height).saturating_sub(row + 1);
+    let tier = here.and_then(|id| state.known.tiers.iter().find(|tier| tier.switches.contains(&id)));
+    if let (Some(tier), Some(here)) = (tier.filter(|_| free >= NAMES_FROM), here) {
+        let free = free as u16;
+        names(canvas, Rect { y: area.y + area.height - free, height: free, ..area }, state, tier, here);
     }
 }
 
-fn sign(canvas: &Canvas<'_>, state: &State, look: &crate::session::Look, id: NodeId) -> (&'static str, Role) {
+/// The first row to be seen: the rank of the cursor is in sight even where all of them do not fit.
+fn first_row(state: &State, per_row: usize, height: usize) -> usize {
+    let at = state.current().table().row().unwrap_or(0);
+    let (mut above, mut before) = (0, 0);
+    for tier in &state.known.tiers {
+        let count = tier.switches.len();
+        if at < before + count {
+            let row = above + (at - before) / per_row + 1;
+            return (row + 1).saturating_sub(height);
+        }
+        above += count.div_ceil(per_row) + 1;
+        before += count;
+    }
+    0
+}
+
+/// The switches of a rank by name, row by row as they stand on the map, with what is wrong with them.
+fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, tier: &Tier, here: NodeId) {
+    let Some(look) = &state.known.look else { return };
+    let text = |id: NodeId| match state.known.ailing.node(id) {
+        "" => look.name(id).to_owned(),
+        trouble => format!("{}: {trouble}", look.name(id)),
+    };
+    let widest = tier.switches.iter().map(|id| width(look.name(*id))).max().unwrap_or(0);
+    let ailing = tier.switches.iter().any(|id| !state.known.ailing.node(*id).is_empty());
+    let column = (widest + if ailing { 2 + WORST } else { 0 }).min(NAME) + 3;
+    let columns = usize::from(area.width / column).max(1);
+    let rows = usize::from(area.height.saturating_sub(1));
+    let at = tier.switches.iter().position(|id| *id == here).unwrap_or(0) / columns;
+    let all = tier.switches.len().div_ceil(columns);
+    let top = (at + 1).saturating_sub(rows).min(all.saturating_sub(rows));
+    let x = canvas.text(area, 0, 0, &format!("{} by name", tier.name), Role::Label);
+    canvas.extent(Rect { height: 1, ..area }, x, top, rows, all);
+    for (y, switches) in (1..area.height).zip(tier.switches.chunks(columns).skip(top)) {
+        for (at, id) in switches.iter().enumerate() {
+            let cell = Rect { x: area.x + at as u16 * column, width: column - 1, ..area };
+            let role = if *id == here { Role::Cursor } else { Role::Text };
+            canvas.text(cell, 0, y, if *id == here { canvas.signs.cursor } else { "" }, role);
+            canvas.name(cell, 2, y, &text(*id), role);
+        }
+    }
+}
+
+/// The longest word for what is wrong with a switch.
+const WORST: u16 = "a link is degraded".len() as u16;
+
+/// What the signs say, in full and in short.
+const WORDS: [[&str; 4]; 2] = [
+    ["well", "a link below its speed", "a link down or marked", "marked"],
+    ["well", "degraded", "link down", "marked"],
+];
+
+fn legend_width(canvas: &Canvas<'_>, words: [&str; 4]) -> u16 {
+    canvas.signs.map.iter().zip(words).map(|(sign, words)| width(sign) + width(words) + 3).sum::<u16>() - 2
+}
+
+/// Whether all of it fits into one row, in short words at least.
+fn fits_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
+    width(under) + 3 + legend_width(canvas, WORDS[1]) <= room
+}
+
+/// What is under the cursor, and what the signs say. Every sign has its words on any screen that is as wide as those.
+fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str) {
+    let mut x = canvas.name(at, 0, 0, under, Role::Text);
+    x = if x == 0 { 0 } else { x + 3 };
+    let y = at.height.saturating_sub(1);
+    if y > 0 {
+        x = 0;
+    }
+    let room = at.width.saturating_sub(x);
+    let words = WORDS.into_iter().find(|words| legend_width(canvas, *words) <= room).unwrap_or(WORDS[1]);
+    let roles = [Role::Good, Role::LinkDegraded, Role::LinkDown, Role::Marked];
+    for ((sign, words), role) in canvas.signs.map.into_iter().zip(words).zip(roles) {
+        x = canvas.text(at, x, y, sign, role);
+        x = canvas.text(at, x + 1, y, words, Role::Dim) + 1;
+    }
+}
+
+fn sign(canvas: &Canvas<'_>, state: &State, look: &Look, id: NodeId) -> (&'static str, Role) {
     let fabric = look.fabric();
     let links = || fabric.ports_of(id).filter_map(|(_, port)| port.link);
     let [well, degraded, down, marked] = canvas.signs.map;

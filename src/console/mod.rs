@@ -14,6 +14,7 @@ mod list;
 mod log;
 mod map;
 mod paths;
+mod progress;
 mod prompt;
 mod signs;
 mod theme;

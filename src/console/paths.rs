@@ -14,9 +14,9 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     }
     let end = |text: &Option<String>| text.clone().unwrap_or_else(|| "not chosen".to_owned());
     canvas.text(area, 0, 0, "from", Role::Label);
-    canvas.text(area, 10, 0, &end(&paths.from), Role::Text);
+    canvas.name(area, 10, 0, &end(&paths.from), Role::Text);
     canvas.text(area, 0, 1, "to", Role::Label);
-    canvas.text(area, 10, 1, &end(&paths.to), Role::Text);
+    canvas.name(area, 10, 1, &end(&paths.to), Role::Text);
     canvas.text(area, 0, 2, "under", Role::Label);
     canvas.text(area, 10, 2, &format!("{}; Tab follows others", paths.under_title()), Role::Text);
     canvas.text(area, 0, 3, "path", Role::Label);
@@ -39,7 +39,7 @@ fn users(canvas: &mut Canvas<'_>, area: Rect, state: &State, link: LinkId) {
     canvas.text(area, 0, 0, "cable", Role::Label);
     let Some(look) = &known.look else { return };
     let (a, b) = (look.fabric().link(link).a, look.fabric().link(link).b);
-    canvas.text(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
+    canvas.name(area, 10, 0, &format!("{} - {}", look.port_name(a), look.port_name(b)), Role::Text);
     canvas.text(area, 0, 1, "paths", Role::Label);
     let text = match known.paths.as_ref().and_then(|paths| paths.load_of(link)) {
         Some([there, back]) => format!("{there} one way, {back} the other, under the tables in force"),

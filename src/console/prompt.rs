@@ -31,6 +31,9 @@ pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, prompt: &Prompt) {
     let under: String = prompt.text.chars().skip(prompt.cursor).take(1).collect();
     let style = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::REVERSED);
     canvas.styled(at, cursor, 0, if under.is_empty() { " " } else { &under }, style);
+    if prompt.can_recall() {
+        canvas.text(at, cursor + 2, 0, &format!("{} stands", prompt.before), Role::Dim);
+    }
     let table = state.current().table();
     if let (Purpose::Filter, Some(problem)) = (prompt.purpose, &table.problem) {
         canvas.text(at, cursor + 3, 0, problem, Role::Danger);

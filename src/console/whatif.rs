@@ -4,8 +4,8 @@ use ratatui::layout::Rect;
 
 use super::canvas::Canvas;
 use super::theme::Role;
-use crate::session::counted;
 use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
+use crate::session::{counted, paired};
 
 /// What is marked, what that costs, and what it compares with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -55,7 +55,10 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (_, true) => Role::Danger,
             _ => Role::Text,
         };
-        canvas.text(area, 10, y, text, role);
+        match *label {
+            "marked" => canvas.name(area, 10, y, text, role),
+            _ => canvas.text(area, 10, y, text, role),
+        };
     }
 }
 
@@ -63,7 +66,10 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 pub fn page(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let whatif = &state.screens.whatif;
     let Some(engine) = whatif.page else { return };
-    canvas.text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
+    let x = canvas.text(area, 0, 0, &format!("{}: {}", engine.id, engine.title), Role::Header);
     let below = Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
-    canvas.pairs(below, &engine_lines(&state.known, engine), whatif.top);
+    let lines = engine_lines(&state.known, engine);
+    let rows = paired(&lines, area.width.into()).1.len();
+    canvas.extent(area, x, whatif.top, below.height.into(), rows);
+    canvas.pairs(below, &lines, whatif.top);
 }

@@ -62,9 +62,12 @@ pub enum ElementError {
     NoLink { node: String, port: PortNum },
 }
 
+/// What to do about a name that nobody bears; commands of a shell, which is not where everybody reads it.
+pub const LISTED_BY: &str = "'show switches' and 'show hosts' list the names";
+
 fn hint(like: &[String]) -> String {
     match like.is_empty() {
-        true => "; 'show switches' and 'show hosts' list the names".to_owned(),
+        true => format!("; {LISTED_BY}"),
         false => format!("; similar: {}", like.join(", ")),
     }
 }

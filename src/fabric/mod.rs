@@ -21,7 +21,7 @@ mod tables;
 
 pub use build::{ConnectError, FabricBuilder, NodeKey};
 pub use diff::{Change, FabricDiff};
-pub use element::{Element, ElementError, Resolved};
+pub use element::{Element, ElementError, LISTED_BY, Resolved};
 pub use faults::Faults;
 pub use graph::{Channel, ChannelId, SwitchGraph, Terminal};
 pub use ids::{Guid, IdError, Lane, Lid, Lmc, PortNum, ServiceLevel};

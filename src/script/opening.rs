@@ -18,7 +18,7 @@ pub struct Opening {
     /// Whether anybody named it, or it is what opens where nobody does.
     pub named: bool,
     /// Options with their files, as far as a command line that does the same has to have them. Of keys it is the file.
-    pub options: Vec<(&'static str, String)>,
+    pub options: Vec<(String, String)>,
     pub reach: Reach,
     pub node_name_map: Option<PathBuf>,
     pub theme: ThemeChoice,
@@ -50,7 +50,7 @@ impl Opening {
             ("--mkey-file", &globals.mkey_file),
         ];
         let given = |(option, file): (&'static str, &Option<PathBuf>)| {
-            file.as_ref().map(|file| (option, file.display().to_string()))
+            file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
         };
         Ok(Self {
             named: context.source().is_some(),

@@ -4,6 +4,9 @@ use crate::access::SourceError;
 use crate::generate::{GenerateError, Generated, Spec, generate};
 use crate::observe::{Notes, Observation, Place};
 
+/// The code of what failed and is no part of the fabric.
+pub const FAILED_BEFORE: &str = "FN-512";
+
 /// `source` is how it is called in notes, `spec` what to make.
 pub fn generated(source: &str, spec: &str) -> Result<Observation, SourceError> {
     let generated = make(spec)?;
@@ -23,7 +26,7 @@ pub(super) fn notes_of(source: &str, generated: &Generated) -> Notes {
         notes.add("FN-511", Place::file(source), || text.clone());
     }
     if let [first, rest @ ..] = generated.failed.as_slice() {
-        notes.add("FN-512", Place::file(source), || {
+        notes.add(FAILED_BEFORE, Place::file(source), || {
             let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
             format!("failed and not in the fabric: {first}{more}")
         });

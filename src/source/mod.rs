@@ -10,7 +10,7 @@ pub mod socket;
 mod umad;
 
 pub use disk::{FilesSource, read_as, read_content};
-pub use generated::generated;
+pub use generated::{FAILED_BEFORE, generated};
 pub use live::{Done, Keys, LiveSource, Policy, SetError, Setter, Target, look};
 pub use open::{LiveOptions, open};
 pub use simulated::{SIMULATOR_KEYS, SimulatorKey, simulator_of};

@@ -14,9 +14,9 @@ use super::prompt::Purpose;
 use super::screens::{Direction, Entered, SCREENS, ScreenId};
 use super::selecting::{select as select_rows, set_filter};
 use super::state::{Loading, State};
-use super::typing::{abandoned, ask as begin_line};
+use super::typing::{abandoned, ask as begin_line, ask_again as begin_again};
 use super::update::page;
-use super::words::words;
+use super::words::{as_here, words};
 use super::{forward, layered};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
@@ -141,7 +141,10 @@ pub const ACTIONS: &[Action] = &[
     })
     .over(Over::Layers)
     .prominent(),
-    of("tour", &[], "Take the tour", |state, _| layered::toggle(state, Layer::Tour(0))).over(Over::Layers),
+    of("tour", &[], "Take the tour", |state, _| {
+        layered::toggle(state, Layer::Tour { page: 0, scroll: Scroll::default() })
+    })
+    .over(Over::Layers),
     of("quit", &["q", "ctrl-q"], "Go back, and leave at the top", |state, _| match go_out(state) {
         true => Vec::new(),
         false => leave(state),
@@ -192,12 +195,12 @@ pub const ACTIONS: &[Action] = &[
         match &state.layer {
             Some(Layer::Help(help)) if argument.is_empty() => {
                 let search = help.search.clone();
-                begin_line(state, Purpose::Search, search);
+                begin_again(state, Purpose::Search, search);
             }
             _ if argument.is_empty() => {
                 state.layer = None;
                 let filter = state.current().table().filter.clone();
-                begin_line(state, Purpose::Filter, filter);
+                begin_again(state, Purpose::Filter, filter);
             }
             _ => {
                 state.layer = None;
@@ -465,6 +468,7 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     for fault in proposal.report.faults() {
         state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
     }
+    state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
     let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
 }
@@ -632,7 +636,7 @@ pub(super) fn named(state: &mut State, text: &str) -> Option<Resolved> {
     let whole = words(text);
     let text = if let [(_, only)] = whole.as_slice() { only } else { text };
     let found = Element::find(look.fabric(), &look.names, text);
-    found.map_err(|error| state.say(Severity::Error, error.to_string())).ok()
+    found.map_err(|error| state.say(Severity::Error, as_here(&error.to_string()))).ok()
 }
 
 fn random(state: &mut State, argument: &str) -> Vec<Effect> {

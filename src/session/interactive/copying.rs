@@ -1,8 +1,8 @@
 //! The command line that shows what the screen shows, or that does what was done last.
 
-use super::screens::ScreenId;
+use super::screens::{ScreenId, WhatifPane};
 use super::state::{State, quoted};
-use crate::routing::Engine;
+use crate::routing::{ENGINES, Engine};
 use crate::session::{Look, Sent};
 
 /// A look of the console asks nobody for the lanes in force.
@@ -18,6 +18,31 @@ pub fn whatif_line(state: &State) -> Option<String> {
     let asked: Vec<&str> = state.engines().keys().copied().collect();
     let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
     Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())))
+}
+
+/// The same with the engines that the list shows, as it orders them.
+fn listed_line(state: &State) -> Option<String> {
+    let table = state.current().table();
+    let shown = (state.screen == ScreenId::Whatif && state.screens.whatif.pane == WhatifPane::Engines)
+        .then(|| table.selection.rows.iter().filter_map(|row| ENGINES.get(*row)).collect::<Vec<_>>());
+    let asked = |engine: &&&Engine| state.engines().is_empty() || state.engines().contains_key(engine.id);
+    let shown: Vec<&str> = shown?.iter().filter(asked).map(|engine| engine.id).collect();
+    let own = !table.filter.is_empty() || table.sort.is_some();
+    let marks = state.marks_as_arguments();
+    (own && !shown.is_empty()).then(|| state.line(&format!("whatif{marks} --engine {}", shown.join(","))))
+}
+
+/// Follows the path under a proposal: its plan holds the tables, and is written first where that was not done yet.
+fn proposed_path(state: &State) -> Option<String> {
+    let paths = &state.screens.paths;
+    let engine = paths.under.filter(|_| state.screen == ScreenId::Paths && paths.users.is_none())?;
+    let (from, to) = (quoted(paths.from.as_ref()?), quoted(paths.to.as_ref()?));
+    let follow = |file: &str| state.line(&format!("trace {from} {to} --tables {}", quoted(file)));
+    if let Some(written) = state.plan_written(engine) {
+        return Some(follow(&written.display().to_string()));
+    }
+    let file = state.plan_name(engine.id);
+    Some(format!("{}; {}", route_line(state, engine, &file), follow(&file)))
 }
 
 /// Writes the plan of an engine into a file.
@@ -37,8 +62,11 @@ pub fn equivalent(state: &State) -> Option<String> {
     if state.screen == ScreenId::Whatif {
         return match state.screens.whatif.page {
             Some(engine) => Some(route_line(state, engine, &state.plan_name(engine.id))),
-            None => whatif_line(state),
+            None => listed_line(state).or_else(|| whatif_line(state)),
         };
+    }
+    if let Some(lines) = proposed_path(state) {
+        return Some(lines);
     }
     let mut line = state.line(&state.current().command(&state.known)?);
     let table = state.current().table();

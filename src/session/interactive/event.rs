@@ -55,6 +55,9 @@ pub struct Beginning {
     /// The source as the operator wrote it.
     pub source: String,
     pub size: Size,
+    /// Options that it was begun with, with their files: lines that are copied have them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<(String, String)>,
     /// Keys that are not bound as usual, by the ids of their actions.
     pub keys: BTreeMap<String, Vec<String>>,
 }
@@ -68,6 +71,7 @@ impl Beginning {
             format: Self::FORMAT,
             source: state.source.clone(),
             size: state.size,
+            options: state.options.clone(),
             keys: state.keymap.own().clone(),
         }
     }

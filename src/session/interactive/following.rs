@@ -29,7 +29,11 @@ pub fn trace(state: &mut State, argument: &str) -> Vec<Effect> {
     state.screens.paths.set(Purpose::From, begin, &state.known);
     match end {
         Some(end) => state.screens.paths.set(Purpose::To, end, &state.known),
-        None => begin_line(state, Purpose::To, ""),
+        None if state.screens.paths.problem.is_none() => begin_line(state, Purpose::To, ""),
+        None => {}
+    }
+    if let Some(problem) = state.screens.paths.problem.clone() {
+        state.say(Severity::Error, problem);
     }
     Vec::new()
 }

@@ -61,7 +61,10 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Written { to, result } => {
             match result {
                 Ok(()) => state.say(Severity::Said, format!("the plan is in {}", to.display())),
-                Err(error) => state.say(Severity::Error, format!("no plan was written: {error}")),
+                Err(error) => {
+                    state.drafts.remove(&to);
+                    state.say(Severity::Error, format!("no plan was written: {error}"));
+                }
             }
             state.plans.insert(to);
             Vec::new()
@@ -122,6 +125,7 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     }
     (state.known.preview, state.known.unindexed) = (None, None);
     state.known.proposals = Arc::default();
+    state.drafts.clear();
     refresh(state);
     state.screens.put_on(&places, &state.known);
     if !same_fabric || state.known.tiers.is_empty() {

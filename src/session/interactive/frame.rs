@@ -48,7 +48,10 @@ impl Rect {
 
 /// From this width on details stand beside the list.
 pub const DETAILS_FROM: u16 = 110;
+/// They take a third of a wide screen; on others they leave the list as much as it needs for all that tells of trouble.
 const DETAILS_SHARE: u16 = 3;
+const LIST: u16 = 88;
+const DETAILS_LEAST: u16 = 28;
 
 /// The areas that every screen has.
 ///
@@ -80,7 +83,12 @@ impl Areas {
         let below = spare.saturating_sub(2).min(2);
         let (middle, below) = rest.split_rows(rest.height - below);
         let (status, footer) = below.split_rows(below.height.saturating_sub(1));
-        let details_width = if size.width >= DETAILS_FROM { size.width / DETAILS_SHARE } else { 0 };
+        let details_width = match size.width {
+            DETAILS_FROM.. => {
+                size.width.saturating_sub(LIST).clamp(DETAILS_LEAST, size.width / DETAILS_SHARE)
+            }
+            _ => 0,
+        };
         let (body, details) = middle.split_columns(middle.width - details_width);
         Self { header, crumbs, body, details, status, footer }
     }

@@ -4,6 +4,7 @@
 use super::actions::{ACTIONS, Action, Place};
 use super::screens::SCREENS;
 use super::state::State;
+use crate::session::wrap;
 
 /// A line of help.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,7 +14,26 @@ pub enum HelpLine {
     Entry(String, String),
 }
 
-pub fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
+/// From this column on stands what keys do.
+pub fn help_column(state: &State) -> u16 {
+    if state.size.width < 60 { 14 } else { 18 }
+}
+
+/// The lines of help as rows of the screen: what is too long for one goes on in the next.
+pub fn help_rows(state: &State, search: &str) -> Vec<HelpLine> {
+    let room = state.size.width.saturating_sub(help_column(state) + 1);
+    let rows = |line: HelpLine| match line {
+        HelpLine::Heading(_) => vec![line],
+        HelpLine::Entry(keys, words) => {
+            let rows = wrap(&words, room.into()).into_iter().enumerate();
+            let first = |at: usize| if at == 0 { keys.clone() } else { String::new() };
+            rows.map(|(at, row)| HelpLine::Entry(first(at), row)).collect()
+        }
+    };
+    help_lines(state, search).into_iter().flat_map(rows).collect()
+}
+
+fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
     let search = search.to_lowercase();
     let fits = |action: &&Action| {
         search.is_empty() || format!("{} {}", action.id, action.title).to_lowercase().contains(&search)

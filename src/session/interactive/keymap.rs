@@ -14,6 +14,8 @@ pub enum KeymapError {
     UnknownAction(String),
     #[error("FD-6304: [keys]: '{key}' is bound to both {one} and {other}, which work on the same screen")]
     Twice { key: String, one: &'static str, other: &'static str },
+    #[error("FD-6305: [keys] quit: no key would be left to leave with; name one, as in quit = [\"q\"]")]
+    NoWayOut,
 }
 
 /// Keys in the order of the actions.
@@ -49,6 +51,10 @@ impl Keymap {
             }
         }
         map.refuse_doubles()?;
+        // Words need a line to be typed in, and its key may be gone as well.
+        if map.bound.iter().any(|(action, keys)| action.id == "quit" && keys.is_empty()) {
+            return Err(KeymapError::NoWayOut);
+        }
         Ok(map)
     }
 
@@ -115,5 +121,8 @@ mod tests {
         assert!(matches!(Keymap::with(&own("quti", "x")), Err(KeymapError::UnknownAction(_))));
         assert!(matches!(Keymap::with(&own("quit", "strg-x")), Err(KeymapError::Key { .. })));
         assert!(matches!(Keymap::with(&own("help", ":")), Err(KeymapError::Twice { .. })));
+        let nothing = |id: &str| Keymap::with(&BTreeMap::from([(id.to_owned(), Vec::new())]));
+        assert!(matches!(nothing("quit"), Err(KeymapError::NoWayOut)));
+        assert!(nothing("copy-last").is_ok(), "other actions keep their words");
     }
 }

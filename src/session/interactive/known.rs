@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use super::ailing::Ailing;
 use super::tasks::TaskId;
 use crate::analysis::{GroupsCut, Paths};
-use crate::fabric::{Faults, NodeId, Resolved};
+use crate::fabric::{Faults, NodeId, PortId, PortNum, PortState, Resolved};
 use crate::routing::{Engine, Refusal};
 use crate::session::{Cost, EngineRow, Look, Preview, Proposal, Proposals};
+use crate::source::FAILED_BEFORE;
 
 /// An engine's answer for the marks as they are now.
 #[derive(Clone, Debug)]
@@ -132,6 +133,30 @@ impl Known {
                     || fabric.port(id).link.is_some_and(|link| self.marks.link_failed(fabric, link))
             }
             Resolved::Link(id) => self.marks.link_failed(fabric, id),
+        }
+    }
+
+    /// What failed before this fabric was there, so that no row of it tells: a note says what.
+    pub fn missing(&self) -> Option<&str> {
+        let notes = &self.look.as_ref()?.observation.notes;
+        notes.iter().find(|note| note.code == FAILED_BEFORE).map(|note| note.text.as_str())
+    }
+
+    /// What is wrong with a port or its cable, in a word; nothing when all is well.
+    pub fn port_trouble(&self, id: PortId) -> &'static str {
+        let Some(look) = &self.look else { return "" };
+        let port = look.fabric().port(id);
+        match port.link {
+            _ if self.failed(Resolved::Port(id)) => "marked",
+            Some(link) if look.is_down(link) => "down",
+            Some(link) if look.degraded(link) == Some(true) => "degraded",
+            // A port that is up has something behind it, whether that answered or not.
+            None if port.facts.state.is_some_and(|state| state > PortState::Down)
+                && port.number != PortNum::MANAGEMENT =>
+            {
+                "no answer"
+            }
+            _ => "",
         }
     }
 

@@ -27,8 +27,11 @@ pub enum Layer {
     Log(Scroll),
     /// All that is known of what the cursor is on.
     Details(Scroll),
-    /// A page of the tour.
-    Tour(usize),
+    /// A page of the tour, scrolled where a small screen does not show all of it.
+    Tour {
+        page: usize,
+        scroll: Scroll,
+    },
 }
 
 /// The tour, a page each: a heading and what to try.

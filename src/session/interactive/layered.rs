@@ -2,9 +2,9 @@
 
 use super::actions::Action;
 use super::effect::Effect;
-use super::help::help_lines;
+use super::help::help_rows;
 use super::key::Key;
-use super::layer::{Layer, TOUR};
+use super::layer::{Layer, Scroll, TOUR};
 use super::messages::Severity;
 use super::screens::Detail;
 use super::state::State;
@@ -18,46 +18,61 @@ pub fn height(state: &State) -> usize {
 /// How many rows it has on a screen of this width.
 fn rows(state: &State, layer: &Layer) -> usize {
     match layer {
-        Layer::Help(help) => help_lines(state, &help.search).len(),
-        Layer::Details(_) => Detail::whole(state).map_or(0, |(_, pairs)| {
-            let pairs: Vec<(&str, String)> =
-                pairs.iter().map(|(label, text)| (label.as_str(), text.clone())).collect();
-            paired(&pairs, usize::from(state.size.width.saturating_sub(1))).1.len()
+        Layer::Help(help) => help_rows(state, &help.search).len(),
+        Layer::Details(_) => Detail::whole(state).map_or(0, |whole| {
+            paired(&whole.pairs, usize::from(state.size.width.saturating_sub(1))).1.len() + whole.ports.len()
         }),
         Layer::Log(_) => {
             let room = usize::from(state.size.width.saturating_sub(LOG_MARGIN + 1));
             state.messages.iter().map(|message| wrap(&message.line(), room).len()).sum()
         }
-        Layer::Tour(_) => 0,
+        Layer::Tour { page, .. } => tour_rows(state, *page).len(),
     }
 }
 
 /// Where the texts of the log begin, behind their times.
 pub const LOG_MARGIN: u16 = 11;
 
-/// Rows up or down; a page of the tour has none, and gives way to the next.
+/// The text of a page of the tour, below a blank row.
+pub fn tour_rows(state: &State, page: usize) -> Vec<String> {
+    let room = state.size.width.saturating_sub(4).min(72);
+    let text = TOUR.get(page).map_or("", |(_, text)| *text);
+    std::iter::once(String::new()).chain(wrap(text, room.into())).collect()
+}
+
+/// Rows up or down; at its end a page of the tour gives way to the next.
 pub fn scroll(state: &mut State, by: isize) {
     let Some(layer) = &state.layer else { return };
     let (rows, height) = (rows(state, layer), height(state));
     match &mut state.layer {
         Some(Layer::Help(help)) => help.scroll.step(by, rows, height),
         Some(Layer::Details(scroll) | Layer::Log(scroll)) => scroll.step(by, rows, height),
-        Some(Layer::Tour(page)) => *page = page.saturating_add_signed(by.signum()).min(TOUR.len() - 1),
+        Some(Layer::Tour { page, scroll }) => {
+            let (at, before) = (*page, *scroll);
+            scroll.step(by, rows, height);
+            if *scroll == before {
+                *page = at.saturating_add_signed(by.signum()).min(TOUR.len() - 1);
+            }
+            if *page != at {
+                *scroll = Scroll::default();
+            }
+        }
         None => {}
     }
 }
 
 /// The next page, or the one before, of what has pages.
 pub fn turn(state: &mut State, forward: bool) {
-    if matches!(state.layer, Some(Layer::Tour(_))) {
-        scroll(state, if forward { 1 } else { -1 });
+    if let Some(Layer::Tour { page, scroll }) = &mut state.layer {
+        *page = page.saturating_add_signed(if forward { 1 } else { -1 }).min(TOUR.len() - 1);
+        *scroll = Scroll::default();
     }
 }
 
 /// Enter: on through the tour and out of it at its end.
 pub fn enter(state: &mut State) {
     match state.layer {
-        Some(Layer::Tour(page)) if page + 1 == TOUR.len() => state.layer = None,
+        Some(Layer::Tour { page, .. }) if page + 1 == TOUR.len() => state.layer = None,
         _ => turn(state, true),
     }
 }

@@ -36,18 +36,18 @@ pub use driver::Driver;
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
-pub use help::{HelpLine, help_lines};
+pub use help::{HelpLine, help_column, help_rows};
 pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
 pub use known::{BEING_READ, Known, Proposed, Rack, Ranks, Tier, Unread};
 pub use layer::{Help, Layer, Scroll, TOUR};
-pub use layered::LOG_MARGIN;
+pub use layered::{LOG_MARGIN, tour_rows};
 pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay};
 pub use screens::{
-    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, SCREENS, Screen, ScreenId, ScreenTitle,
-    TreeItem, TreeRow, WhatifPane, WhatifScreen, engine_lines, loss_lines, per_line,
+    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId,
+    ScreenTitle, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, engine_lines, loss_lines, per_line,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;

@@ -84,6 +84,18 @@ impl Prompt {
         Self { purpose, cursor, before, text, suggested, offers: Vec::new(), picked: None }
     }
 
+    /// An empty line where something stands already: it stays until something is typed.
+    pub fn again(purpose: Purpose, before: impl Into<String>) -> Self {
+        Self { before: before.into(), ..Self::new(purpose, "") }
+    }
+
+    /// Whether what stood there before can be had as text.
+    pub fn can_recall(&self) -> bool {
+        matches!(self.purpose, Purpose::Filter | Purpose::Search)
+            && self.text.is_empty()
+            && !self.before.is_empty()
+    }
+
     fn byte(&self, place: usize) -> usize {
         self.text.char_indices().nth(place).map_or(self.text.len(), |(at, _)| at)
     }

@@ -34,7 +34,8 @@ pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) ->
     let mut lines = lines.into_iter();
     let beginning = begun(lines.next().unwrap_or_default())?;
     let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
-    let (state, effects) = State::open(beginning.source, keymap, beginning.size);
+    let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
+    state.options = beginning.options;
     let mut again = Again { look: look.clone(), state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {

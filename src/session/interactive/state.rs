@@ -13,7 +13,7 @@ use super::messages::{Message, Messages, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
 use super::tasks::{Needs, TaskId, Tasks};
-use crate::fabric::Resolved;
+use crate::fabric::{Faults, Resolved};
 use crate::routing::{Engine, Request};
 
 /// How the look at the source is going.
@@ -31,7 +31,7 @@ pub struct State {
     /// The source as the operator wrote it.
     pub source: String,
     /// Options that the session was begun with and that a command line needs too, with their files.
-    pub options: Vec<(&'static str, String)>,
+    pub options: Vec<(String, String)>,
     pub loading: Loading,
     pub known: Known,
     pub screen: ScreenId,
@@ -53,6 +53,8 @@ pub struct State {
     pub last_line: Option<String>,
     /// Files that plans went to, or could not go to: no other plan is offered their names.
     pub plans: BTreeSet<PathBuf>,
+    /// Which engine's answer to which marks they hold.
+    pub drafts: BTreeMap<PathBuf, (&'static str, Faults)>,
     /// Where a question led away from; Esc goes back there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
@@ -88,6 +90,7 @@ impl State {
             seed: 1,
             last_line: None,
             plans: BTreeSet::new(),
+            drafts: BTreeMap::new(),
             came_from: None,
             leaving: false,
             wanted: Vec::new(),
@@ -167,6 +170,14 @@ impl State {
         let all = (2..).map(|number| format!("{engine}-{number}.plan"));
         let mut names = std::iter::once(format!("{engine}.plan")).chain(all);
         names.find(|name| !self.plans.contains(Path::new(name))).unwrap_or_default()
+    }
+
+    /// The file of a plan of this engine for the marks as they are.
+    pub fn plan_written(&self, engine: &Engine) -> Option<&PathBuf> {
+        let same = |(to, (id, marks)): &(&PathBuf, &(&str, Faults))| {
+            self.plans.contains(*to) && *id == engine.id && *marks == self.known.marks
+        };
+        self.drafts.iter().find(same).map(|(to, _)| to)
     }
 
     /// Marks as arguments of a command line.

@@ -14,6 +14,13 @@ pub enum Needs {
     Marks,
 }
 
+/// An estimate is told after so long and so many of a hundred steps.
+const STEADY_MS: u64 = 2000;
+const STEADY: u64 = 5;
+/// Whoever counted so many of a hundred steps and says nothing for so long is at something else.
+const NEARLY: u64 = 90;
+const SILENT_MS: u64 = 1000;
+
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Task {
     pub id: TaskId,
@@ -24,6 +31,8 @@ pub struct Task {
     /// Work comes in parts that are counted from nothing each: routes, their certificate, what changes.
     pub part: u64,
     part_begun_ms: u64,
+    /// When it last told of a step.
+    told_ms: u64,
     /// Steps of this part that are done, and how many are known so far; 0 of 0 before the first is told.
     pub done: u64,
     pub of: u64,
@@ -35,10 +44,18 @@ impl Task {
         self.part > 1 || self.needs == Needs::Marks
     }
 
-    /// How long this part will still take at its pace so far; `None` while that says nothing.
+    /// Whether what it counts is done, or nearly and nothing was told since: what it does then is not counted.
+    pub fn uncounted(&self, now_ms: u64) -> bool {
+        let silent = now_ms.saturating_sub(self.told_ms) >= SILENT_MS;
+        self.of > 0 && (self.done >= self.of || (silent && self.done * 100 >= self.of * NEARLY))
+    }
+
+    /// How long this part will still take at its pace so far; `None` while that says nothing: the first steps are
+    /// slower or faster than the rest.
     pub fn left_ms(&self, now_ms: u64) -> Option<u64> {
         let took = now_ms.saturating_sub(self.part_begun_ms);
-        let worth_saying = self.done > 0 && self.of > self.done && took >= 500;
+        let steady = took >= STEADY_MS && self.done * 100 >= self.of * STEADY;
+        let worth_saying = self.done > 0 && self.of > self.done && steady;
         worth_saying
             .then(|| (u128::from(took) * u128::from(self.of - self.done) / u128::from(self.done)) as u64)
     }
@@ -56,7 +73,9 @@ impl Tasks {
         self.next += 1;
         let (part, part_begun_ms) = (1, now_ms);
         let title = title.into();
-        self.running.push(Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, done: 0, of: 0 });
+        let told_ms = now_ms;
+        let task = Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, told_ms, done: 0, of: 0 };
+        self.running.push(task);
         id
     }
 
@@ -69,7 +88,7 @@ impl Tasks {
             } else if of == task.of && done < task.done {
                 return;
             }
-            (task.done, task.of) = (done, of);
+            (task.done, task.of, task.told_ms) = (done, of, now_ms);
         }
     }
 
@@ -98,13 +117,32 @@ mod tests {
         let id = tasks.begin("nue", Needs::Marks, 1000);
         assert_eq!(tasks.get(id).unwrap().left_ms(9000), None);
         tasks.progress(id, 3, 12, 2000);
-        assert_eq!(tasks.get(id).unwrap().left_ms(2000), Some(3000));
+        assert_eq!(tasks.get(id).unwrap().left_ms(2000), None, "a second says nothing");
+        tasks.progress(id, 3, 12, 3000);
+        assert_eq!(tasks.get(id).unwrap().left_ms(3000), Some(6000));
+        tasks.progress(id, 4, 100, 3000);
+        assert_eq!(tasks.get(id).unwrap().left_ms(9000), None, "nor do a few steps of many");
+        tasks.progress(id, 3, 12, 3000);
         // A word that was overtaken changes nothing; counting from nothing again is another part.
         tasks.progress(id, 2, 12, 2000);
         assert_eq!((tasks.get(id).unwrap().done, tasks.get(id).unwrap().part), (3, 1));
         tasks.progress(id, 1, 5, 3000);
-        assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().left_ms(4000)), (2, Some(4000)));
+        assert_eq!((tasks.get(id).unwrap().part, tasks.get(id).unwrap().left_ms(5000)), (2, Some(8000)));
         assert!(tasks.end(id).is_some() && tasks.end(id).is_none());
         assert_ne!(tasks.begin("next", Needs::Nothing, 0), id);
+    }
+
+    #[test]
+    fn who_counted_nearly_all_and_is_silent_is_at_something_else() {
+        let mut tasks = Tasks::default();
+        let id = tasks.begin("nue", Needs::Marks, 0);
+        let uncounted = |tasks: &Tasks, now_ms| tasks.get(id).unwrap().uncounted(now_ms);
+        assert!(!uncounted(&tasks, 9000), "nothing was counted");
+        tasks.progress(id, 97, 100, 9000);
+        assert_eq!([9500, 10_000].map(|now_ms| uncounted(&tasks, now_ms)), [false, true]);
+        tasks.progress(id, 40, 100, 11_000);
+        assert!(!uncounted(&tasks, 99_000), "less than half of it takes long");
+        tasks.progress(id, 100, 100, 99_000);
+        assert!(uncounted(&tasks, 99_000));
     }
 }

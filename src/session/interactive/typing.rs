@@ -37,6 +37,7 @@ pub fn in_prompt(state: &mut State, key: Key) -> Vec<Effect> {
         Press::Home => prompt.cursor = 0,
         Press::End => prompt.to_end(),
         Press::Char('u') if key.ctrl => prompt.clear(),
+        Press::Up if prompt.can_recall() => prompt.replace(prompt.before.clone()),
         Press::Up => return pick(state, false),
         Press::Down => return pick(state, true),
         Press::BackTab => return pick(state, false),
@@ -72,6 +73,11 @@ fn pick(state: &mut State, down: bool) -> Vec<Effect> {
         prompt.picked = Some(prompt.picked.map_or(first, |at| (at + step) % count));
     }
     Vec::new()
+}
+
+/// Begins an empty line over something that was typed before.
+pub fn ask_again(state: &mut State, purpose: Purpose, before: impl Into<String>) {
+    state.prompt = Some(Prompt::again(purpose, before));
 }
 
 /// Begins a line.
@@ -133,15 +139,20 @@ fn entered(state: &mut State) -> Vec<Effect> {
         Purpose::From | Purpose::To if text.trim().is_empty() => Vec::new(),
         Purpose::From | Purpose::To => {
             state.screens.paths.set(purpose, text.trim().to_owned(), &state.known);
-            if let Some(problem) = state.screens.paths.problem.clone() {
-                state.say(Severity::Error, problem);
-            }
-            if state.screens.paths.to.is_none() {
-                ask(state, Purpose::To, "");
+            match state.screens.paths.problem.clone() {
+                Some(problem) => state.say(Severity::Error, problem),
+                None if state.screens.paths.to.is_none() => ask(state, Purpose::To, ""),
+                None => {}
             }
             Vec::new()
         }
-        Purpose::PlanFile if text.trim().is_empty() => Vec::new(),
+        Purpose::PlanFile if text.trim().is_empty() => {
+            state.say(
+                Severity::Error,
+                "no plan was written: it needs the name of a file that is not there yet",
+            );
+            Vec::new()
+        }
         Purpose::PlanFile => super::actions::write_plan(state, text.trim()),
     }
 }

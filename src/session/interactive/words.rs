@@ -1,5 +1,7 @@
 //! Words of a line: blanks part them, quotes keep them together, as a shell has it.
 
+use crate::fabric::LISTED_BY;
+
 /// A word and where it begins.
 type Word = (usize, String);
 
@@ -25,6 +27,11 @@ pub fn words(text: &str) -> Vec<Word> {
     }
     words.push(word.unwrap_or((text.len(), String::new())));
     words
+}
+
+/// What is wrong with a name, as it is said where one presses keys and types no commands.
+pub fn as_here(problem: &str) -> String {
+    problem.replace(LISTED_BY, "Tab completes names while one is typed, and the screen Fabric lists them")
 }
 
 /// A text as one word.

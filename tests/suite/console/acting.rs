@@ -133,7 +133,6 @@ fn lines_say_what_they_cannot_read() {
         ("2 f :preview space updn enter j :write-plan space - enter", "- is stdout, which is this screen"),
         ("2 f :preview space updn enter j w ctrl-u - enter", "- is stdout, which is this screen"),
         ("4 c", "a path needs two ends"),
-        ("2 f :preview space updn enter 4 enter node01 enter node24 enter tab c", "a proposal is in none"),
     ] {
         let mut driver = desk("sim:demo");
         driver.press(line);

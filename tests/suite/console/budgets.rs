@@ -85,7 +85,37 @@ fn keys_are_answered_at_any_size() {
             ms(took[100]),
             ms(took[198])
         );
-        session.press("qq");
+        go_through_rows(&mut session, fabric);
+        session.press("qqqq");
         assert_eq!(session.ended(), 0);
     }
+}
+
+/// A filter and an order over the list of links: what keys take while rows are gone through behind the screen, and when
+/// those rows are there.
+fn go_through_rows(session: &mut Session, fabric: &str) {
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    session.quiet();
+    let mut keys: Vec<Duration> =
+        "/switch-switch".chars().map(|sign| session.frame_after(&sign.to_string())).collect();
+    let typed = Instant::now();
+    keys.push(session.frame_after("\r"));
+    session.until(" of ");
+    let filtered = typed.elapsed();
+    session.press("\x1b");
+    session.quiet();
+    session.press("G");
+    session.quiet();
+    let begun = Instant::now();
+    let sorted = session.frame_after("ss");
+    session.until(" 1/");
+    keys.sort_unstable();
+    println!(
+        "{fabric}: a filter over all links, key to frame {:.1} ms in the middle and {:.1} ms at the most, its rows {:.0} ms after the last key; sorted, key to frame {:.1} ms, rows after {:.0} ms",
+        ms(keys[keys.len() / 2]),
+        ms(keys[keys.len() - 1]),
+        ms(filtered),
+        ms(sorted),
+        ms(begun.elapsed())
+    );
 }

@@ -146,8 +146,9 @@ fn plans_are_offered_names_that_are_free() {
 #[test]
 fn options_of_the_session_stand_in_its_lines() {
     let mut driver = desk("sim:kary,k=3,n=2");
-    driver.state.options =
-        vec![("--node-name-map", "my names".to_owned()), ("--mkey-file", "/etc/keys".to_owned())];
+    driver.state.options = [("--node-name-map", "my names"), ("--mkey-file", "/etc/keys")]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .to_vec();
     driver.press("2 c");
     let line = driver.copied.last().unwrap();
     let begin = "fabdeck --source sim:kary,k=3,n=2 --node-name-map 'my names' --mkey-file /etc/keys ";

@@ -209,7 +209,7 @@ impl Mashed {
             Some(Layer::Help(_)) => "help",
             Some(Layer::Log(_)) => "log",
             Some(Layer::Details(_)) => "details",
-            Some(Layer::Tour(_)) => "tour",
+            Some(Layer::Tour { .. }) => "tour",
             None => "",
         };
         let prompt = match state.prompt.as_ref().map(|prompt| prompt.purpose) {

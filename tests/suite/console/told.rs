@@ -75,6 +75,13 @@ fn runs(colour: &Buffer, mono: &Buffer) -> Vec<Run> {
         run.x += blanks as u16;
         run.text = run.text.trim().to_owned();
     }
+    for run in &mut runs {
+        // The cursor of the map stands in brackets.
+        let bare = run.text.trim_matches(['[', ']']).to_owned();
+        if Signs::UNICODE.map.contains(&bare.as_str()) {
+            run.text = bare;
+        }
+    }
     runs.retain(|run| !run.text.is_empty());
     runs
 }

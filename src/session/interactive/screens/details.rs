@@ -2,7 +2,7 @@
 
 use super::screen::ScreenId;
 use super::whatif::{WhatifPane, engine_lines, loss_lines};
-use crate::fabric::{LinkId, NodeId, PortId, PortNum, Resolved};
+use crate::fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
 use crate::session::interactive::State;
 use crate::session::interactive::known::{BEING_READ, Known};
 use crate::session::{Look, Summary, counted};
@@ -13,6 +13,26 @@ pub struct Detail(pub Resolved);
 
 /// A label and what it says.
 pub type Line = (&'static str, String);
+
+/// A port of a node, and what is at the other end of its cable.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortLine {
+    pub number: String,
+    /// What is wrong with it, or else its state.
+    pub state: &'static str,
+    pub trouble: bool,
+    /// Width and speed.
+    pub rate: String,
+    pub peer: String,
+}
+
+/// All that is known of one thing, for a page of its own.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Whole {
+    pub title: String,
+    pub pairs: Vec<Line>,
+    pub ports: Vec<PortLine>,
+}
 
 impl Detail {
     pub fn title(self, look: &Look) -> String {
@@ -39,16 +59,16 @@ impl Detail {
         lines
     }
 
-    /// What the cursor is on, or else the fabric: its title, and a pair for all that is known of it.
-    pub fn whole(state: &State) -> Option<(String, Vec<(String, String)>)> {
+    /// What the cursor is on, or else the fabric.
+    pub fn whole(state: &State) -> Option<Whole> {
         let look = state.look()?;
-        let owned = |(label, text): Line| (label.to_owned(), text);
         let Some(what) = state.current().current(&state.known) else {
-            return Some(("The fabric".to_owned(), Self::of_fabric(look).into_iter().map(owned).collect()));
+            let title = "The fabric".to_owned();
+            return Some(Whole { title, pairs: Self::of_fabric(look), ports: Vec::new() });
         };
         let detail = Self(what);
-        let ports = detail.neighbours(look).into_iter().map(|(port, peer)| (format!("port {port}"), peer));
-        Some((detail.title(look), detail.lines(&state.known).into_iter().map(owned).chain(ports).collect()))
+        let (pairs, ports) = (detail.lines(&state.known), detail.ports(&state.known));
+        Some(Whole { title: detail.title(look), pairs, ports })
     }
 
     /// Of the engine under the cursor of What-if: its heading, what it proposes, and what it has to make good.
@@ -66,15 +86,39 @@ impl Detail {
     /// The numbers of the fabric, for a pane with nothing selected.
     pub fn of_fabric(look: &Look) -> Vec<Line> {
         let numbers = Summary::of(look).numbers();
-        numbers.into_iter().map(|(label, value)| (label, said(value))).collect()
+        numbers.into_iter().map(|(key, value)| (label(key), said(value))).collect()
     }
 
-    /// The ports of a node with what is at their other end.
-    pub fn neighbours(self, look: &Look) -> Vec<(String, String)> {
-        let Resolved::Node(id) = self.0 else { return Vec::new() };
-        let fabric = look.fabric();
-        let linked = fabric.ports_of(id).filter_map(|(_, port)| Some((port.number, port.peer?)));
-        linked.map(|(number, peer)| (number.to_string(), look.port_name(peer))).collect()
+    /// The ports of a node that have something behind them, or had: those in trouble first.
+    pub fn ports(self, known: &Known) -> Vec<PortLine> {
+        let (Resolved::Node(id), Some(look)) = (self.0, &known.look) else { return Vec::new() };
+        let line = |(id, port): (PortId, &Port)| {
+            let trouble = known.port_trouble(id);
+            let facts = &port.facts;
+            let state = facts.state.map_or("", |state| state.word());
+            let rate = [facts.width.map(|width| width.word()), facts.speed.map(|speed| speed.word())];
+            let line = PortLine {
+                number: port.number.to_string(),
+                state: if trouble.is_empty() { state } else { trouble },
+                trouble: !trouble.is_empty(),
+                rate: rate.into_iter().flatten().collect::<Vec<_>>().join(" "),
+                peer: port.peer.map_or_else(String::new, |peer| look.port_name(peer)),
+            };
+            (port.peer.is_some() || line.trouble).then_some(line)
+        };
+        let mut ports: Vec<PortLine> = look.fabric().ports_of(id).filter_map(line).collect();
+        ports.sort_by_key(|port| !port.trouble);
+        ports
+    }
+}
+
+/// What a number of the fabric is called here.
+fn label(key: &'static str) -> &'static str {
+    match key {
+        "switch_links" => "between switches",
+        "degraded_links" => "degraded",
+        "down_links" => "down",
+        key => key,
     }
 }
 
@@ -99,11 +143,19 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
     ];
     let degraded = fabric
         .ports_of(id)
-        .filter_map(|(_, port)| port.link)
-        .filter(|link| look.degraded(*link) == Some(true));
-    let degraded = degraded.count();
-    if degraded > 0 {
-        lines.push(("degraded", counted(degraded, "link", "links")));
+        .filter(|(_, port)| port.link.is_some_and(|link| look.degraded(link) == Some(true)))
+        .map(|(_, port)| port.number.to_string());
+    let degraded: Vec<String> = degraded.collect();
+    if !degraded.is_empty() {
+        const NAMED: usize = 4;
+        let more = degraded.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let named = degraded[..degraded.len().min(NAMED)].join(", ");
+        let ports = if degraded.len() == 1 { "port" } else { "ports" };
+        lines.push((
+            "degraded",
+            format!("{}: {ports} {named}{more}", counted(degraded.len(), "link", "links")),
+        ));
     }
     if about.is_switch() {
         let table = match look.observation.tables.lft(id) {

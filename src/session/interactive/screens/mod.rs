@@ -9,7 +9,7 @@ mod screen;
 mod table_of;
 mod whatif;
 
-pub use details::{Detail, rows_of_page};
+pub use details::{Detail, PortLine, Whole, rows_of_page};
 pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow, per_line};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;

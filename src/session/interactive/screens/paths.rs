@@ -7,6 +7,7 @@ use crate::routing::{ENGINES, Engine};
 use crate::session::interactive::known::Known;
 use crate::session::interactive::prompt::Purpose;
 use crate::session::interactive::table::Table;
+use crate::session::interactive::words::as_here;
 use crate::session::{LidChoice, Listing, Trace, User, endpoint, user_rows, users};
 
 #[derive(Debug, Default)]
@@ -75,9 +76,12 @@ impl PathsScreen {
     }
 
     fn traced(&self, known: &Known) -> Result<Option<Trace>, String> {
-        let (Some(look), Some(from), Some(to)) = (&known.look, &self.from, &self.to) else { return Ok(None) };
-        let end = |text: &str| endpoint(look, text).map_err(|error| error.to_string());
-        let (from, to) = (end(from)?, end(to)?);
+        let (Some(look), Some(from)) = (&known.look, &self.from) else { return Ok(None) };
+        let end = |text: &str| endpoint(look, text).map_err(|error| as_here(&error.to_string()));
+        // A name that nobody bears is no beginning, whatever the end will be.
+        let from = end(from)?;
+        let Some(to) = &self.to else { return Ok(None) };
+        let to = end(to)?;
         let trace = match self.under.and_then(|engine| known.proposal(engine)) {
             Some(proposal) => Trace::follow_routes(look, &proposal.routes, from, to),
             None => match known.no_tables() {
@@ -200,18 +204,11 @@ impl Screen for PathsScreen {
         if let Some(link) = self.users {
             return Some(format!("show users {}", quoted(&known.element(Resolved::Link(link))?)));
         }
-        self.under.is_none().then_some(())?;
         Some(format!("trace {} {}", quoted(self.from.as_ref()?), quoted(self.to.as_ref()?)))
     }
 
     fn why_no_command(&self) -> &'static str {
-        match (&self.from, &self.to) {
-            (Some(_), Some(_)) => {
-                ": trace follows tables, and a proposal is in none; w on What-if writes its plan, of which convert \
-                 --to lfts makes tables where the fabric comes from files"
-            }
-            _ => ": a path needs two ends; Enter asks for them",
-        }
+        ": a path needs two ends; Enter asks for them"
     }
 
     fn when_empty(&self, _: &Known) -> String {

@@ -154,6 +154,11 @@ impl Screen for FabricScreen {
         }
     }
 
+    /// What failed and is not there to be listed.
+    fn rows_above(&self, known: &Known) -> u16 {
+        u16::from(self.inside.is_empty() && known.missing().is_some())
+    }
+
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
         let look = known.look.as_deref()?;
         Some(match self.list() {

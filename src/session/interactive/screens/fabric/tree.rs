@@ -218,18 +218,7 @@ impl TreeListing<'_> {
             TreeItem::Rack(at) => ailing.rack(at),
             TreeItem::Hosts => ailing.hosts(),
             TreeItem::Node(id) | TreeItem::InRack(id) | TreeItem::Host(id) => ailing.node(id),
-            TreeItem::Port(id) => self.port_state(id),
-        }
-    }
-
-    fn port_state(&self, id: PortId) -> &'static str {
-        let look = self.look;
-        let marked = TreeItem::Port(id).what(look).is_some_and(|what| self.known.failed(what));
-        match look.fabric().port(id).link {
-            _ if marked || self.known.failed(Resolved::Port(id)) => "marked",
-            Some(link) if look.is_down(link) => "down",
-            Some(link) if look.degraded(link) == Some(true) => "degraded",
-            _ => "",
+            TreeItem::Port(id) => self.known.port_trouble(id),
         }
     }
 }

@@ -1,0 +1,70 @@
+//! How far work behind the screen is.
+
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, shorten, width};
+use super::theme::Role;
+use crate::session::interactive::{State, Task};
+
+const BAR: u64 = 10;
+const CANCELS: &str = "; Esc cancels";
+
+/// What it does, how far it is, how long it takes. On a narrow line words go before the way out does.
+pub fn draw(canvas: &mut Canvas<'_>, at: Rect, state: &State, task: &Task) {
+    let part = if task.part > 1 { format!(", part {}", task.part) } else { String::new() };
+    let (bar, share) = counted(canvas, state, task);
+    let took_s = state.now_ms.saturating_sub(task.begun_ms) / 1000;
+    let so_far = if took_s > 0 { format!(", {} so far", words(took_s)) } else { String::new() };
+    let left =
+        task.left_ms(state.now_ms).map(|left_ms| format!(", about {} left", words(left_ms.div_ceil(1000))));
+    let left = left.unwrap_or_default();
+    // What is left of one part says nothing of those that follow.
+    let of_part = if task.in_parts() && !left.is_empty() { " for this part" } else { "" };
+    let others = state.tasks.running().len() - 1 + state.queue.len();
+    let others = if others > 0 { format!(" (and {others} more)") } else { String::new() };
+    let title = &task.title;
+    let lines = [
+        format!("{title}{part}{bar}{share}{so_far}{left}{of_part}{others}"),
+        format!("{title}{part}{bar}{share}{left}{of_part}{others}"),
+        format!("{title}{part}{share}{left}{of_part}{others}"),
+        format!("{title}{part}{share}{left}"),
+        format!("{title}{share}"),
+    ];
+    let room = at.width.saturating_sub(width(CANCELS));
+    let fitting = lines.iter().find(|line| width(line) <= room).unwrap_or(&lines[lines.len() - 1]);
+    let line = shorten(fitting, room, canvas.signs.more);
+    canvas.text(at, 0, 0, &format!("{line}{CANCELS}"), Role::Prompt);
+}
+
+/// A bar and a percentage; nothing of what is not counted. What engines do last is not.
+fn counted(canvas: &Canvas<'_>, state: &State, task: &Task) -> (String, String) {
+    if task.uncounted(state.now_ms) {
+        return (String::new(), ", checking".to_owned());
+    }
+    let Some(percent) = (task.done.min(task.of) * 100).checked_div(task.of) else {
+        return Default::default();
+    };
+    let full = (percent * BAR / 100) as usize;
+    let [done, left] = canvas.signs.bar;
+    (format!(" {}{}", done.repeat(full), left.repeat(BAR as usize - full)), format!(" {percent} %"))
+}
+
+/// Seconds as people say them.
+fn words(seconds: u64) -> String {
+    match seconds {
+        0..120 => format!("{seconds} s"),
+        120..3600 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn long_times_are_hours_and_minutes() {
+        let said = [0, 119, 120, 121, 3540, 4260, 7200].map(words);
+        assert_eq!(said, ["0 s", "119 s", "2 min", "3 min", "59 min", "1 h 11 min", "2 h 0 min"]);
+    }
+}
