@@ -200,6 +200,8 @@ fn under_way(steps: &[(u64, u64)], then_ms: u64, width: u16) -> String {
 fn estimates_wait_until_they_say_something() {
     let early = under_way(&[(1000, 1)], 1000, 120);
     assert!(!early.contains("left") && early.contains("Esc cancels"), "{early}");
+    let quick = under_way(&[(900, 100)], 1900, 120);
+    assert!(quick.contains("10 %") && !quick.contains("left"), "{quick}");
     let hours = under_way(&[(300_000, 66)], 300_000, 120);
     assert!(hours.contains("about 1 h 10 min left for this part"), "{hours}");
     let last = under_way(&[(1000, 970)], 13_000, 120);
