@@ -87,6 +87,8 @@ pub struct Served {
     pub dropped: u64,
     /// What clients sent.
     pub traffic: Traffic,
+    /// The ratio of packets' time that was asked for and the one that was held, where they could not follow.
+    pub behind: Option<[u64; 2]>,
     /// What is particular about the fabric.
     pub notes: Notes,
 }

@@ -189,7 +189,14 @@ fn fabric() -> Vec<(&'static str, Value)> {
 
 fn simulated() -> Vec<(&'static str, Value)> {
     let datagrams = json!({ "type": "object", "properties": {}, "additionalProperties": number() });
-    vec![("clients", number()), ("datagrams", datagrams), ("writes", number()), ("dropped", number())]
+    vec![
+        ("clients", number()),
+        ("datagrams", datagrams),
+        ("writes", number()),
+        ("dropped", number()),
+        ("ratio_asked", nullable(number())),
+        ("ratio_held", nullable(number())),
+    ]
 }
 
 /// What traffic came to.

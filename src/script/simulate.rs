@@ -26,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
 }
 
 fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Result<(), Failure> {
-    let Served { clients, dropped, traffic, notes } = served;
+    let Served { clients, dropped, traffic, behind, notes } = served;
     let datagrams = by_method(traffic);
     if context.output.json {
         let head = Head {
@@ -42,10 +42,15 @@ fn report(context: &mut Context<'_, '_>, source: &str, served: &Served) -> Resul
         object.field("datagrams", &datagrams)?;
         object.field("writes", &traffic.writes())?;
         object.field("dropped", dropped)?;
+        object.field("ratio_asked", &behind.map(|[asked, _]| asked))?;
+        object.field("ratio_held", &behind.map(|[_, held]| held))?;
         object.end()?;
         return Ok(());
     }
     context.output.say_notes(notes);
+    if let Some([asked, held]) = behind {
+        context.output.say(&format!("traffic was moved at 1:{held} over the whole time, not at 1:{asked}"));
+    }
     let methods: Vec<String> = datagrams.iter().map(|(method, count)| format!("{method}: {count}")).collect();
     let methods = if methods.is_empty() { String::new() } else { format!(" ({})", methods.join(", ")) };
     let clients = counted(*clients as usize, "client was", "clients were");

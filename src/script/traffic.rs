@@ -10,14 +10,12 @@ use crate::session::{
     simulate,
 };
 use crate::simulator::Share;
-use crate::simulator::traffic::{Flow, Pattern, Settings};
+use crate::simulator::traffic::{Details, Flow, PATTERNS, Pattern, Settings, Word};
 
 use super::args::{FailArgs, SimulateArgs, TrafficArgs};
 use super::context::Context;
 use super::table::write_pairs;
 use super::{Exit, Failure, check, levels, whatif};
-
-const PATTERNS: &str = "uniform, shift, hotspot, centric, permutation, ring, or flows=FILE";
 
 pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, Failure> {
     let Some(pattern) = args.pattern.as_deref() else {
@@ -63,27 +61,16 @@ fn asked(
     pattern: &str,
     args: &TrafficArgs,
 ) -> Result<TrafficAsked, Failure> {
-    let pattern = match pattern {
-        "uniform" => Pattern::Uniform,
-        "shift" => Pattern::Shift { packets: args.message },
-        "centric" => Pattern::centric(),
-        "permutation" => Pattern::Permutation,
-        "ring" => Pattern::Ring,
-        "hotspot" => Pattern::HotSpots {
-            spots: args.spots,
-            share: Share::read(&args.share).ok_or_else(|| {
-                Failure::usage(format!("FD-7804: '{}' is no share; write one as 5%", args.share))
-            })?,
-            level: args.slow_level.and_then(|level| ServiceLevel::new(level.into())),
-        },
-        other => match other.strip_prefix("flows=") {
-            Some(file) => Pattern::Flows(flows(context, look, Path::new(file))?),
-            None => {
-                return Err(Failure::usage(format!(
-                    "FD-7802: '{other}' is no pattern; there are {PATTERNS}"
-                )));
-            }
-        },
+    let share = Share::read(&args.share)
+        .ok_or_else(|| Failure::usage(format!("FD-7804: '{}' is no share; write one as 5%", args.share)))?;
+    let level = args.slow_level.and_then(|level| ServiceLevel::new(level.into()));
+    let details = Details { spots: args.spots, share, level, message: args.message };
+    let pattern = match Word::read(pattern, details) {
+        Some(Word::Pattern(pattern)) => pattern,
+        Some(Word::Flows(file)) => Pattern::Flows(flows(context, look, Path::new(&file))?),
+        None => {
+            return Err(Failure::usage(format!("FD-7802: '{pattern}' is no pattern; there are {PATTERNS}")));
+        }
     };
     let settings = Settings {
         payload: args.payload,

@@ -28,6 +28,10 @@ impl Share {
         (share <= Self::WHOLE).then_some(Self(share))
     }
 
+    pub fn of_one(self) -> f64 {
+        f64::from(self.0) / f64::from(Self::WHOLE)
+    }
+
     pub fn is_none(self) -> bool {
         self.0 == 0
     }

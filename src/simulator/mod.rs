@@ -1,6 +1,7 @@
 //! A fabric that answers management datagrams byte for byte, in a time of its own and deterministic by seed: subnet
 //! packets by directed route and by LID through its own tables, performance counters, M_Keys that are guarded, path
-//! records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and overtake.
+//! records, and a stand-in for the subnet manager. Lines may lose, delay, repeat and overtake. Traffic moves beside all
+//! that, and ports count it.
 
 mod administration;
 mod arbitration;
@@ -13,12 +14,16 @@ mod manager;
 mod performance;
 mod port;
 mod simulate;
+mod story;
 mod subnet;
 pub mod traffic;
+mod underway;
 mod world;
 
 pub use line::{Dice, Line, Share};
 pub use log::EventLog;
 pub use port::SimulatedPort;
 pub use simulate::{AttachError, Seat, Simulator};
-pub use world::World;
+pub use story::{Change, Demo, Scene};
+pub use underway::{Behind, Ratio, Underway};
+pub use world::{Carried, World};

@@ -83,17 +83,25 @@ impl World {
         let device = self.device(node);
         if port != ALL_PORTS {
             device.socket(port).ok_or(Refusal::InvalidField)?;
-            return Ok(self.counters.get(&(node, port)).cloned().unwrap_or_default());
+            return Ok(self.counted_at((node, port)));
         }
         let mut sum = CounterValues::new();
         for port in 1..=device.port_count() {
-            for (counter, value) in self.counters.get(&(node, port)).into_iter().flat_map(CounterValues::iter)
-            {
+            for (counter, value) in self.counted_at((node, port)).iter() {
                 let total = sum.get(&counter).unwrap_or(0).saturating_add(value.unwrap_or(0));
                 sum.insert(counter, Some(total));
             }
         }
         Ok(sum)
+    }
+
+    /// What was set there, and what traffic added.
+    fn counted_at(&self, at: Plug) -> CounterValues {
+        let mut counted = self.counters.get(&at).cloned().unwrap_or_default();
+        if let Some(underway) = &self.underway {
+            underway.add_to(&self.fabric, at, &mut counted);
+        }
+        counted
     }
 
     /// A Set clears; which counters, CounterSelect says.
@@ -110,7 +118,16 @@ impl World {
         };
         let cleared = selected(request);
         for port in ports {
-            let Some(counted) = self.counters.get_mut(&(node, port)) else { continue };
+            let at = (node, port);
+            let shown = self.counted_at(at);
+            let set = |counter| self.counters.get(&at).and_then(|counted| counted.get(counter)).unwrap_or(0);
+            if let Some(underway) = &mut self.underway {
+                for counter in &cleared {
+                    let of_traffic = shown.get(counter).unwrap_or(0).saturating_sub(set(counter));
+                    underway.clear(at, counter, of_traffic);
+                }
+            }
+            let Some(counted) = self.counters.get_mut(&at) else { continue };
             for counter in &cleared {
                 if counted.has(counter) {
                     counted.insert(counter.clone(), Some(0));

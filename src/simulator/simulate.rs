@@ -77,8 +77,9 @@ impl Simulator {
         &self.world
     }
 
-    /// The fabric, to be changed between two datagrams.
+    /// The fabric, to be changed between two datagrams: packets have moved up to now.
     pub fn world_mut(&mut self) -> &mut World {
+        self.world.move_packets(self.now);
         &mut self.world
     }
 
@@ -132,6 +133,7 @@ impl Simulator {
     /// Takes a datagram from a client.
     pub fn send(&mut self, seat: Seat, now: Duration, parcel: &Parcel) {
         self.now = self.now.max(now);
+        self.world.play(self.now);
         let Some(from) = self.seats.get(&seat).copied() else { return };
         self.traffic.count(parcel.mad.method());
         self.log.add(self.now, seat.0, "sends", &parcel.mad);
@@ -205,11 +207,15 @@ impl Simulator {
     fn answer(&mut self, seat: Seat, request: &Parcel, at: Plug) {
         let Some(home) = self.seats.get(&seat).copied() else { return };
         let home_lid = self.world.lid_of(home);
+        self.world.play(self.now);
         let answer = match request.mad.class() {
             Class::SUBNET_DIRECTED | Class::SUBNET_LID => {
                 self.world.answer_subnet(at, &Smp(request.mad.clone())).map(|smp| smp.0)
             }
-            Class::PERFORMANCE => self.world.answer_performance(at, &request.mad),
+            Class::PERFORMANCE => {
+                self.world.move_packets(self.now);
+                self.world.answer_performance(at, &request.mad)
+            }
             Class::SUBNET_ADMINISTRATION if at.0 == self.world.manager.0 => {
                 self.world.answer_administration(&request.mad)
             }

@@ -166,9 +166,14 @@ impl World {
         ) {
             // What is not overwritten stays as it was computed.
             self.route();
+            self.rewritten |= what == attribute::LINEAR_FORWARDING;
         }
         if what == attribute::PORT_INFO {
-            return self.set_port(at, modifier, request.data());
+            let done = self.set_port(at, modifier, request.data());
+            let asked = (modifier & 0xFF) as u8;
+            let number = if asked == 0 { self.device(at.0).managed(at.1) } else { asked };
+            self.tell_traffic((at.0, number));
+            return done;
         }
         let device = &mut self.devices[at.0 as usize];
         match what {

@@ -1,13 +1,22 @@
 //! The fabric as it stands: devices, who owns which LID, who manages.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rustc_hash::FxHashMap;
 
-use crate::fabric::{Fabric, NameMap, Names, NodeId, PhysicalState, PortNum, PortState, Tables};
+use crate::fabric::{
+    Arbitration, Fabric, Faults, Levels, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
+    PortState, Routes, Sl2Vl, Tables,
+};
 use crate::observe::CounterValues;
 
 use super::build;
 use super::device::{Device, Plug};
 use super::manager;
+use super::story::Scene;
+use super::traffic::{Given, Load, Service, TrafficError, TrafficRun};
+use super::underway::{Behind, Ratio, Underway};
 
 /// The first multicast LID.
 pub const FIRST_GROUP: u16 = 0xC000;
@@ -24,6 +33,21 @@ pub struct World {
     pub(super) routed: bool,
     /// The wide form of every counter that is not zero.
     pub(super) counters: FxHashMap<Plug, CounterValues>,
+    /// Packets between hosts, which add to the counters.
+    pub(super) underway: Option<Box<Underway>>,
+    /// Somebody wrote forwarding tables that the packets do not know yet.
+    pub(super) rewritten: bool,
+}
+
+/// Traffic that a fabric carries.
+#[derive(Clone, Debug)]
+pub struct Carried {
+    pub load: Load,
+    pub ratio: Ratio,
+    /// Nothing moves before.
+    pub begins: Duration,
+    /// In the order of time, counted from there.
+    pub scenes: Vec<Scene>,
 }
 
 impl World {
@@ -42,7 +66,15 @@ impl World {
                 .filter(|device| device.is_switch())
                 .for_each(|switch| switch.tables.linear_top = top);
         }
-        Some(Self { devices, fabric, manager, routed, counters: FxHashMap::default() })
+        Some(Self {
+            devices,
+            fabric,
+            manager,
+            routed,
+            counters: FxHashMap::default(),
+            underway: None,
+            rewritten: false,
+        })
     }
 
     pub fn fabric(&self) -> &Fabric {
@@ -98,6 +130,86 @@ impl World {
         self.counters.insert((node.0, port.value()), values);
     }
 
+    /// From now on the fabric carries traffic, under the tables that it forwards by and on service level 0.
+    pub fn carry(&mut self, carried: Carried) -> Result<(), TrafficError> {
+        self.route();
+        let service = Service::Levels(Levels::One(Default::default()));
+        let given = Given {
+            fabric: &self.fabric,
+            faults: &Faults::new(),
+            routes: &self.forwarding(),
+            service: &service,
+            tables: &self.lane_tables(),
+        };
+        let mut run = TrafficRun::new(given, &carried.load)?;
+        let down = |(_, port): &(PortId, &crate::fabric::Port)| {
+            let socket = self.device(port.node.0).socket(port.number.value());
+            port.peer.is_some() && socket.is_some_and(|socket| !socket.passes())
+        };
+        self.fabric.ports().filter(down).for_each(|(port, _)| run.set_link(port, false));
+        let story = (carried.begins, carried.scenes);
+        self.underway = Some(Box::new(Underway::new(run, &self.fabric, carried.ratio, story)));
+        Ok(())
+    }
+
+    /// What the story brings by a moment happens.
+    pub(super) fn play(&mut self, now: Duration) {
+        while let Some(underway) = &mut self.underway {
+            let Some(change) = underway.next_scene(&self.fabric, now) else { return };
+            self.change(&change);
+        }
+    }
+
+    /// Packets move up to a moment, under the tables of now.
+    pub(super) fn move_packets(&mut self, now: Duration) {
+        self.play(now);
+        if std::mem::take(&mut self.rewritten) {
+            let routes = self.forwarding();
+            self.underway.iter_mut().for_each(|underway| underway.run.set_routes(Arc::clone(&routes)));
+        }
+        if let Some(underway) = &mut self.underway {
+            underway.pass(&self.fabric, now);
+        }
+    }
+
+    /// Whether traffic fell behind its ratio.
+    pub fn behind(&self) -> Option<Behind> {
+        self.underway.as_ref()?.behind()
+    }
+
+    /// The traffic that the fabric carries.
+    pub fn underway(&self) -> Option<&Underway> {
+        self.underway.as_deref()
+    }
+
+    fn forwarding(&self) -> Arc<Routes> {
+        let switches = self.devices.iter().filter(|device| device.is_switch());
+        let mut routes = Routes::empty(switches.clone().count(), self.fabric.top_lid());
+        for (row, device) in routes.rows_mut().zip(switches) {
+            let known = row.iter_mut().zip(device.tables.linear.iter().chain(std::iter::repeat(&NO_PATH)));
+            known.for_each(|(port, held)| *port = *held);
+        }
+        Arc::new(routes)
+    }
+
+    /// Tables of lanes and of arbitration as they were written; what nobody wrote is as devices come up.
+    fn lane_tables(&self) -> Tables {
+        let mut tables = Tables::default();
+        for (node, device) in (0u32..).zip(&self.devices) {
+            for ((from, to), lanes) in &device.tables.lanes {
+                let lanes: Sl2Vl = *lanes;
+                tables.entry(NodeId(node)).sl2vl.insert((PortNum(*from), PortNum(*to)), lanes);
+            }
+            for (number, socket) in (0u8..).zip(&device.ports) {
+                let Some(held) = &socket.arbitration else { continue };
+                let (high, low) = (held.high.clone(), held.low.clone());
+                let held = Arbitration { high_limit: held.high_limit, high, low };
+                tables.entry(NodeId(node)).arbitration.insert(PortNum(number), held);
+            }
+        }
+        tables
+    }
+
     /// A cable goes down, or comes up again.
     pub fn set_link(&mut self, node: NodeId, port: PortNum, up: bool) {
         let end = (node.0, port.value());
@@ -115,6 +227,19 @@ impl World {
                 true => (PortState::Active, PhysicalState::LinkUp),
                 false => (PortState::Down, PhysicalState::Polling),
             };
+        }
+        self.tell_traffic(end);
+    }
+
+    /// Packets learn whether the cable at a port is up.
+    pub(super) fn tell_traffic(&mut self, (node, port): Plug) {
+        let up = self.devices.get(node as usize).and_then(|device| device.socket(port));
+        let up = up.is_some_and(|socket| socket.passes());
+        let Some(underway) = self.underway.as_mut().filter(|_| (node as usize) < self.devices.len()) else {
+            return;
+        };
+        if let Some(id) = self.fabric.port_of(NodeId(node), PortNum(port)) {
+            underway.run.set_link(id, up);
         }
     }
 
@@ -135,6 +260,12 @@ impl World {
         let (name, port) = text.rsplit_once('/')?;
         let (node, port) = (self.named(name)?, port.parse::<u8>().ok()?);
         self.device(node).socket(port).map(|_| (node, port))
+    }
+
+    /// The end of traffic that a text means: a port of an adapter, or a switch itself.
+    pub fn end(&self, text: &str) -> Option<PortId> {
+        let (node, port) = self.find(text)?;
+        self.fabric.port_of(NodeId(node), PortNum(port))
     }
 
     /// The node that a client sits at: the one that is named, else the manager's.

@@ -1,6 +1,7 @@
 //! What `--source` names: adapters, the simulator and the socket to one, files and folders of known formats.
 
 mod assemble;
+mod carried;
 mod disk;
 mod generated;
 mod live;

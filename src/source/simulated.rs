@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::carried;
 use super::generated::{make, notes_of};
 use super::live::LiveSource;
 use super::open::LiveOptions;
@@ -11,7 +12,7 @@ use crate::access::SourceError;
 use crate::fabric::{NodeId, Tables};
 use crate::generate::Generated;
 use crate::observe::{Notes, Place};
-use crate::simulator::{AttachError, Line, Share, SimulatedPort, Simulator, World};
+use crate::simulator::{AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World};
 
 /// A key of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,6 +48,16 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         default: "0",
         meaning: "M_Key protection level, 0 to 3; the key is that of --mkey-file",
     },
+    SimulatorKey {
+        name: "traffic",
+        default: "none; of demo its own",
+        meaning: "a pattern of packets between hosts, as of simulate --pattern, and what it is to be told: hotspot:share=20%:spots=2",
+    },
+    SimulatorKey {
+        name: "ratio",
+        default: "1:1000",
+        meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
+    },
 ];
 
 /// What was asked of the simulator.
@@ -57,6 +68,8 @@ struct Wishes {
     silent: Share,
     protect: u8,
     seed: u64,
+    traffic: Option<String>,
+    ratio: Option<Ratio>,
     /// The fabric's own words.
     fabric: String,
 }
@@ -82,8 +95,10 @@ pub fn socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, SourceErro
 pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
     let wishes = wishes(words)?;
     let (simulator, notes) = simulator(text, &wishes, options)?;
-    let port = SimulatedPort::new(simulator).open(wishes.at.as_deref()).map_err(no_such_node)?;
-    Ok(LiveSource::new(text, port, options.policy, options.keys.clone()).with_notes(notes))
+    let shared = SimulatedPort::new(simulator);
+    let port = shared.open(wishes.at.as_deref()).map_err(no_such_node)?;
+    let source = LiveSource::new(text, port, options.policy, options.keys.clone()).with_notes(notes);
+    Ok(source.with_remarks(Box::new(carried::Lateness::of(text, shared))))
 }
 
 /// The simulator behind `sim:NAME,...`, to be served to others.
@@ -124,6 +139,14 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
             hint: "give a key for all, or lines 'GUID KEY' with GUIDs of this fabric, with --mkey-file"
                 .into(),
         });
+    }
+    let carried = match wishes.traffic.as_deref() {
+        None if wishes.fabric.split(',').next() == Some("demo") => Some(carried::demo(&world, wishes.ratio)),
+        None | Some("none") => None,
+        Some(words) => Some(carried::pattern(&world, words, wishes.ratio, wishes.seed)?),
+    };
+    if let Some(carried) = carried {
+        world.carry(carried).map_err(|error| carried::impossible(&error))?;
     }
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
@@ -196,6 +219,12 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
                 let level = value.parse().ok().filter(|level| *level <= 3);
                 wishes.protect = level.ok_or_else(|| bad(key, value, "a level from 0 to 3"))?;
             }
+            "traffic" => wishes.traffic = Some(value.to_owned()),
+            "ratio" => {
+                let ratio =
+                    Ratio::read(value).ok_or_else(|| bad(key, value, "a ratio from 1:1 to 1:1000000"))?;
+                wishes.ratio = Some(ratio);
+            }
             "seed" => {
                 // The fabric's seed is the simulator's too; what is wrong with it the fabric says.
                 wishes.seed = value.parse().unwrap_or(1);
@@ -220,7 +249,7 @@ fn millis(text: &str) -> Option<Duration> {
     }
 }
 
-fn bad(key: &str, value: &str, allowed: &str) -> SourceError {
+pub(super) fn bad(key: &str, value: &str, allowed: &str) -> SourceError {
     let value: String = value.chars().take(40).collect();
     SourceError::Name {
         code: "FD-5031",

@@ -13,13 +13,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::{
-    Address, Arrival, Clock, MadPort, Parcel, PortError, Progress, ReadPort, SourceError, Wanted, Watch,
-    WriteToken,
+    Address, Arrival, Clock, MadPort, Parcel, PortError, Progress, ReadPort, Source, SourceError, Unwatched,
+    Wanted, Watch, WriteToken,
 };
 use fabdeck::mad::{Method, NodeInfo, Smp, attribute};
+use fabdeck::observe::{Counter, CounterSample};
 use fabdeck::simulator::Simulator;
 use fabdeck::source::socket::{CLIENTS_MAX, Event, Frame, Reason, Server, Summary, connect, decode, encode};
-use fabdeck::source::{Keys, LiveOptions, Policy, look, simulator_of};
+use fabdeck::source::{Keys, LiveOptions, LiveSource, Policy, look, simulator_of};
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -140,6 +141,35 @@ fn round_trips_a_second() {
     println!("4 clients with 64 each: {:.0} round trips/s", 40_000.0 / begin.elapsed().as_secs_f64());
     let summary = served.end();
     assert_eq!((summary.clients, summary.dropped, summary.traffic.total()), (5, 0, 92_000));
+}
+
+/// Both read one set of counters, which grow by what the traffic of the fabric does in the meantime.
+#[test]
+fn two_observers_see_the_same_counters_growing() {
+    let text = "sim:kary,k=2,n=2,traffic=permutation:load=40%,ratio=1:20000";
+    let served = Served::start_with(simulator_of(text, &LiveOptions::default()).unwrap().0);
+    let mut sources =
+        [(); 2].map(|()| LiveSource::new("s", served.client(None), Policy::default(), Keys::default()));
+    let mut looks: Vec<_> =
+        sources.iter_mut().map(|source| source.observe(Wanted::default(), &mut Unwatched).unwrap()).collect();
+    let mut sweep = |which: usize| {
+        let swept = sources[which].sweep(&mut looks[which], Duration::ZERO, &mut Unwatched).unwrap();
+        let sent = |sample: &CounterSample| sample.values.get(&Counter::PortXmitPktsExtended).unwrap();
+        swept.samples.iter().map(sent).collect::<Vec<u64>>()
+    };
+    let [first, other] = [sweep(0), sweep(1)];
+    std::thread::sleep(Duration::from_millis(400));
+    let [later, last] = [sweep(0), sweep(1)];
+    let sums = [&first, &other, &later, &last].map(|sent| sent.iter().sum::<u64>());
+    let grows =
+        |before: &[u64], after: &[u64]| before.iter().zip(after).all(|(before, after)| before <= after);
+    assert!(grows(&first, &other) && grows(&other, &later) && grows(&later, &last), "{sums:?}");
+    // What lies between two sweeps of one after the other is little beside what grew over the pause.
+    assert!(sums[0] > 0 && sums[2] - sums[1] > 400_000, "{sums:?}");
+    assert!(sums[3] - sums[2] < sums[2] - sums[1], "{sums:?}");
+    drop(sources);
+    let summary = served.end();
+    assert_eq!((summary.clients, summary.behind), (2, None));
 }
 
 #[test]
@@ -397,14 +427,21 @@ fn fabdeck(home: &Path) -> Command {
 }
 
 /// The command, once it says that it serves.
-fn serving(home: &Path, socket: &str, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
+/// A process that serves, and what it says.
+type Serving = (Child, BufReader<std::process::ChildStderr>);
+
+fn serving(home: &Path, socket: &str, more: &[&str]) -> Serving {
+    serving_of(home, "sim:demo", socket, more)
+}
+
+fn serving_of(home: &Path, source: &str, socket: &str, more: &[&str]) -> Serving {
     let mut command = fabdeck(home);
-    command.args(["--source", "sim:demo", "simulate", "--serve", socket]).args(more);
+    command.args(["--source", source, "simulate", "--serve", socket]).args(more);
     let mut child = command.spawn().unwrap();
     let mut talk = BufReader::new(child.stderr.take().unwrap());
     let mut ready = String::new();
     talk.read_line(&mut ready).unwrap();
-    assert_eq!(ready, format!("fabdeck: serving sim:demo on {socket}; stop with Ctrl-C\n"));
+    assert_eq!(ready, format!("fabdeck: serving {source} on {socket}; stop with Ctrl-C\n"));
     (child, talk)
 }
 
@@ -437,7 +474,8 @@ fn the_command_serves_until_a_signal_and_puts_its_socket_away() {
 #[test]
 fn a_process_looks_at_a_fabric_that_another_one_serves() {
     let home = tempfile::tempdir().unwrap();
-    let (mut child, _talk) = serving(home.path(), "fabric.sock", &[]);
+    // Traffic goes on while another process looks.
+    let (mut child, _talk) = serving_of(home.path(), "sim:demo,traffic=none", "fabric.sock", &[]);
     let run = |source: &str, what: &str| {
         let ended =
             fabdeck(home.path()).args(["--source", source, "show", what, "--no-times"]).output().unwrap();

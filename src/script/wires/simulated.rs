@@ -43,7 +43,9 @@ pub fn serve(
         Ok(serving.join())
     });
     let summary = ended.map_err(no_thread)?.unwrap_or_else(|bug| std::panic::resume_unwind(bug));
-    Ok(Served { clients: summary.clients, dropped: summary.dropped, traffic: summary.traffic, notes })
+    let (clients, dropped) = (summary.clients, summary.dropped);
+    let behind = summary.behind.map(|behind| [behind.asked, behind.held]);
+    Ok(Served { clients, dropped, traffic: summary.traffic, behind, notes })
 }
 
 fn no_thread(why: io::Error) -> SourceError {

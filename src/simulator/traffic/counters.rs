@@ -1,8 +1,11 @@
 //! What ports have counted since the beginning, as their counters have it.
 
+use std::collections::BTreeMap;
+
 use super::network::TrafficRun;
+use super::packets::NONE;
 use super::plant::{Far, NEVER};
-use crate::fabric::{Fabric, NodeId, PortId, PortNum};
+use crate::fabric::{Fabric, PortId};
 use crate::observe::{Counter, CounterValues};
 
 /// One port.
@@ -25,6 +28,19 @@ pub struct PortCount {
 }
 
 impl PortCount {
+    /// Nothing yet.
+    pub const NONE: Self = Self {
+        port: PortId(0),
+        xmit_data: 0,
+        rcv_data: 0,
+        xmit_packets: 0,
+        rcv_packets: 0,
+        xmit_wait: 0,
+        waited_ns: 0,
+        discards: 0,
+        relay_errors: 0,
+    };
+
     /// As the 64-bit counters have it.
     pub fn values(&self) -> CounterValues {
         [
@@ -43,46 +59,59 @@ impl PortCount {
     }
 }
 
+/// The channel that leaves each port, and the one that comes to it; `NONE` where there is none.
+#[derive(Clone, Debug)]
+pub struct Wires(Vec<[u32; 2]>);
+
 impl TrafficRun {
     /// Every port of a fabric, the one that the run was made of, by its number there.
-    pub fn counters(&self, fabric: &Fabric) -> Vec<PortCount> {
-        let none = |(port, _)| PortCount {
-            port,
-            xmit_data: 0,
-            rcv_data: 0,
-            xmit_packets: 0,
-            rcv_packets: 0,
-            xmit_wait: 0,
-            waited_ns: 0,
-            discards: 0,
-            relay_errors: 0,
-        };
-        let mut counts: Vec<PortCount> = fabric.ports().map(none).collect();
+    pub fn wires(&self, fabric: &Fabric) -> Wires {
+        let mut wires = vec![[NONE; 2]; fabric.ports().len()];
+        let of_ports = (0u32..).zip(&self.plant.channels).filter(|(_, channel)| channel.port != channel.peer);
+        for (number, channel) in of_ports.filter(|(_, channel)| !matches!(channel.far, Far::Sends(_))) {
+            for (port, way) in [(channel.port, 0), (channel.peer, 1)] {
+                if let Some(held) = wires.get_mut(port.index()) {
+                    held[way] = number;
+                }
+            }
+        }
+        Wires(wires)
+    }
+
+    /// What one port has counted.
+    pub fn count(&self, fabric: &Fabric, wires: &Wires, port: PortId) -> PortCount {
+        let [out, back] = wires.0.get(port.index()).copied().unwrap_or([NONE; 2]);
         let (words, now) = (self.settings.words(), self.wheel.now());
-        let wires = self.plant.channels.iter().filter(|channel| channel.port != channel.peer);
-        for channel in wires.filter(|channel| !matches!(channel.far, Far::Sends(_))) {
+        let channel = |number: u32| self.plant.channels.get(number as usize);
+        let sent = channel(out).map_or(0, |channel| channel.packets);
+        let taken = channel(back).map_or(0, |channel| channel.packets);
+        let waited = channel(out).map_or(0, |channel| {
             let since = if channel.waits_since == NEVER { now } else { channel.waits_since };
-            let waited = channel.waited + (now - since);
-            if let Some(count) = counts.get_mut(channel.port.index()) {
-                count.xmit_packets = channel.packets;
-                count.xmit_data = channel.packets * words;
-                count.xmit_wait = waited / u64::from(channel.tick.max(1));
-                count.waited_ns = waited / 1000;
-            }
-            if let Some(count) = counts.get_mut(channel.peer.index()) {
-                count.rcv_packets = channel.packets;
-                count.rcv_data = channel.packets * words;
-            }
+            channel.waited + (now - since)
+        });
+        let tick = channel(out).map_or(1, |channel| u64::from(channel.tick.max(1)));
+        let held = fabric.port(port);
+        let at = (held.node.0, held.number.value());
+        let of_switch = |counted: &BTreeMap<(u32, u8), u64>| {
+            let counted = counted.get(&at).filter(|_| fabric.node(held.node).is_switch());
+            counted.copied().unwrap_or(0)
+        };
+        PortCount {
+            port,
+            xmit_data: sent * words,
+            rcv_data: taken * words,
+            xmit_packets: sent,
+            rcv_packets: taken,
+            xmit_wait: waited / tick,
+            waited_ns: waited / 1000,
+            discards: of_switch(&self.discarded),
+            relay_errors: of_switch(&self.astray),
         }
-        let port = |(switch, port): &(u32, u8)| fabric.port_of(NodeId(*switch), PortNum(*port));
-        for (at, packets) in &self.discarded {
-            let count = port(at).and_then(|port| counts.get_mut(port.index()));
-            count.into_iter().for_each(|count| count.discards = *packets);
-        }
-        for (at, packets) in &self.astray {
-            let count = port(at).and_then(|port| counts.get_mut(port.index()));
-            count.into_iter().for_each(|count| count.relay_errors = *packets);
-        }
-        counts
+    }
+
+    /// Every port of a fabric, the one that the run was made of, by its number there.
+    pub fn counters(&self, fabric: &Fabric) -> Vec<PortCount> {
+        let wires = self.wires(fabric);
+        fabric.ports().map(|(port, _)| self.count(fabric, &wires, port)).collect()
     }
 }

@@ -10,7 +10,7 @@ pub struct Flow {
     pub to: PortId,
     /// The service level; without one it is what the paths are sent on.
     pub level: Option<ServiceLevel>,
-    /// Payload that it offers, in Mb/s; without one as much as gets through.
+    /// Payload that it offers, in Mb/s; without one as much as gets through. With 0 it sends nothing until it is told.
     pub mbps: Option<u32>,
 }
 

@@ -4,6 +4,7 @@
 
 mod arbiter;
 mod audit;
+mod changes;
 mod circle;
 mod counters;
 mod error;
@@ -19,9 +20,10 @@ mod settings;
 mod steady;
 mod tally;
 mod wheel;
+mod words;
 
 pub use circle::{Deadlock, Held};
-pub use counters::PortCount;
+pub use counters::{PortCount, Wires};
 pub use error::TrafficError;
 pub use flow::{Flow, FlowCount};
 pub use lanes::Service;
@@ -30,3 +32,4 @@ pub use network::TrafficRun;
 pub use pattern::Pattern;
 pub use settings::Settings;
 pub use tally::{EndCount, Latency};
+pub use words::{Details, PATTERNS, Word};

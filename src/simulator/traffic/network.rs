@@ -153,6 +153,22 @@ impl TrafficRun {
         self.wheel.pass(until);
     }
 
+    /// The same with an end to the work: so many events at the most. Where more would happen, time stands at the last.
+    pub fn advance_within(&mut self, until_ns: u64, events: u64) {
+        let until = until_ns.saturating_mul(1000);
+        for _ in 0..events {
+            let Some(actor) = self.wheel.next(until) else { return self.wheel.pass(until) };
+            self.happen(actor);
+        }
+    }
+
+    /// No more events than these happen in so many nanoseconds: a packet on a wire has three, and wires take their time.
+    pub fn events_most(&self, nanos: u64) -> u64 {
+        let fastest = self.plant.channels.iter().map(|channel| channel.wire).filter(|wire| *wire > 0).min();
+        let packets = nanos.saturating_mul(1000) / u64::from(fastest.unwrap_or(1)) + 2;
+        packets.saturating_mul(4 * self.plant.channels.len() as u64)
+    }
+
     /// One event; false when nothing will ever happen again.
     pub fn step(&mut self) -> bool {
         let next = self.wheel.next(u64::MAX);
@@ -243,7 +259,7 @@ impl TrafficRun {
                     return None;
                 }
                 let exit = self.plant.exit(switch, port);
-                if exit == NONE {
+                if exit == NONE || self.plant.channels[exit as usize].down {
                     *self.discarded.entry((switch, port)).or_default() += 1;
                     return None;
                 }
@@ -261,7 +277,7 @@ impl TrafficRun {
     }
 
     /// Takes the first out of a queue that it ends in.
-    fn lose_first(&mut self, queue: u32) {
+    pub(super) fn lose_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
         self.packets.give_back(packet);
         self.tally.lost += 1;
@@ -311,7 +327,7 @@ impl TrafficRun {
     /// Sends a packet if the wire is free, somebody asks, and there is room beyond.
     pub(super) fn send(&mut self, number: u32) {
         let channel = &mut self.plant.channels[number as usize];
-        if channel.packet != NONE || channel.asked == 0 {
+        if channel.packet != NONE || channel.asked == 0 || channel.down {
             return;
         }
         let mut able = channel.asked;

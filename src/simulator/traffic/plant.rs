@@ -59,6 +59,8 @@ pub(super) struct Channel {
     pub peer: PortId,
     pub tick: u32,
     pub lane: u8,
+    /// Its cable is down: nothing begins to leave by it.
+    pub down: bool,
 }
 
 /// What sends and takes in.
@@ -114,6 +116,19 @@ impl Plant {
 
     pub fn of_end(&self, end: u32, which: u32) -> u32 {
         self.between_switches + end * PER_END + which
+    }
+
+    /// Both directions of the cable at a port.
+    pub fn cable(&self, port: PortId) -> Vec<u32> {
+        let ends = |channel: &Channel| channel.port == port || channel.peer == port;
+        let wire = |channel: &Channel| channel.port != channel.peer && ends(channel);
+        (0u32..).zip(&self.channels).filter(|(_, channel)| wire(channel)).map(|(number, _)| number).collect()
+    }
+
+    /// The switch and the port that a channel leaves by; none for what an adapter sends by.
+    pub fn leaves(&self, channel: u32) -> Option<(u32, u8)> {
+        let place = self.exits.iter().position(|exit| *exit == channel)?;
+        Some(((place >> PORT_BITS) as u32, (place & ((1 << PORT_BITS) - 1)) as u8))
     }
 
     /// The channel that leaves a switch by a port; `NONE` where nothing is cabled or what is has failed.
@@ -238,6 +253,7 @@ fn cabled(fabric: &Fabric, far: Far, (port, peer): (PortId, PortId), settings: &
         peer,
         tick: tick(fabric, port),
         lane: 0,
+        down: false,
     }
 }
 

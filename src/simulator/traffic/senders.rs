@@ -9,7 +9,7 @@ use super::load::{Given, Load};
 use super::network::{Stage, TrafficRun};
 use super::packets::{NONE, Packet};
 use super::pattern::{Pattern, permutation, ring, shift};
-use super::plant::{End, Plant};
+use super::plant::{End, NEVER, Plant};
 use crate::fabric::{Fabric, PortId, PortNum};
 use crate::simulator::{Dice, Share};
 
@@ -163,7 +163,8 @@ impl Senders {
             };
             let lid = self.lid(from, target);
             let course = self.flows.len() as u32;
-            self.flows.push(Course { from, to, lid, level, due: 0, interval, delivered: 0 });
+            let due = if flow.mbps == Some(0) { NEVER } else { 0 };
+            self.flows.push(Course { from, to, lid, level, due, interval, delivered: 0 });
             let lane = adapters[from as usize][usize::from(level)];
             let script = &mut self.scripts[from as usize];
             if matches!(script, Script::Silent) {
@@ -237,7 +238,7 @@ impl Senders {
 }
 
 /// How long after a packet the next follows, in picoseconds.
-fn interval(payload: u32, mbps: f64) -> u64 {
+pub(super) fn interval(payload: u32, mbps: f64) -> u64 {
     (f64::from(payload) * 8e6 / mbps.max(1e-3)).max(1.0) as u64
 }
 
@@ -278,7 +279,7 @@ impl TrafficRun {
     }
 
     /// The next flow of a lane whose packet is due, else the one that is due first.
-    fn take_turn(&mut self, end: u32, lane: u8) {
+    pub(super) fn take_turn(&mut self, end: u32, lane: u8) {
         let now = self.wheel.now();
         let Senders { scripts, flows, .. } = &mut self.senders;
         let Script::Turns(all) = &mut scripts[end as usize] else { return };
@@ -288,6 +289,9 @@ impl TrafficRun {
         let due = |place: &usize| flows[turns.flows[*place] as usize].due.max(now);
         // Of several that are due alike the first in turn.
         let Some(place) = (0..count).map(at).min_by_key(due) else { return };
+        if due(&place) == NEVER {
+            return;
+        }
         turns.next = (place + 1) % count;
         let number = turns.flows[place];
         let flow = &mut flows[number as usize];

@@ -30,10 +30,17 @@ pub struct LiveSource {
     transactions: u32,
     /// What there is to say about the fabric itself, at every look.
     notes: Notes,
+    /// What there is to say after a reading.
+    remarks: Option<Box<dyn Remarks>>,
     /// What the last look found, for more to be read on the same ways.
     found: Vec<FoundNode>,
     /// What the agents of these nodes said that they count, as far as a sweep has asked.
     agents: Agents,
+}
+
+/// Whoever has something to say about a reading that nobody asked for, beside the fabric.
+pub trait Remarks: std::fmt::Debug + Send {
+    fn remark(&self, notes: &mut Notes);
 }
 
 impl LiveSource {
@@ -45,6 +52,7 @@ impl LiveSource {
             keys,
             transactions: 1,
             notes: Notes::new(),
+            remarks: None,
             found: Vec::new(),
             agents: Agents::default(),
         }
@@ -65,6 +73,17 @@ impl LiveSource {
         self
     }
 
+    pub fn with_remarks(mut self, remarks: Box<dyn Remarks>) -> Self {
+        self.remarks = Some(remarks);
+        self
+    }
+
+    fn remark(&self, notes: &mut Notes) {
+        if let Some(remarks) = &self.remarks {
+            remarks.remark(notes);
+        }
+    }
+
     pub fn port(&self) -> &ReadPort {
         &self.port
     }
@@ -83,6 +102,7 @@ impl Source for LiveSource {
         self.found = found;
         self.agents = Agents::default();
         look.notes.extend(self.notes.clone());
+        self.remark(&mut look.notes);
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();
         }
@@ -168,6 +188,7 @@ impl Source for LiveSource {
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();
         }
+        self.remark(&mut look.notes);
         Ok(swept)
     }
 }

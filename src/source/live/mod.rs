@@ -16,6 +16,6 @@ mod sweep;
 mod tables;
 
 pub use keys::Keys;
-pub use look::{LiveSource, look};
+pub use look::{LiveSource, Remarks, look};
 pub use policy::Policy;
 pub use set::{Done, SetError, Setter, Target};

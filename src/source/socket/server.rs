@@ -24,7 +24,8 @@ use super::listen::{ServeError, SocketFile, listen};
 use super::peer::{Leave, Message, Peer, is_late};
 use super::wire::{Reason, encode};
 use crate::access::Traffic;
-use crate::simulator::{Seat, Simulator};
+use crate::simulator::{Behind, Seat, Simulator};
+use crate::source::carried::behind_words;
 
 /// Clients at a time.
 pub const CLIENTS_MAX: usize = 64;
@@ -47,9 +48,20 @@ pub struct Server {
 /// What happened among the clients, for people.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Event {
-    Joined { client: u64, port: String },
-    Left { client: u64, how: String, dropped: u64 },
-    Refused { why: String },
+    Joined {
+        client: u64,
+        port: String,
+    },
+    Left {
+        client: u64,
+        how: String,
+        dropped: u64,
+    },
+    Refused {
+        why: String,
+    },
+    /// Packets cannot follow the time any more.
+    Behind(Behind),
 }
 
 impl fmt::Display for Event {
@@ -64,6 +76,7 @@ impl fmt::Display for Event {
                 )
             }
             Self::Refused { why } => write!(f, "a client was refused: {why}"),
+            Self::Behind(behind) => f.write_str(&behind_words(*behind)),
         }
     }
 }
@@ -77,6 +90,8 @@ pub struct Summary {
     pub dropped: u64,
     /// What clients sent.
     pub traffic: Traffic,
+    /// How far packets fell behind the time that passed.
+    pub behind: Option<Behind>,
 }
 
 impl Server {
@@ -203,6 +218,8 @@ struct Owner<'a> {
     fed: Vec<u64>,
     served: u64,
     dropped: u64,
+    /// It was said that packets fell behind.
+    behind: bool,
     on_event: &'a mut dyn FnMut(&Event),
 }
 
@@ -217,6 +234,7 @@ impl<'a> Owner<'a> {
             fed: Vec::new(),
             served: 0,
             dropped: 0,
+            behind: false,
             on_event,
         }
     }
@@ -251,6 +269,10 @@ impl<'a> Owner<'a> {
             } else {
                 seated.dropped += 1;
             }
+        }
+        if let Some(behind) = self.simulator.world().behind().filter(|_| !self.behind) {
+            self.behind = true;
+            self.tell(Event::Behind(behind));
         }
         self.fed.sort_unstable();
         self.fed.dedup();
@@ -328,6 +350,7 @@ impl<'a> Owner<'a> {
             clients: self.served,
             dropped: self.dropped + seated,
             traffic: self.simulator.traffic().clone(),
+            behind: self.simulator.world().behind(),
         }
     }
 }

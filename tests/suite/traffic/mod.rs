@@ -1,6 +1,7 @@
 //! Traffic in the simulator: nothing comes from nowhere, and what networks are known for happens by itself.
 
 mod books;
+mod changes;
 mod papers;
 mod shares;
 mod stage;

@@ -1,0 +1,178 @@
+//! What happens to a fabric in the course of time, by a plan: flows that begin, cables that wear out.
+
+use std::time::Duration;
+
+use super::device::Plug;
+use super::traffic::Flow;
+use super::world::World;
+use crate::fabric::{Fabric, LinkWidth, NodeId, NodeKind, PortId, PortNum};
+
+/// A moment after the beginning, and what happens then.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub at: Duration,
+    pub change: Change,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Change {
+    /// A flow by its place offers so many Mb/s.
+    Pace { flow: usize, mbps: u32 },
+    /// A port counts so many symbol errors a minute.
+    Ail { at: Plug, per_minute: u32 },
+    /// A cable goes down, which both of its ends count, or comes up again.
+    Link { at: Plug, up: bool },
+    /// A cable comes to run at this width.
+    Width { at: Plug, width: LinkWidth },
+}
+
+/// Errors of a port that grow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Ailing {
+    /// Up to a moment in nanoseconds, in parts of a nanosecond's share of a minute.
+    counted: u128,
+    since: u64,
+    per_minute: u32,
+    pub downed: u64,
+}
+
+impl Ailing {
+    const MINUTE: u128 = 60_000_000_000;
+
+    fn parts(&self, now: u64) -> u128 {
+        self.counted + u128::from(now.saturating_sub(self.since)) * u128::from(self.per_minute)
+    }
+
+    pub fn errors(&self, now: u64) -> u64 {
+        u64::try_from(self.parts(now) / Self::MINUTE).unwrap_or(u64::MAX)
+    }
+
+    pub fn change(&mut self, now: u64, per_minute: u32) {
+        (self.counted, self.since, self.per_minute) = (self.parts(now), now, per_minute);
+    }
+}
+
+impl World {
+    pub(super) fn change(&mut self, change: &Change) {
+        let Some(underway) = &mut self.underway else { return };
+        match *change {
+            Change::Pace { flow, mbps } => underway.run.pace(flow, mbps),
+            Change::Ail { at, per_minute } => underway.ail(at, per_minute),
+            Change::Link { at, up } => {
+                let far = self.devices[at.0 as usize].socket(at.1).and_then(|socket| socket.peer);
+                if !up {
+                    [Some(at), far].into_iter().flatten().for_each(|end| underway.went_down(end));
+                }
+                self.set_link(NodeId(at.0), PortNum(at.1), up);
+            }
+            Change::Width { at, width } => self.set_width(at, width),
+        }
+    }
+
+    fn set_width(&mut self, at: Plug, width: LinkWidth) {
+        let far = self.devices[at.0 as usize].socket(at.1).and_then(|socket| socket.peer);
+        let mut mbps = None;
+        for (node, port) in [Some(at), far].into_iter().flatten() {
+            if let Some(socket) = self.devices[node as usize].socket_mut(port) {
+                socket.width = width;
+                mbps = Some(socket.speed.data_mbps() * width.lanes());
+            }
+        }
+        let port = self.fabric.port_of(NodeId(at.0), PortNum(at.1));
+        if let (Some(underway), Some(port), Some(mbps)) = (&mut self.underway, port, mbps) {
+            underway.run.set_rate(port, mbps);
+        }
+    }
+}
+
+/// The demo's: everybody talks a little with others, and two with all their might; three hosts write to a storage host that takes in half of what its
+/// link carries, and every five seconds one more; a cable counts more and more symbol errors, goes down for two
+/// seconds, and comes back at 1x.
+#[derive(Clone, Debug)]
+pub struct Demo {
+    pub flows: Vec<Flow>,
+    pub scenes: Vec<Scene>,
+}
+
+impl Demo {
+    /// Commands that look once are done before anything moves.
+    pub const BEGINS: Duration = Duration::from_secs(1);
+    /// What adapters send and take in at the most, Mb/s: half of their links.
+    pub const HOST_LIMIT_MBPS: u32 = 100_000;
+    pub const RATIO: u32 = 10_000;
+
+    const TALK_MBPS: u32 = 3_000;
+    const WRITE_MBPS: u32 = 40_000;
+    const FIRST_WRITERS: usize = 3;
+    const WRITERS: usize = 13;
+    const EVERY: Duration = Duration::from_secs(5);
+    /// Who sends to whom with all its might over cables that the writers fill: the places of hosts. Tables spread
+    /// destinations over cables by their place in the rack, and these have the same as the storage host.
+    const BYSTANDERS: [(usize, usize); 2] = [(1, 16), (7, 28)];
+    const NEIGHBOURS: [usize; 2] = [7, 13];
+
+    pub fn new(fabric: &Fabric) -> Self {
+        let hosts: Vec<PortId> = hosts(fabric);
+        let talk = Self::NEIGHBOURS.iter().flat_map(|far| {
+            let far = hosts.iter().cycle().skip(*far);
+            hosts.iter().zip(far).filter(|(from, to)| from != to)
+        });
+        let talk = talk.map(|(from, to)| Flow { mbps: Some(Self::TALK_MBPS), ..Flow::new(*from, *to) });
+        let mut story = Self { flows: talk.collect(), scenes: Vec::new() };
+        for (from, to) in Self::BYSTANDERS {
+            let ends = hosts.get(from).zip(hosts.get(to));
+            let flow = ends.map(|(from, to)| Flow { mbps: Some(Self::WRITE_MBPS), ..Flow::new(*from, *to) });
+            story.flows.extend(flow);
+        }
+        story.write(fabric, &hosts);
+        story.wear_out(fabric);
+        story.scenes.sort_by_key(|scene| scene.at);
+        story
+    }
+
+    fn at(&mut self, at: Duration, change: Change) {
+        self.scenes.push(Scene { at, change });
+    }
+
+    fn write(&mut self, fabric: &Fabric, hosts: &[PortId]) {
+        let named = |port: &&PortId| {
+            fabric.node(fabric.port(**port).node).facts.description.starts_with("storage01 ")
+        };
+        let Some(storage) = hosts.iter().find(named).copied() else { return };
+        // Those in between keep out of it: what becomes of them is the network's doing.
+        let writers = hosts.iter().filter(|host| **host != storage).step_by(2).take(Self::WRITERS);
+        for (number, writer) in writers.enumerate() {
+            let later = number.saturating_sub(Self::FIRST_WRITERS - 1) as u32;
+            let flow = self.flows.len();
+            self.flows.push(Flow { mbps: Some(0), ..Flow::new(*writer, storage) });
+            self.at(Self::EVERY * later, Change::Pace { flow, mbps: Self::WRITE_MBPS });
+        }
+    }
+
+    fn wear_out(&mut self, fabric: &Fabric) {
+        let leaf = fabric.switches().filter(|(_, node)| node.facts.description.starts_with("rack2-leaf"));
+        let worn = leaf.flat_map(|(id, _)| fabric.ports_of(id)).find_map(|(id, port)| {
+            let far = fabric.port(fabric.peer(id)?);
+            fabric.node(far.node).is_switch().then_some((port.node.0, port.number.value()))
+        });
+        let Some(at) = worn else { return };
+        let seconds = Duration::from_secs;
+        for (after, per_minute) in [(0, 1_200), (30, 6_000), (60, 30_000)] {
+            self.at(seconds(after), Change::Ail { at, per_minute });
+        }
+        self.at(seconds(75), Change::Link { at, up: false });
+        self.at(seconds(77), Change::Width { at, width: LinkWidth::X1 });
+        self.at(seconds(77), Change::Link { at, up: true });
+        self.at(seconds(77), Change::Ail { at, per_minute: 60 });
+    }
+}
+
+/// Adapters that are no aggregation nodes, in the order of the fabric.
+fn hosts(fabric: &Fabric) -> Vec<PortId> {
+    let host = |id: &PortId| {
+        let port = fabric.port(*id);
+        let node = &fabric.node(port.node).facts;
+        node.kind == NodeKind::ChannelAdapter && !node.is_aggregation() && port.peer.is_some()
+    };
+    fabric.ports().map(|(id, _)| id).filter(host).collect()
+}

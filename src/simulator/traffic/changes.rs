@@ -1,0 +1,90 @@
+//! What changes under traffic: cables that go down, come up, or run slower, flows that offer more or less, tables.
+//!
+//! A cable that goes down lets the packet that is on it arrive. What a switch would send over it is discarded and counted
+//! there, what waits for it at that moment too; an adapter holds back what it would send until the cable is up again.
+
+use std::sync::Arc;
+
+use super::network::{Stage, TrafficRun};
+use super::packets::NONE;
+use super::plant::NEVER;
+use super::senders::interval;
+use super::settings::Settings;
+use crate::fabric::{PortId, Routes};
+
+impl TrafficRun {
+    /// The cable at a port goes down, or comes up again.
+    pub fn set_link(&mut self, port: PortId, up: bool) {
+        for number in self.plant.cable(port) {
+            let now = self.wheel.now();
+            let channel = &mut self.plant.channels[number as usize];
+            if channel.down != up {
+                continue;
+            }
+            channel.down = !up;
+            if up {
+                self.send(number);
+                continue;
+            }
+            if channel.waits_since != NEVER {
+                channel.waited += now - channel.waits_since;
+                channel.waits_since = NEVER;
+            }
+            if let Some(exit) = self.plant.leaves(number) {
+                self.turn_away(number, exit);
+            }
+        }
+    }
+
+    /// Who asks for a channel that is down loses its packet.
+    fn turn_away(&mut self, number: u32, exit: (u32, u8)) {
+        let mut waiting = Vec::new();
+        for lane in 0..self.lanes {
+            let wanted = self.queue(number, lane) as usize;
+            let mut at = self.queues[wanted].first_asking;
+            while at != NONE {
+                waiting.push(at);
+                at = self.queues[at as usize].next_asking;
+            }
+            (self.queues[wanted].first_asking, self.queues[wanted].last_asking) = (NONE, NONE);
+        }
+        self.plant.channels[number as usize].asked = 0;
+        // Nobody asks any more before room is made, for that lets others move.
+        waiting.iter().for_each(|queue| self.queues[*queue as usize].stage = Stage::Leaves);
+        for queue in waiting {
+            *self.discarded.entry(exit).or_default() += 1;
+            self.lose_first(queue);
+            self.first_comes(queue);
+        }
+    }
+
+    /// The cable at a port carries so many Mb/s from now on; what is on it arrives as it would have.
+    pub fn set_rate(&mut self, port: PortId, mbps: u32) {
+        let wire = Settings::time(self.settings.bytes(), mbps);
+        let limit = self.settings.host_limit_mbps.map(|limit| Settings::time(self.settings.payload, limit));
+        for number in self.plant.cable(port) {
+            let from_end = self.plant.leaves(number).is_none();
+            let channel = &mut self.plant.channels[number as usize];
+            channel.wire = wire;
+            channel.pace = limit.filter(|_| from_end).map_or(wire, |limit| limit.max(wire));
+        }
+    }
+
+    /// A flow by its place in the list offers so many Mb/s from now on; with 0 it ends with the packet that is made.
+    pub fn pace(&mut self, flow: usize, mbps: u32) {
+        let (now, payload) = (self.wheel.now(), self.settings.payload);
+        let Some(held) = self.senders.flows.get_mut(flow) else { return };
+        held.interval = interval(payload, f64::from(mbps));
+        held.due = if mbps == 0 { NEVER } else { now };
+        let (end, level) = (held.from, held.level);
+        let lane = self.adapters[end as usize][usize::from(level)];
+        if lane < self.lanes && self.queues[self.send_queue(end, lane) as usize].stage == Stage::Idle {
+            self.take_turn(end, lane);
+        }
+    }
+
+    /// The forwarding tables are these from now on.
+    pub fn set_routes(&mut self, routes: Arc<Routes>) {
+        self.routes = routes;
+    }
+}

@@ -1,0 +1,199 @@
+//! Traffic under the live source: ports count what the simulated packets do, at the ratio that was asked for.
+
+use std::time::Duration;
+
+use fabdeck::access::{Address, MadPort, Parcel, Source, Unwatched};
+use fabdeck::counters::{HotSpots, Rates, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
+use fabdeck::fabric::{LinkWidth, NodeId, PortId};
+use fabdeck::mad::{Class, Mad, Method, PortCountersExtended, attribute};
+use fabdeck::observe::{Counter, Observation, Sweep};
+use fabdeck::simulator::SimulatedPort;
+use fabdeck::source::{LiveOptions, open, simulator_of};
+
+use super::TOPOLOGY;
+
+struct Carrier {
+    source: Box<dyn Source>,
+    look: Observation,
+}
+
+impl Carrier {
+    fn new(text: &str) -> Self {
+        let mut source = open(text, &LiveOptions::default()).unwrap();
+        let look = source.observe(TOPOLOGY, &mut Unwatched).unwrap();
+        Self { source, look }
+    }
+
+    fn sweep(&mut self, at: f64) -> Sweep {
+        self.source.sweep(&mut self.look, Duration::from_secs_f64(at), &mut Unwatched).unwrap()
+    }
+
+    /// What ports did between two moments, in seconds.
+    fn rates(&mut self, from: f64, to: f64) -> Rates {
+        let (before, after) = (self.sweep(from), self.sweep(to));
+        rates_of_sweeps(&self.look.fabric, &before, &after)
+    }
+
+    fn verdict(&mut self, from: f64, to: f64) -> HotSpots {
+        let rates = self.rates(from, to);
+        hot_spots(&self.look.fabric, &rates, &Thresholds::default())
+    }
+
+    fn name(&self, port: PortId) -> String {
+        let port = self.look.fabric.port(port);
+        self.look.fabric.node(port.node).facts.description.clone()
+    }
+
+    fn behind(&self) -> Option<String> {
+        let notes = self.look.notes.iter().find(|note| note.code == "FN-514");
+        notes.map(|note| note.text.clone())
+    }
+}
+
+fn sum(sweep: &Sweep, counter: &Counter) -> u64 {
+    sweep.samples.iter().map(|sample| sample.values.get(counter).unwrap_or(0)).sum()
+}
+
+/// The mean use of cabled ports, of which half are those of hosts.
+fn used(rates: &Rates) -> f64 {
+    let used: Vec<f64> = rates.ports.iter().filter_map(|port| port.utilisation()).collect();
+    used.iter().sum::<f64>() / used.len() as f64
+}
+
+#[test]
+fn counters_grow_as_if_the_traffic_ran_in_real_time_at_every_ratio() {
+    let mut all = Vec::new();
+    for ratio in ["1:2000", "1:20000"] {
+        let mut carrier =
+            Carrier::new(&format!("sim:kary,k=3,n=2,traffic=permutation:load=40%,ratio={ratio}"));
+        let rates = carrier.rates(1.0, 3.0);
+        all.push(used(&rates));
+        // A tree of two levels: each packet crosses its host's cable, and as many between switches or none.
+        assert!((0.3..0.45).contains(&used(&rates)), "{ratio}: {}", used(&rates));
+        assert_eq!(carrier.behind(), None, "{ratio}");
+    }
+    assert!((all[0] - all[1]).abs() < 0.02, "{all:?}");
+    let mut quiet = Carrier::new("sim:kary,k=3,n=2");
+    assert_eq!(used(&quiet.rates(1.0, 3.0)), 0.0);
+}
+
+#[test]
+fn what_is_sent_is_received_and_the_same_run_is_the_same_again() {
+    let read = |text: &str| {
+        let mut carrier = Carrier::new(text);
+        [0.0, 0.5, 4.0].map(|at| carrier.sweep(at))
+    };
+    let text = "sim:torus,dims=3x3,terminals=2,traffic=uniform:load=30%,ratio=1:20000,seed=7";
+    let sweeps = read(text);
+    assert_eq!(sweeps, read(text));
+    assert_ne!(sweeps[2], read(&text.replace("seed=7", "seed=8"))[2]);
+    let [sent, received] = [Counter::PortXmitPktsExtended, Counter::PortRcvPktsExtended]
+        .map(|counter| sum(&sweeps[2], &counter));
+    // Ports are read one after the other, and the packets of the moment are in between.
+    assert!(sent > 1_000_000 && sent.abs_diff(received) * 100 < sent, "{sent} {received}");
+}
+
+#[test]
+fn too_much_traffic_falls_behind_says_so_and_rates_stay_what_they_are() {
+    let words = "sim:kary,k=3,n=2,traffic=permutation:load=40%";
+    let rates = Carrier::new(&format!("{words},ratio=1:20000")).rates(1.0, 3.0);
+    let mut late = Carrier::new(&format!("{words},ratio=1:1"));
+    let seen = late.rates(1.0, 601.0);
+    let told = late.behind().unwrap();
+    assert!(told.contains("not at 1:1:") && used(&seen) > 0.2, "{told}");
+    assert!((used(&seen) - used(&rates)).abs() < 0.03, "{} {}", used(&seen), used(&rates));
+}
+
+#[test]
+fn what_is_no_traffic_is_refused() {
+    for (words, code) in [
+        ("traffic=storm", "FD-5031"),
+        ("traffic=hotspot:share=2", "FD-5031"),
+        ("traffic=uniform:load=0%", "FD-5031"),
+        ("traffic=uniform:color=red", "FD-5031"),
+        ("traffic=hotspot:spots=9", "FD-4413"),
+        ("traffic=uniform,ratio=1000", "FD-5031"),
+        ("traffic=uniform,ratio=1:0", "FD-5031"),
+        ("traffic=flows=/nowhere", "FD-5003"),
+    ] {
+        let error = open(&format!("sim:kary,k=3,n=2,{words}"), &LiveOptions::default()).err().unwrap();
+        assert!(error.to_string().contains(code), "{words}: {error}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flows");
+    let source = |line: &str| {
+        std::fs::write(&file, line).unwrap();
+        open(&format!("sim:demo,traffic=flows={}", file.display()), &LiveOptions::default())
+    };
+    assert!(source("node01 nobody\n").err().unwrap().to_string().contains("nobody"));
+    let mut source = source("node01 node02 gbps=50\n").unwrap();
+    let mut look = source.observe(TOPOLOGY, &mut Unwatched).unwrap();
+    let sweep = source.sweep(&mut look, Duration::from_secs(1), &mut Unwatched).unwrap();
+    let busy = |sample: &&fabdeck::observe::CounterSample| {
+        sample.values.get(&Counter::PortXmitPktsExtended) > Some(0)
+    };
+    assert_eq!(sweep.samples.iter().filter(busy).count(), 2, "a host's port and its neighbour's switch's");
+}
+
+#[test]
+fn a_cleared_counter_begins_again() {
+    let text = "sim:kary,k=2,n=2,traffic=permutation,ratio=1:20000";
+    let shared = SimulatedPort::new(simulator_of(text, &LiveOptions::default()).unwrap().0);
+    let mut port = super::writable(&shared);
+    let local = port.local().clone();
+    let wait = |seconds: u64| {
+        let waited = shared.open(None).unwrap().receive(Duration::from_secs(seconds)).unwrap();
+        assert!(waited.is_none());
+    };
+    let mut ask = |method: Method| {
+        let mut mad = Mad::performance(method, attribute::PORT_COUNTERS_EXTENDED, local.number.value());
+        let block = mad.performance_data_mut::<PortCountersExtended>();
+        block.counter_select = 0xFFFF.into();
+        let address = Address::of(local.lid.unwrap(), Class::PERFORMANCE);
+        let answer = super::exchange(&mut port, Parcel { mad, address }).unwrap();
+        answer.performance_data::<PortCountersExtended>().transmit_data.get()
+    };
+    wait(2);
+    let grown = ask(Method::GET);
+    let cleared = ask(Method::SET);
+    wait(3);
+    let again = ask(Method::GET);
+    assert!(grown > 1_000_000 && cleared * 1000 < grown, "{grown} {cleared}");
+    assert!(again.abs_diff(grown / 2) * 20 < grown, "a second's after two: {grown} {again}");
+}
+
+/// The story of the demo: what looks once sees nothing, and then there is more and more to see.
+#[test]
+fn the_demo_has_a_hot_spot_that_builds_and_a_cable_that_wears_out() {
+    let mut demo = Carrier::new("sim:demo");
+    let first = demo.sweep(0.0);
+    let zero = first.samples.iter().all(|sample| sample.values.iter().all(|(_, value)| value == Some(0)));
+    assert!(zero && first.began < Duration::from_millis(500), "{:?}", first.began);
+    let early = demo.verdict(0.1, 2.1);
+    let late = demo.verdict(60.0, 62.0);
+    for verdict in [&early, &late] {
+        let hot: Vec<String> = verdict.hot_spots.iter().map(|spot| demo.name(spot.adapter)).collect();
+        assert_eq!(hot, ["storage01 mlx5_0"]);
+    }
+    let held = [&early, &late].map(|verdict| verdict.held_up.len());
+    assert!(held[0] >= 3 && held[1] > held[0] + 5, "{held:?}");
+    let writers: Vec<String> = late.held_up.iter().map(|held| demo.name(held.at.port)).collect();
+    assert!(writers.iter().any(|name| name.starts_with("login1")), "{writers:?}");
+    assert!(writers.iter().any(|name| name.starts_with("node01 ")), "a victim: {writers:?}");
+    assert_eq!(demo.behind(), None);
+
+    let rates = demo.rates(70.0, 100.0);
+    let all = troubles(&demo.look.fabric, &rates.over_an_hour(), &Thresholds::default());
+    let found: Vec<Trouble> = all.into_iter().filter(|trouble| trouble.why != Why::Degraded).collect();
+    let ends = demo.look.fabric.link(found[0].link);
+    assert!(found.iter().all(|trouble| trouble.link == found[0].link), "{found:?}");
+    assert!(found.iter().any(|trouble| matches!(trouble.why, Why::Flaps { .. })), "{found:?}");
+    assert!([ends.a, ends.b].iter().any(|end| demo.name(*end).starts_with("rack2-leaf")), "{found:?}");
+    let fabric = demo.source.observe(TOPOLOGY, &mut Unwatched).unwrap().fabric;
+    let width = |port: PortId| {
+        let held = demo.look.fabric.port(port);
+        let seen = fabric.port_of(NodeId(held.node.0), held.number).unwrap();
+        fabric.port(seen).facts.width
+    };
+    assert_eq!([ends.a, ends.b].map(width), [Some(LinkWidth::X1); 2]);
+}
