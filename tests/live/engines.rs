@@ -82,7 +82,7 @@ zm_link 0x2c90100000000 0x2c90100000003
 ";
 
 /// What OpenSM's updn takes for the top, for it finds none by itself where every switch has adapters.
-fn roots(fabric: &Fabric) -> String {
+pub fn roots(fabric: &Fabric) -> String {
     let spine = |node: &Node| node.facts.description.starts_with("spine");
     let spines: Vec<_> = fabric.switches().filter(|(_, node)| spine(node)).collect();
     let tops = if spines.is_empty() { fabric.switches().take(1).collect() } else { spines };
@@ -90,7 +90,7 @@ fn roots(fabric: &Fabric) -> String {
 }
 
 /// OpenSM routes with one engine, without another one in its place, and says so.
-fn routed(stage: &Stage, name: &str, engine: &str) {
+pub fn routed(stage: &Stage, name: &str, engine: &str) {
     let log = stage.folder.path().join("opensm.log");
     let _ = fs::remove_file(&log);
     let path = |file: &str| stage.folder.path().join(file).display().to_string();
@@ -112,7 +112,7 @@ fn routed(stage: &Stage, name: &str, engine: &str) {
     );
 }
 
-fn fabdeck(folder: &Path, switches: bool) -> Value {
+pub fn fabdeck(folder: &Path, switches: bool) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.current_dir(folder).args(["--source", "opensm-subnet.lst", "--json", "check"]);
     command.args(["--tables", "opensm-lfts.dump", "--lanes", "one"]).args(switches.then_some("--switches"));

@@ -21,5 +21,6 @@ mod routed;
 mod served;
 mod stage;
 mod swept;
+mod throughput;
 mod traced;
 mod witness;
