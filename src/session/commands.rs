@@ -190,7 +190,7 @@ pub const COMMANDS: &[Command] = &[
     )
     .looks()
     .examples(&[
-        "fabdeck --source sim:kary,k=4,n=2 hotspots",
+        "fabdeck --source sim:demo hotspots --interval 2s",
         "fabdeck --source sim:kary,k=4,n=2 hotspots --interval 1s --count 3 --json",
         "fabdeck --source capture/ hotspots --before capture/first.txt --after capture/second.txt --seconds 60",
     ]),
