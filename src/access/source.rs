@@ -157,8 +157,8 @@ pub trait Source {
         Ok(LevelsRead::NotLive)
     }
 
-    /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source; nothing
-    /// else is asked. A file has one reading only.
+    /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source, and what
+    /// may have changed; the look has the fabric and the tables as they are afterwards. A file has one reading only.
     fn sweep(
         &mut self,
         _look: &mut Observation,

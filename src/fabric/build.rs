@@ -10,6 +10,20 @@ use super::{
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeKey(u32);
 
+impl NodeKey {
+    /// Its place in the order in which nodes were added.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl From<NodeId> for NodeKey {
+    /// The key of a node of a fabric that is taken up again.
+    fn from(id: NodeId) -> Self {
+        Self(id.0)
+    }
+}
+
 /// A cable that contradicts another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("port {port} is already cabled to port {peer_port} of another record")]
@@ -47,6 +61,21 @@ impl std::fmt::Debug for FabricBuilder {
 impl FabricBuilder {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Takes a fabric up again, to change it: its nodes are added in their order.
+    pub fn again(fabric: &Fabric) -> Self {
+        let mut builder = Self::new();
+        for (id, node) in fabric.nodes() {
+            builder.by_identity.insert((node.facts.kind, node.guid()), id.into());
+            let ports = fabric.ports_of(id).map(|(_, port)| DraftPort {
+                number: port.number,
+                facts: port.facts.clone(),
+                peer: port.peer.map(|peer| (fabric.port(peer).node.into(), fabric.port(peer).number)),
+            });
+            builder.nodes.push(Draft { facts: node.facts.clone(), ports: ports.collect() });
+        }
+        builder
     }
 
     pub fn len(&self) -> usize {
@@ -107,6 +136,15 @@ impl FabricBuilder {
         self.draft_port(a.0, a.1).peer = Some(b);
         self.draft_port(b.0, b.1).peer = Some(a);
         Ok(())
+    }
+
+    /// Takes the cable of a port away; what was at its other end.
+    pub fn disconnect(&mut self, key: NodeKey, number: PortNum) -> Option<(NodeKey, PortNum)> {
+        let far = self.peer(key, number)?;
+        for (key, number) in [(key, number), far] {
+            self.draft_port(key, number).peer = None;
+        }
+        Some(far)
     }
 
     fn draft_port(&mut self, key: NodeKey, number: PortNum) -> &mut DraftPort {
@@ -234,6 +272,21 @@ mod tests {
         };
         assert_eq!(forward, backward);
         assert_eq!(forward.links().len(), 2);
+    }
+
+    #[test]
+    fn a_fabric_taken_up_again_is_the_same_until_it_is_changed() {
+        let mut b = FabricBuilder::new();
+        let (one, two) = (b.add_node(switch(1)).unwrap(), b.add_node(switch(2)).unwrap());
+        b.connect((one, PortNum(1)), (two, PortNum(3))).unwrap();
+        b.connect((one, PortNum(2)), (one, PortNum(4))).unwrap();
+        let fabric = b.finish();
+        let mut again = FabricBuilder::again(&fabric);
+        assert_eq!(FabricBuilder::again(&fabric).finish(), fabric);
+        assert_eq!(again.disconnect(two, PortNum(3)), Some((one, PortNum(1))));
+        assert_eq!((again.peer(one, PortNum(1)), again.disconnect(two, PortNum(3))), (None, None));
+        let changed = again.finish();
+        assert!(changed.links().len() == 1 && changed.ports().len() == fabric.ports().len());
     }
 
     #[test]

@@ -10,4 +10,4 @@ pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};
-pub use sweep::Sweep;
+pub use sweep::{ChangedEntry, End, News, Rate, Sweep};

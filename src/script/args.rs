@@ -99,7 +99,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 /// A time with its unit; a number alone counts seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     const LONGEST: Duration = Duration::from_secs(3600);
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);

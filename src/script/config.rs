@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::args::Color;
+use super::args::{Color, duration};
 use super::theme_choice::ThemeChoice;
 use super::{Exit, Failure};
 use crate::access::Identity;
@@ -29,10 +30,11 @@ pub struct Config {
     pub fabrics: Vec<Identity>,
     /// From where on `hotspots` says a word.
     pub hotspots: Thresholds,
+    /// Within which sweeps read every table again; zero: never.
+    pub drift_period: Option<Duration>,
 }
 
-const KEYS: &str =
-    "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [hotspots], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [hotspots], [watch], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -69,6 +71,10 @@ impl Config {
             }
             if key == "hotspots" {
                 config.hotspots = thresholds(value).map_err(|what| bad(file, line, &what, HOTSPOT_HINT))?;
+                continue;
+            }
+            if key == "watch" {
+                watch(value, &mut config).map_err(|what| bad(file, line, &what, WATCH_HINT))?;
                 continue;
             }
             if key == "themes" {
@@ -150,6 +156,24 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
         }
     }
     Ok(thresholds)
+}
+
+const WATCH_HINT: &str = "under [watch] stands drift_period = \"5m\"; \"0s\" turns it off";
+
+fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
+    let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
+    for (key, value) in table {
+        let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
+        let time = match text {
+            "0" | "0s" => Ok(Duration::ZERO),
+            text => duration(text).map_err(|why| format!("FD-7112: [watch] {key}: {why}")),
+        };
+        match key.as_str() {
+            "drift_period" => config.drift_period = Some(time?),
+            _ => return Err(format!("FD-7112: [watch] {key}: it is none of its keys")),
+        }
+    }
+    Ok(())
 }
 
 const KEYS_HINT: &str =
@@ -277,6 +301,23 @@ mod tests {
             "[hotspots]\nheat = 1",
         ] {
             assert!(parse(text).unwrap_err().starts_with("c.toml:1: FD-7111"), "{text}");
+        }
+    }
+
+    #[test]
+    fn tables_are_read_again_within_a_time() {
+        for (text, expected) in [("5m", 300), ("90s", 90), ("0s", 0)] {
+            let config = parse(&format!("[watch]\ndrift_period = \"{text}\"\n")).unwrap();
+            assert_eq!(config.drift_period, Some(Duration::from_secs(expected)));
+        }
+        assert_eq!(parse("").unwrap().drift_period, None);
+        for text in [
+            "watch = 3",
+            "[watch]\ndrift_period = 5",
+            "[watch]\ndrift_period = \"x\"",
+            "[watch]\ndirft = \"5m\"",
+        ] {
+            assert!(parse(text).unwrap_err().starts_with("c.toml:1: FD-7112"), "{text}");
         }
     }
 

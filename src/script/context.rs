@@ -59,7 +59,8 @@ impl Context<'_, '_> {
     pub fn reach(&self) -> Reach {
         let globals = self.globals;
         let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
-        Reach { timeout: globals.timeout, retries: globals.retries, mkey_file }
+        let drift_period = self.config.drift_period;
+        Reach { timeout: globals.timeout, retries: globals.retries, mkey_file, drift_period }
     }
 
     /// The source that a text names, under the flags of live sources.

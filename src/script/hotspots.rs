@@ -1,6 +1,7 @@
 //! `hotspots`.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -9,24 +10,25 @@ use serde_json::{Value, json};
 use super::args::HotspotArgs;
 use super::check::premises;
 use super::context::Context;
+use super::news::news_object;
 use super::progress::Meter;
 use super::table::write_pairs;
 use super::{Exit, Failure};
 use crate::access::{Source, Wanted};
 use crate::counters::{Contributor, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps};
-use crate::observe::{CounterSample, Sweep};
-use crate::session::{Look, Watched, role_word, watched_lines};
+use crate::observe::{CounterSample, News, Sweep};
+use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
 
 /// Between two sweeps, where nobody says.
 const INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     context.refuse_filter("hotspots")?;
-    let (look, sweeps) = match (&args.before, &args.after, args.seconds) {
+    let (look, intervals) = match (&args.before, &args.after, args.seconds) {
         (Some(before), Some(after), Some(seconds)) => from_files(context, before, after, seconds)?,
         _ => from_sweeps(context, args)?,
     };
-    if sweeps.iter().any(|watched| watched.ports == 0) {
+    if intervals.iter().any(|interval| interval.watched.ports == 0) {
         context.conclude(&look);
         return Err(Failure::new(
             Exit::Failed,
@@ -34,25 +36,33 @@ pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Fa
              and the notes",
         ));
     }
-    write(context, &look, &sweeps, args.top)?;
+    write(context, &look, &intervals, args.top)?;
     let concluded = context.conclude(&look);
-    Ok(if sweeps.iter().any(Watched::findings) { Exit::Findings } else { concluded })
+    Ok(if intervals.iter().any(Interval::findings) { Exit::Findings } else { concluded })
 }
 
 /// Sweeps over a live fabric, one more than there are intervals.
-fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Watched>), Failure> {
+fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Interval>), Failure> {
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut source = context.open(context.named_source()?)?;
     let mut look = context.look_through(source.as_mut(), Wanted::default())?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
+    let mut seen = Rc::new(look.clone());
+    // What changed between the look and the first sweep is told with the first interval.
+    let mut news = first.news.clone();
     for _ in 0..args.count {
         let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
+        if after.fabric.is_some() {
+            seen = Rc::new(look.clone());
+        }
+        news.extend_from_slice(&after.news);
         let fabric = look.fabric();
         let (rates, since) =
             (rates_of_sweeps(fabric, &before, &after), rates_of_sweeps(fabric, &first, &after));
         let seconds = (after.began - before.began).as_secs_f64();
-        all.push(Watched::new(&look, (&rates, seconds), since, &context.config.hotspots));
+        let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
+        all.push(Interval { look: seen.clone(), watched, news: std::mem::take(&mut news) });
         before = after;
     }
     Ok((look, all))
@@ -67,7 +77,11 @@ pub(super) fn sweep(
     let mut meter = Meter::new(context.output.err, context.progress);
     let swept = source.sweep(&mut look.observation, not_before, &mut meter);
     meter.clear();
-    Ok(swept?)
+    let swept = swept?;
+    if swept.fabric.is_some() {
+        look.moved();
+    }
+    Ok(swept)
 }
 
 /// Two readings that somebody wrote down, on the fabric of `--source`.
@@ -76,13 +90,14 @@ fn from_files(
     before: &Path,
     after: &Path,
     seconds: f64,
-) -> Result<(Look, Vec<Watched>), Failure> {
+) -> Result<(Look, Vec<Interval>), Failure> {
     let mut look = context.look(Wanted::default())?;
     let before = samples(context, &mut look, before)?;
     let after = samples(context, &mut look, after)?;
     let rates = rates(look.fabric(), &before, &after, seconds);
     let watched = Watched::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    Ok((look, vec![watched]))
+    let interval = Interval { look: Rc::new(look.clone()), watched, news: Vec::new() };
+    Ok((look, vec![interval]))
 }
 
 fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<CounterSample>, Failure> {
@@ -94,22 +109,42 @@ fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Ve
     Ok(seen.counters)
 }
 
-fn write(context: &mut Context<'_, '_>, look: &Look, sweeps: &[Watched], most: usize) -> Result<(), Failure> {
+/// What one interval came to, and the fabric as it was at its end: one that moved may have other ids.
+struct Interval {
+    look: Rc<Look>,
+    watched: Watched,
+    news: Vec<News>,
+}
+
+impl Interval {
+    fn findings(&self) -> bool {
+        self.watched.findings() || self.news.iter().any(News::is_trouble)
+    }
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    intervals: &[Interval],
+    most: usize,
+) -> Result<(), Failure> {
     let thresholds = context.config.hotspots.clone();
     if context.output.json {
         let times = !context.globals.no_times;
         let mut object = context.object("hotspots", look)?;
         object.field("thresholds", &thresholds_object(&thresholds))?;
-        object.list("sweeps", sweeps.iter().map(|watched| Row::new(look, watched, times)))?;
+        object.list("sweeps", intervals.iter().map(|interval| Row::new(interval, times)))?;
         return Ok(object.end()?);
     }
     let page = (context.output.paint, context.output.page);
     write_pairs(context.output.out, page, &premises(look))?;
-    for (at, watched) in sweeps.iter().enumerate() {
+    for (at, Interval { look, watched, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
         }
-        write_pairs(context.output.out, page, &watched_lines(look, watched, &thresholds, most))?;
+        let mut lines = watched_lines(look, watched, &thresholds, most);
+        lines.extend(news_lines(look, news, most));
+        write_pairs(context.output.out, page, &lines)?;
     }
     Ok(())
 }
@@ -137,10 +172,11 @@ struct Row {
     links: Vec<Value>,
     untold: Vec<String>,
     cleared: Vec<String>,
+    news: Vec<Value>,
 }
 
 impl Row {
-    fn new(look: &Look, watched: &Watched, times: bool) -> Self {
+    fn new(Interval { look, watched, news }: &Interval, times: bool) -> Self {
         let verdict = &watched.verdict;
         let held = |all: &[Contributor]| {
             let one = |held: &Contributor| with(waiting(look, &held.at), "role", role_word(held.role).into());
@@ -162,6 +198,7 @@ impl Row {
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
             untold: names(&verdict.untold),
             cleared: names(&watched.cleared),
+            news: news.iter().map(|news| news_object(look, news)).collect(),
         }
     }
 }

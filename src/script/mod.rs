@@ -19,6 +19,7 @@ mod identity;
 mod json;
 mod levels;
 mod metrics;
+mod news;
 mod open;
 mod opening;
 mod output;

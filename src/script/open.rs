@@ -100,6 +100,8 @@ pub struct Reach {
     pub retries: Option<u32>,
     /// Where the M_Keys are; never the keys themselves.
     pub mkey_file: Option<PathBuf>,
+    /// Within which sweeps read everything again.
+    pub drift_period: Option<Duration>,
 }
 
 /// A kind of fabric that can be made by name.

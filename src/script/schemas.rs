@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::session::{Browse, Column, Ending, Kind, Look, Summary};
+use crate::session::{Browse, Column, Ending, Kind, Look, NEWS_WORDS, Summary};
 
 /// File name (`links.json`) and content of every schema.
 pub fn schemas() -> BTreeMap<String, String> {
@@ -278,10 +278,31 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         ("links", list(link)),
         ("untold", names()),
         ("cleared", names()),
+        ("news", list(news())),
     ];
     let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
     vec![("thresholds", thresholds), ("sweeps", list(grown(row, &["seconds"])))]
+}
+
+/// What changed between two sweeps.
+fn news() -> Value {
+    let entry = closed(vec![("lid", number()), ("before", nullable(number())), ("now", nullable(number()))]);
+    let drift = vec![
+        ("blocks", list(number())),
+        ("entries", number()),
+        ("first", list(entry)),
+        ("manager_lid", nullable(number())),
+    ];
+    closed(vec![
+        ("what", json!({ "enum": NEWS_WORDS })),
+        ("trouble", flag()),
+        ("text", text()),
+        ("ports", list(closed(vec![("port", text()), ("guid", guid())]))),
+        ("node", nullable(text())),
+        ("guid", nullable(guid())),
+        ("drift", nullable(closed(drift))),
+    ])
 }
 
 /// A certificate.

@@ -153,7 +153,7 @@ fn trouble_words(look: &Look, trouble: &Trouble, thresholds: &Thresholds) -> Str
     }
 }
 
-fn shorten<T>(
+pub(super) fn shorten<T>(
     lines: &mut Vec<(&'static str, String)>,
     label: &'static str,
     all: &[T],

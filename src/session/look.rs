@@ -21,6 +21,8 @@ pub struct Look {
     pub routes: Option<Routes>,
     /// Who may talk to whom, where an operator said it; else all to all.
     pub partitions: Option<Partitions>,
+    /// What nodes are called by the operator and by the source.
+    map: NameMap,
 }
 
 impl Look {
@@ -29,7 +31,13 @@ impl Look {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
         let names = Names::new(&observation.fabric, &map);
-        Self { source: source.into(), observation, names, assumed: None, routes: None, partitions: None }
+        let source = source.into();
+        Self { source, observation, names, assumed: None, routes: None, partitions: None, map }
+    }
+
+    /// The fabric of the observation is another one now, as a sweep left it: its nodes get their names.
+    pub fn moved(&mut self) {
+        self.names = Names::new(&self.observation.fabric, &self.map);
     }
 
     pub fn fabric(&self) -> &Fabric {

@@ -35,6 +35,8 @@ pub struct Device {
 pub struct DeviceTables {
     pub linear: Vec<u8>,
     pub linear_top: u16,
+    /// PortStateChange: a port's state changed, and no manager has taken that back.
+    pub state_change: bool,
     /// 32 masks for the 16 ports at a position, by (block, position).
     pub multicast: BTreeMap<(u16, u8), [u16; 32]>,
     /// (In, out) that differ from the identity modulo the lanes in operation.

@@ -50,22 +50,10 @@ fn end_ports(fabric: &Fabric) -> impl Iterator<Item = PortId> {
 }
 
 fn rebuilt(fabric: &Fabric, given: &[(PortId, Lid)]) -> Fabric {
-    let mut builder = FabricBuilder::new();
-    let keys: Vec<_> = fabric
-        .nodes()
-        .map(|(_, node)| builder.add_node(node.facts.clone()).unwrap_or_else(|known| known))
-        .collect();
-    for (_, port) in fabric.ports() {
-        *builder.port(keys[port.node.index()], port.number) = port.facts.clone();
-    }
+    let mut builder = FabricBuilder::again(fabric);
     for (id, lid) in given {
         let port = fabric.port(*id);
-        builder.port(keys[port.node.index()], port.number).lid = Some(*lid);
-    }
-    for (id, _) in fabric.links() {
-        let [a, b] = fabric.ends(id);
-        // The fabric was built once from the same cables.
-        let _ = builder.connect((keys[a.0.index()], a.1), (keys[b.0.index()], b.1));
+        builder.port(port.node.into(), port.number).lid = Some(*lid);
     }
     builder.finish()
 }

@@ -184,7 +184,10 @@ impl World {
                 set_multicast(device, modifier, request.data::<MftBlock>())
             }
             attribute::SWITCH_INFO if device.is_switch() => {
-                device.tables.linear_top = request.data::<SwitchInfo>().linear_top.get();
+                let wanted = request.data::<SwitchInfo>();
+                device.tables.linear_top = wanted.linear_top.get();
+                // A one that is written takes the bit back.
+                device.tables.state_change &= !wanted.port_state_change();
                 Ok(())
             }
             attribute::SL_TO_VL => set_lanes(device, at.1, modifier, request.data::<SlToVl>()),
@@ -218,6 +221,7 @@ impl World {
         match wanted.physical_state() {
             Some(PhysicalState::Disabled) => {
                 (socket.state, socket.physical) = (PortState::Down, PhysicalState::Disabled);
+                self.say_changed([Some((node, number)), peer]);
                 let far = peer.and_then(|far| self.devices[far.0 as usize].socket_mut(far.1));
                 if let Some(far) = far.filter(|far| far.physical == PhysicalState::LinkUp) {
                     (far.state, far.physical) = (PortState::Down, PhysicalState::Polling);
@@ -227,6 +231,12 @@ impl World {
             _ => {}
         }
         Ok(())
+    }
+
+    fn say_changed(&mut self, ends: [Option<Plug>; 2]) {
+        for (node, _) in ends.into_iter().flatten() {
+            self.devices[node as usize].tables.state_change = true;
+        }
     }
 
     /// A port looks for its peer. When both look they find each other, and the manager brings the link up.
@@ -241,6 +251,7 @@ impl World {
             })
         };
         if looking(far, self) {
+            self.say_changed([Some(end), Some(far)]);
             for (node, port) in [end, far] {
                 if let Some(socket) = self.devices[node as usize].socket_mut(port) {
                     (socket.state, socket.physical) = (PortState::Active, PhysicalState::LinkUp);
@@ -282,8 +293,8 @@ fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
     info.linear_capacity = LINEAR_CAPACITY.into();
     info.multicast_capacity = MULTICAST_CAPACITY.into();
     info.linear_top = device.tables.linear_top.into();
-    // A life time of 18, and whether all in-ports are told at once.
-    info.life_state = 18 << 3 | u8::from(device.optimized_lanes);
+    // A life time of 18, whether a port's state changed, and whether all in-ports are told at once.
+    info.life_state = 18 << 3 | u8::from(device.tables.state_change) << 2 | u8::from(device.optimized_lanes);
     info.flags = if device.enhanced_port0 { 0x08 } else { 0 };
     let blocks = device.tables.multicast.keys().next_back().map(|(block, _)| *block);
     // Tables that nobody needed yet will hold one group.

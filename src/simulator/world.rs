@@ -6,10 +6,10 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use crate::fabric::{
-    Arbitration, Fabric, Faults, Levels, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
+    Arbitration, Fabric, Faults, Levels, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
     PortState, Routes, Sl2Vl, Tables,
 };
-use crate::observe::CounterValues;
+use crate::observe::{Counter, CounterValues};
 
 use super::build;
 use super::device::{Device, Plug};
@@ -210,25 +210,72 @@ impl World {
         tables
     }
 
-    /// A cable goes down, or comes up again.
+    /// A cable goes down, or comes up again. Both ends count that, and their switches say that a port changed.
     pub fn set_link(&mut self, node: NodeId, port: PortNum, up: bool) {
         let end = (node.0, port.value());
-        let far = self
-            .devices
-            .get(node.index())
-            .and_then(|device| device.socket(port.value()))
-            .and_then(|s| s.peer);
-        for (node, port) in [Some(end), far].into_iter().flatten() {
-            let Some(socket) = self.devices.get_mut(node as usize).and_then(|device| device.socket_mut(port))
-            else {
-                continue;
-            };
-            (socket.state, socket.physical) = match up {
-                true => (PortState::Active, PhysicalState::LinkUp),
-                false => (PortState::Down, PhysicalState::Polling),
-            };
+        for end in [Some(end), self.far_end(end)].into_iter().flatten() {
+            self.set_state(end, up);
         }
         self.tell_traffic(end);
+    }
+
+    fn far_end(&self, (node, port): Plug) -> Option<Plug> {
+        self.devices.get(node as usize)?.socket(port)?.peer
+    }
+
+    fn set_state(&mut self, end: Plug, up: bool) {
+        let Some(device) = self.devices.get_mut(end.0 as usize) else { return };
+        let Some(socket) = device.socket_mut(end.1) else { return };
+        let was_up = socket.physical == PhysicalState::LinkUp;
+        (socket.state, socket.physical) = match up {
+            true => (PortState::Active, PhysicalState::LinkUp),
+            false => (PortState::Down, PhysicalState::Polling),
+        };
+        device.tables.state_change |= was_up != up;
+        if was_up && !up {
+            let counted = self.counters.entry(end).or_default();
+            let times = counted.get(&Counter::LinkDownedCounterExt).unwrap_or(0);
+            counted.insert(Counter::LinkDownedCounterExt, Some(times + 1));
+        }
+    }
+
+    /// Pulls the cables out of two ports and puts one between them; what was at their other ends is left without.
+    /// Packets under way do not move to other cables.
+    pub fn recable(&mut self, a: (NodeId, PortNum), b: (NodeId, PortNum)) {
+        let [a, b] = [a, b].map(|(node, port)| (node.0, port.value()));
+        for end in [a, b] {
+            for loose in [Some(end), self.far_end(end)].into_iter().flatten() {
+                self.set_state(loose, false);
+                self.plug(loose, None);
+            }
+        }
+        for (end, far) in [(a, b), (b, a)] {
+            self.plug(end, Some(far));
+            self.set_state(end, true);
+        }
+    }
+
+    fn plug(&mut self, (node, port): Plug, far: Option<Plug>) {
+        if let Some(socket) = self.devices.get_mut(node as usize).and_then(|device| device.socket_mut(port)) {
+            socket.peer = far;
+        }
+    }
+
+    /// The manager has seen what changed, and switches do not say it any more.
+    pub fn take_note(&mut self) {
+        self.devices.iter_mut().for_each(|device| device.tables.state_change = false);
+    }
+
+    /// Somebody rewrites one entry of a forwarding table.
+    pub fn set_entry(&mut self, node: NodeId, lid: Lid, port: PortNum) {
+        self.route();
+        let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) else {
+            return;
+        };
+        if let Some(entry) = device.tables.linear.get_mut(lid.index()) {
+            *entry = port.value();
+            self.rewritten = true;
+        }
     }
 
     /// Packets learn whether the cable at a port is up.

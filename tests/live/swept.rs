@@ -82,3 +82,46 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     assert_eq!((&row["PortXmitWait"], &row["SymbolErrorCounter"]), (&9_000_000.into(), &40.into()), "{row}");
     println!("{ticks:.0} ticks/s at {}", hotspots[0]["port"]);
 }
+
+/// A cable is pulled while OpenSM is in charge: the next sweep tells the link, and what OpenSM made of it as drift.
+#[test]
+fn a_link_that_goes_down_under_ibsim_is_told_with_what_opensm_makes_of_it() {
+    let fabric = stage::fabric("kary,k=4,n=2");
+    let mut stage = Stage::play(&fabric);
+    let _manager = stage.opensm_stays(&["-R", "minhop"]);
+    let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
+    let ends = fabric.link(link);
+    let (a, b) = (names(&fabric, ends.a), names(&fabric, ends.b));
+    let config = stage.folder.path().join("config.toml");
+    std::fs::write(&config, "[watch]\ndrift_period = \"2s\"\n").unwrap();
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.arg("--config").arg(&config);
+    command.args(["--source", "umad", "--json", "-v", "hotspots", "--interval", "4s", "--count", "4"]);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    let watching =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The second sweep is done by then: it read all tables.
+    sleep(Duration::from_secs(6));
+    stage.console(&format!("Unlink {}", a.0), "");
+    let output = watching.wait_with_output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{talk}");
+    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let news = |what: &str| -> Vec<Value> {
+        let sweeps = told["sweeps"].as_array().unwrap().iter();
+        let all = sweeps.flat_map(|sweep| sweep["news"].as_array().unwrap().clone());
+        all.filter(|news| news["what"] == what).collect()
+    };
+    let down = news("link-down");
+    assert_eq!(down.len(), 1, "{told}");
+    let guids: Vec<&str> =
+        down[0]["ports"].as_array().unwrap().iter().map(|end| end["guid"].as_str().unwrap()).collect();
+    assert_eq!(guids, [a.1.0.as_str(), b.1.0.as_str()], "{told}");
+    let drift = news("table-drift");
+    assert!(!drift.is_empty(), "OpenSM routed around the link, and no table is told to be another: {told}");
+    assert!(drift.iter().all(|news| news["drift"]["manager_lid"].is_u64()), "{told}");
+    println!("{} switches drifted: {}", drift.len(), drift[0]["text"]);
+}

@@ -4,6 +4,7 @@ mod administration;
 mod carried;
 mod compare;
 mod faults;
+mod following;
 mod keys;
 mod levels;
 mod limits;

@@ -22,6 +22,7 @@ pub fn live_options(reach: &Reach) -> Result<LiveOptions, SourceError> {
     let policy = Policy {
         timeout: reach.timeout.unwrap_or(usual.timeout),
         retries: reach.retries.unwrap_or(usual.retries),
+        drift_period: reach.drift_period.unwrap_or(usual.drift_period),
         ..usual
     };
     let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();

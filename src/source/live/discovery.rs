@@ -1,10 +1,14 @@
 //! Breadth first over the cables, many questions at once, each node once: NodeInfo through every port with a link,
 //! then NodeDescription, SwitchInfo and PortInfo of what was found.
 
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashSet;
+
 use super::exchange::{Question, Reply};
 use super::found::Found;
 use super::keys::{Keys, Proven};
-use super::reader::{Reader, Told};
+use super::reader::{OpenPhase, Reader, Told};
 use crate::access::{Address, Parcel, SourceError};
 use crate::fabric::{Guid, NodeKind, PhysicalState, PortNum};
 use crate::mad::{HOPS_MAX, Mad, Method, NodeDescription, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
@@ -12,7 +16,7 @@ use crate::observe::{Silence, route_text};
 
 /// What a question of the topology was about.
 #[derive(Clone, Debug)]
-enum Asked {
+pub enum Asked {
     /// Who is at the end of a route; beyond which port of a known node.
     Who {
         route: Vec<u8>,
@@ -29,39 +33,77 @@ const KEY_TRIES: u32 = 3;
 /// The topology as far as it answers.
 pub fn discover(reader: &mut Reader<'_>) -> Result<Found, SourceError> {
     let mut phase = reader.phase::<Asked>("topology");
-    let mut discovery = Discovery {
-        found: Found::default(),
-        questions: Vec::new(),
-        local_key: Proven(phase.keys.of(phase.exchange.local_guid())),
-        nodes_most: phase.exchange.nodes_most(),
-    };
+    let local_key = Proven(phase.keys.of(phase.exchange.local_guid()));
+    let mut discovery = Discovery { local_key, ..Discovery::default() };
     discovery.questions.push(Asked::Who { route: Vec::new(), beyond: None });
-    let mut first = true;
-    loop {
-        for asked in std::mem::take(&mut discovery.questions) {
-            let question = discovery.question(asked, phase.keys, phase.exchange.retries());
-            phase.exchange.ask(question);
-        }
-        let Some((asked, reply)) = phase.next()? else { break };
-        if std::mem::take(&mut first) && !matches!(reply, Reply::Answer(_)) {
-            return Err(phase.local_port_silent());
-        }
-        discovery.take(asked, reply, phase.keys, phase.told);
-    }
+    discovery.run(&mut phase)?;
     phase.end();
     Ok(discovery.found)
 }
 
-#[derive(Debug)]
-struct Discovery {
-    found: Found,
+#[derive(Debug, Default)]
+pub struct Discovery {
+    pub found: Found,
     questions: Vec<Asked>,
     /// For the port that is looked from, the only one whose GUID is known before it answers.
     local_key: Proven,
-    nodes_most: usize,
+    /// Where a fabric that is known is followed and not discovered.
+    following: Option<Following>,
+    /// Nodes that answered for themselves.
+    pub heard: FxHashSet<usize>,
+}
+
+/// What is known of a fabric before it is looked at again.
+#[derive(Debug)]
+struct Following {
+    /// Ports at whose cable somebody is asked who he is, though he is known; each of them once.
+    doubted: FxHashSet<(usize, u8)>,
+    asked: FxHashSet<(usize, u8)>,
+    /// Nodes that did not answer before.
+    silent: FxHashSet<usize>,
 }
 
 impl Discovery {
+    pub fn again(found: Found, doubted: &BTreeSet<(usize, u8)>, silent: FxHashSet<usize>) -> Self {
+        let doubted = doubted.iter().copied().collect();
+        let following = Some(Following { doubted, asked: FxHashSet::default(), silent });
+        Self { found, following, ..Self::default() }
+    }
+
+    pub fn ask_port(&mut self, node: usize, port: u8) {
+        self.questions.push(Asked::Port(node, port));
+    }
+
+    /// Asks whether a node is there: what it is itself, and not one of its ports.
+    pub fn ask_node(&mut self, node: usize, ingress: u8) {
+        self.questions.push(match self.found.nodes[node].kind {
+            NodeKind::Switch => Asked::Switch(node),
+            _ => Asked::Port(node, ingress),
+        });
+    }
+
+    /// Who was silent before and is still.
+    pub fn silent_nodes(&self) -> FxHashSet<usize> {
+        let silent = self.following.iter().flat_map(|following| &following.silent);
+        silent.copied().filter(|node| !self.heard.contains(node)).collect()
+    }
+
+    /// Asks until nothing is left to ask.
+    pub fn run(&mut self, phase: &mut OpenPhase<'_, '_, Asked>) -> Result<(), SourceError> {
+        loop {
+            for asked in std::mem::take(&mut self.questions) {
+                let question = self.question(asked, phase.keys, phase.exchange.retries());
+                phase.exchange.ask(question);
+            }
+            let Some((asked, reply)) = phase.next()? else { return Ok(()) };
+            if self.found.nodes.is_empty() && !matches!(reply, Reply::Answer(_)) {
+                return Err(phase.local_port_silent());
+            }
+            let most = phase.exchange.nodes_most();
+            self.take(asked, reply, most, phase.keys, phase.told);
+        }
+    }
+
     fn question(&self, asked: Asked, keys: &Keys, retries: u32) -> Question<Asked> {
         let to = |node: usize, attribute: u16| {
             let found = &self.found.nodes[node];
@@ -72,7 +114,7 @@ impl Discovery {
             Asked::Who { route, beyond } => {
                 let target =
                     beyond.map_or(u32::MAX, |(node, port)| 1 << 31 | (node as u32) << 8 | u32::from(port));
-                (route.as_slice(), self.key_for(route, keys), target, attribute::NODE_INFO, 0)
+                (route.as_slice(), self.key_for(route, *beyond, keys), target, attribute::NODE_INFO, 0)
             }
             Asked::Description(node) => to(*node, attribute::NODE_DESCRIPTION),
             Asked::Switch(node) => to(*node, attribute::SWITCH_INFO),
@@ -89,11 +131,15 @@ impl Discovery {
     }
 
     /// Who is not known yet is asked with the key for everybody.
-    fn key_for(&self, route: &[u8], keys: &Keys) -> Proven {
-        if route.is_empty() { self.local_key } else { Proven(keys.of(None)) }
+    fn key_for(&self, route: &[u8], beyond: Option<(usize, u8)>, keys: &Keys) -> Proven {
+        match beyond.and_then(|beyond| self.found.peer(beyond)) {
+            Some((known, _)) => self.found.nodes[known].m_key,
+            None if route.is_empty() => self.local_key,
+            None => Proven(keys.of(None)),
+        }
     }
 
-    fn take(&mut self, asked: Asked, reply: Reply, keys: &Keys, told: &mut Told) {
+    fn take(&mut self, asked: Asked, reply: Reply, most: usize, keys: &Keys, told: &mut Told) {
         let mad = match reply {
             Reply::Answer(mad) => Smp(mad),
             Reply::Refused(status) => return self.silent(&asked, Some(status.to_string()), told),
@@ -101,29 +147,34 @@ impl Discovery {
         };
         match asked {
             Asked::Who { route, beyond } => {
-                let key = self.key_for(&route, keys);
-                self.node(mad.data::<NodeInfo>(), route, beyond, key, told);
+                let key = self.key_for(&route, beyond, keys);
+                self.node(mad.data::<NodeInfo>(), (route, beyond), key, most, told);
             }
             Asked::Description(node) => self.found.describe(node, mad.data::<NodeDescription>().as_text()),
-            Asked::Switch(node) => self.found.describe_switch(node, *mad.data::<SwitchInfo>()),
-            Asked::Port(node, port) => self.port(node, port, mad.data::<PortInfo>(), told),
+            Asked::Switch(node) => {
+                self.heard.insert(node);
+                self.found.describe_switch(node, *mad.data::<SwitchInfo>());
+            }
+            Asked::Port(node, port) => {
+                self.heard.insert(node);
+                self.port(node, port, mad.data::<PortInfo>(), told);
+            }
         }
     }
 
     fn node(
         &mut self,
         info: &NodeInfo,
-        route: Vec<u8>,
-        beyond: Option<(usize, u8)>,
+        (route, beyond): (Vec<u8>, Option<(usize, u8)>),
         key: Proven,
+        most: usize,
         told: &mut Told,
     ) {
         let kind = match plausible(info, beyond.is_some()) {
             Ok(kind) => kind,
             Err(reason) => return self.silent(&Asked::Who { route, beyond }, Some(reason), told),
         };
-        if self.found.nodes.len() >= self.nodes_most && !self.found.knows(kind, info) {
-            let most = self.nodes_most;
+        if self.found.nodes.len() >= most && !self.found.knows(kind, info) {
             told.note_partial("FN-528", || {
                 format!("there are more than {most} nodes, which no fabric has: the rest is left out")
             });
@@ -131,7 +182,9 @@ impl Discovery {
         }
         let (node, new) = self.found.node(kind, info, &route, key);
         let ingress = info.local_port;
-        if let Some(beyond) = beyond {
+        if let Some(beyond) = beyond.filter(|beyond| self.following.is_some() && *beyond != (node, ingress)) {
+            self.recable(beyond, (node, ingress), new);
+        } else if let Some(beyond) = beyond {
             if beyond == (node, ingress) || self.found.connect(beyond, (node, ingress)).is_err() {
                 told.changed(&route_text(&route), self.found.nodes[node].guid);
             } else if self.found.is_torn(node, ingress) {
@@ -155,8 +208,11 @@ impl Discovery {
 
     fn port(&mut self, node: usize, number: u8, info: &PortInfo, told: &mut Told) {
         self.found.describe_port(node, number, info);
-        if self.found.is_torn(node, number) {
+        if self.following.is_none() && self.found.is_torn(node, number) {
             told.torn(self.found.nodes[node].guid, number);
+        }
+        if self.following.is_some() && is_off(info) {
+            self.uncable((node, number));
         }
         let found = &self.found.nodes[node];
         let first = found.route.is_empty();
@@ -169,9 +225,10 @@ impl Discovery {
         let leads_on =
             if found.kind == NodeKind::Switch { number > 0 } else { first && number == found.ingress };
         let linked = info.physical_state() == Some(PhysicalState::LinkUp);
-        if !leads_on || !linked || self.found.has_peer(node, number) {
+        if !leads_on || !linked || !self.is_worth_asking((node, number)) {
             return;
         }
+        let found = &self.found.nodes[node];
         if found.route.len() >= HOPS_MAX {
             let guid = found.guid;
             told.note_partial("FN-529", || {
@@ -182,6 +239,42 @@ impl Discovery {
         let mut route = found.route.clone();
         route.push(number);
         self.questions.push(Asked::Who { route, beyond: Some((node, number)) });
+    }
+
+    /// Whether somebody is at the end of a cable who is not known yet, or who is doubted.
+    fn is_worth_asking(&mut self, port: (usize, u8)) -> bool {
+        let unknown = !self.found.has_peer(port.0, port.1);
+        match &mut self.following {
+            None => unknown,
+            // Answers that contradict each other without end are followed once; the next sweep asks again.
+            Some(following) => (unknown || following.doubted.contains(&port)) && following.asked.insert(port),
+        }
+    }
+
+    /// A link is down: its cable leads nowhere, and its other end is asked as well.
+    fn uncable(&mut self, end: (usize, u8)) {
+        if let Some((node, port)) = self.found.disconnect(end) {
+            self.found.mend_ways(&self.silent_nodes());
+            self.ask_port(node, port);
+        }
+    }
+
+    /// A cable is where another one was or none: what hung on those before is asked.
+    fn recable(&mut self, a: (usize, u8), b: (usize, u8), new: bool) {
+        if self.found.peer(a) == Some(b) {
+            return;
+        }
+        for end in [a, b] {
+            if let Some((node, port)) = self.found.disconnect(end) {
+                self.ask_port(node, port);
+            }
+        }
+        // Both are free now.
+        let _ = self.found.connect(a, b);
+        self.found.mend_ways(&self.silent_nodes());
+        if !new {
+            self.ask_port(b.0, b.1);
+        }
     }
 
     fn silent(&mut self, asked: &Asked, refusal: Option<String>, told: &mut Told) {
@@ -225,6 +318,12 @@ fn plausible(info: &NodeInfo, by_cable: bool) -> Result<NodeKind, String> {
         return Err(format!("it says that it has {count} ports and was asked at its port {ingress}"));
     }
     Ok(kind)
+}
+
+/// Whether a port says that its link is gone, and not that it is at work on it.
+fn is_off(info: &PortInfo) -> bool {
+    use PhysicalState::{Disabled, Polling, Sleep, Training};
+    matches!(info.physical_state(), Some(Polling | Disabled | Sleep | Training))
 }
 
 /// A Get by directed route.

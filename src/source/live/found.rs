@@ -6,10 +6,27 @@ use rustc_hash::FxHashMap;
 
 use super::keys::Proven;
 use crate::fabric::{
-    ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind, PhysicalState,
-    PortFacts, PortNum,
+    BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
+    PhysicalState, PortFacts, PortNum,
 };
 use crate::mad::{NodeInfo, PortInfo, SwitchInfo};
+
+/// What sweeps remember of a node from one to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// The switch says that a port's state changed, and no manager has taken that back.
+    pub state_change: bool,
+    /// It did not answer when it was asked last.
+    pub silent: bool,
+    /// Its agent for counters did not.
+    pub mute: bool,
+    /// No cable leads there.
+    pub cut_off: bool,
+    /// How often the link of each port went down.
+    pub downed: FxHashMap<u8, u64>,
+    /// Blocks of its forwarding table as they were read last.
+    pub blocks: FxHashMap<u16, [u8; BLOCK_LIDS as usize]>,
+}
 
 /// A node and the way to it.
 #[derive(Clone, Debug)]
@@ -22,7 +39,7 @@ pub struct FoundNode {
     /// The port at which the way comes in.
     pub ingress: u8,
     /// The ways to further ports of an adapter: each of them answers for itself alone.
-    further: BTreeMap<u8, Vec<u8>>,
+    pub(super) further: BTreeMap<u8, Vec<u8>>,
     /// What it answered to, and will answer to again.
     pub m_key: Proven,
     pub switch_info: Option<SwitchInfo>,
@@ -30,6 +47,7 @@ pub struct FoundNode {
     pub arbitration: FxHashMap<u8, (u8, u8)>,
     /// The high limit by port.
     pub high_limit: FxHashMap<u8, u8>,
+    pub kept: Kept,
     key: NodeKey,
 }
 
@@ -52,6 +70,15 @@ pub struct Found {
 }
 
 impl Found {
+    /// A finished fabric, taken up again to be changed: its nodes have the places that they had.
+    pub fn again(fabric: &Fabric, mut nodes: Vec<FoundNode>) -> Self {
+        for (node, (id, _)) in nodes.iter_mut().zip(fabric.nodes()) {
+            node.key = id.into();
+        }
+        let by_identity = nodes.iter().enumerate().map(|(at, node)| ((node.kind, node.guid), at)).collect();
+        Self { nodes, by_identity, builder: FabricBuilder::again(fabric), ..Self::default() }
+    }
+
     pub fn knows(&self, kind: NodeKind, info: &NodeInfo) -> bool {
         self.by_identity.contains_key(&(kind, info.guid()))
     }
@@ -86,6 +113,7 @@ impl Found {
             switch_info: None,
             arbitration: FxHashMap::default(),
             high_limit: FxHashMap::default(),
+            kept: Kept::default(),
             key: entry,
         });
         self.by_identity.insert(identity, at);
@@ -98,6 +126,7 @@ impl Found {
 
     pub fn describe_switch(&mut self, node: usize, info: SwitchInfo) {
         self.builder.node_mut(self.nodes[node].key).enhanced_port0 = Some(info.enhanced_port0());
+        self.nodes[node].kept.state_change = info.port_state_change();
         self.nodes[node].switch_info = Some(info);
     }
 
@@ -139,7 +168,18 @@ impl Found {
     }
 
     pub fn has_peer(&self, node: usize, number: u8) -> bool {
-        self.builder.peer(self.nodes[node].key, PortNum(number)).is_some()
+        self.peer((node, number)).is_some()
+    }
+
+    pub fn peer(&self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.peer(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
+    }
+
+    /// Takes a cable away; the port at its other end.
+    pub fn disconnect(&mut self, (node, number): (usize, u8)) -> Option<(usize, u8)> {
+        let (key, number) = self.builder.disconnect(self.nodes[node].key, PortNum(number))?;
+        Some((key.index(), number.value()))
     }
 
     /// The snapshot, and for each of its nodes what was found of it.
@@ -157,7 +197,7 @@ pub fn node_id(at: usize) -> NodeId {
     NodeId(at as u32)
 }
 
-fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
+pub(super) fn port_facts(info: &PortInfo, addressed: bool, guid: Option<Guid>) -> PortFacts {
     let linked = info.physical_state() == Some(PhysicalState::LinkUp);
     PortFacts {
         guid,

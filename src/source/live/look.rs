@@ -11,10 +11,10 @@ use super::levels::read_levels;
 use super::manager::find_manager;
 use super::policy::Policy;
 use super::reader::{Reader, Told};
-use super::sweep::{Agents, sweep};
+use super::round::{Memory, sweep};
 use super::tables::{read_forwarding, read_multicast};
 use crate::access::{
-    LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
+    Clock, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
 };
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{Notes, Observation, Place, Reading, Silence, Sweep, route_text};
@@ -34,8 +34,8 @@ pub struct LiveSource {
     remarks: Option<Box<dyn Remarks>>,
     /// What the last look found, for more to be read on the same ways.
     found: Vec<FoundNode>,
-    /// What the agents of these nodes said that they count, as far as a sweep has asked.
-    agents: Agents,
+    /// What sweeps of these nodes keep.
+    memory: Memory,
 }
 
 /// Whoever has something to say about a reading that nobody asked for, beside the fabric.
@@ -54,7 +54,7 @@ impl LiveSource {
             notes: Notes::new(),
             remarks: None,
             found: Vec::new(),
-            agents: Agents::default(),
+            memory: Memory::default(),
         }
     }
 
@@ -100,7 +100,8 @@ impl Source for LiveSource {
         reader.begin_transactions(first);
         let (mut look, found) = look_with(reader, wanted)?;
         self.found = found;
-        self.agents = Agents::default();
+        self.memory = Memory::default();
+        self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.remark(&mut look.notes);
         if let Some(reading) = &mut look.reading {
@@ -183,7 +184,7 @@ impl Source for LiveSource {
         let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
         reader.wait_until(not_before)?;
-        let swept = sweep(&mut reader, &look.fabric, &self.found, &mut self.agents)?;
+        let swept = sweep(&mut reader, look, &mut self.found, &mut self.memory)?;
         take_told(reader, look);
         if let Some(reading) = &mut look.reading {
             reading.writes = self.port.traffic().writes();

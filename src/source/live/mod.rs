@@ -3,17 +3,23 @@
 mod counters;
 mod discovery;
 mod exchange;
+mod follow;
 mod found;
 mod keys;
 mod lanes;
 mod levels;
 mod look;
 mod manager;
+mod news;
 mod policy;
 mod reader;
+mod rotation;
+mod round;
 mod set;
+mod states;
 mod sweep;
 mod tables;
+mod ways;
 
 pub use keys::Keys;
 pub use look::{LiveSource, Remarks, look};

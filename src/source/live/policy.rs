@@ -18,6 +18,8 @@ pub struct Policy {
     pub outstanding: usize,
     /// Nodes that a discovery takes in; one that answers without end is no fabric.
     pub nodes: usize,
+    /// Sweeps read every block of a table and look at every cable again within this time; zero: never.
+    pub drift_period: Duration,
 }
 
 impl Default for Policy {
@@ -29,6 +31,7 @@ impl Default for Policy {
             per_node: 8,
             outstanding: 512,
             nodes: 65_536,
+            drift_period: Duration::from_secs(300),
         }
     }
 }

@@ -84,6 +84,16 @@ impl<'a> Reader<'a> {
         self.port.is_virtual()
     }
 
+    /// The time by the clock of the port.
+    pub fn now(&self) -> Duration {
+        self.port.now()
+    }
+
+    /// Within which everything is read again.
+    pub fn drift_period(&self) -> Duration {
+        self.policy.drift_period
+    }
+
     /// The port that everything goes out of.
     pub fn local_name(&self) -> &str {
         &self.port.local().name

@@ -1,6 +1,7 @@
 //! All counters again, over the ways and agents that are known: as few datagrams a port as its agent allows, many in
 //! flight. An agent is asked once what it counts; one that was silent then is asked again at the next sweep.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
@@ -13,7 +14,7 @@ use super::tables::silence;
 use crate::access::SourceError;
 use crate::fabric::{Fabric, Lid};
 use crate::mad::{ClassPortInfo, CounterBlock, Mad, PortCounters, PortCountersExtended, attribute};
-use crate::observe::{Counter, CounterSample, Sweep};
+use crate::observe::{Counter, CounterSample};
 
 /// What the agents said that they count, by their LID.
 pub type Agents = FxHashMap<Lid, ClassPortInfo>;
@@ -47,16 +48,29 @@ struct Swept<'n> {
     samples: Vec<Option<(CounterSample, Duration)>>,
 }
 
-pub fn sweep(
+/// What a sweep of counters brought.
+#[derive(Debug, Default)]
+pub struct Counted {
+    pub samples: Vec<CounterSample>,
+    pub at: Vec<Duration>,
+    pub ports: u64,
+    /// Nodes with an agent that left something open.
+    pub mute: BTreeSet<usize>,
+    /// How often links went down, by node and port.
+    pub downed: Vec<(usize, u8, u64)>,
+}
+
+/// All counters of the nodes that are not left out.
+pub fn sweep_counters(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
     nodes: &[FoundNode],
     agents: &mut Agents,
-) -> Result<Sweep, SourceError> {
+    left_out: impl Fn(usize) -> bool,
+) -> Result<Counted, SourceError> {
     let mut phase = reader.phase::<Asked>("counters");
-    let began = phase.exchange.now();
     let (mut ports, mut questions) = (Vec::new(), Vec::new());
-    for (at, node) in nodes.iter().enumerate() {
+    for (at, node) in nodes.iter().enumerate().filter(|(at, _)| !left_out(*at)) {
         for group in agents_of(phase.told, fabric, at, node) {
             let first = ports.len();
             match agents.get(&group[0].lid) {
@@ -72,6 +86,7 @@ pub fn sweep(
     phase.exchange.feed(fed.len() as u64, fed);
     let samples = ports.iter().map(|_| None).collect();
     let mut swept = Swept { nodes, ports, samples };
+    let mut mute = BTreeSet::new();
     while let Some((asked, reply)) = phase.next()? {
         match (asked, reply) {
             (Asked::Abilities { first, count }, Reply::Answer(mad)) => {
@@ -87,15 +102,18 @@ pub fn sweep(
             }
             (asked, failed) => {
                 let (node, words) = swept.words(&asked);
+                if matches!(failed, Reply::Silence) {
+                    mute.insert(swept.node_of(&asked));
+                }
                 phase.told.silent.push(silence(node, words, &failed));
             }
         }
     }
-    let (took, sent) = (phase.exchange.now().saturating_sub(began), phase.exchange.phase.sent);
     phase.end();
+    let downed = swept.downed().collect();
     let ports = swept.ports.len() as u64;
     let (samples, at) = swept.samples.into_iter().flatten().unzip();
-    Ok(Sweep { samples, at, began, took, ports, sent })
+    Ok(Counted { samples, at, ports, mute, downed })
 }
 
 /// The wide attribute alone where it has every counter; else the narrow one too, or alone.
@@ -133,6 +151,21 @@ impl Swept<'_> {
             sample.values.insert(counter, Some(value));
         }
         sample.values.shrink();
+    }
+
+    fn downed(&self) -> impl Iterator<Item = (usize, u8, u64)> {
+        let both = self.ports.iter().zip(&self.samples);
+        both.filter_map(|(port, sample)| {
+            let (sample, _) = sample.as_ref()?;
+            let wide = sample.values.get(&Counter::LinkDownedCounterExt);
+            let times = wide.or_else(|| sample.values.get(&Counter::LinkDownedCounter))?;
+            Some((port.node, port.number, times))
+        })
+    }
+
+    fn node_of(&self, asked: &Asked) -> usize {
+        let (Asked::Abilities { first: at, .. } | Asked::Counters { at, .. }) = asked;
+        self.ports[*at].node
     }
 
     /// Who was asked, and what.

@@ -69,7 +69,7 @@ pub fn read_forwarding(
 }
 
 /// The last LID of a table that is in use; a switch that nobody has set up says 0.
-fn top(info: &SwitchInfo) -> u16 {
+pub(super) fn top(info: &SwitchInfo) -> u16 {
     info.linear_top.get().min(Lid::MAX)
 }
 

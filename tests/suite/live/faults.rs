@@ -127,10 +127,10 @@ fn half_of_a_fabric_that_is_silent_is_told_by_route_and_peer() {
 }
 
 /// A port that changes the fabric after so many datagrams.
-struct Changing<F> {
-    port: ReadPort,
-    left: usize,
-    change: Option<F>,
+pub(super) struct Changing<F> {
+    pub(super) port: ReadPort,
+    pub(super) left: usize,
+    pub(super) change: Option<F>,
 }
 
 impl<F> Clock for Changing<F> {

@@ -1,0 +1,458 @@
+//! What sweeps find to be different, against what a fresh look at the same fabric finds.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fabdeck::access::{Parcel, ReadPort, Unwatched, WriteToken};
+use fabdeck::counters::rates_of_sweeps;
+use fabdeck::fabric::{Fabric, Lid, LinkId, NodeId, PortNum};
+use fabdeck::mad::{Method, PortInfo, Smp, attribute};
+use fabdeck::observe::{ChangedEntry, End, News};
+use fabdeck::simulator::{Dice, Line, Share, SimulatedPort, Simulator};
+use fabdeck::source::socket::{Server, connect};
+use fabdeck::source::{Keys, LiveSource, Policy};
+
+use super::faults::Changing;
+use super::sweeps::Watched;
+use super::{TOPOLOGY, Wanted, exchange, fabric, look_at, route_to, simulated, switches, world};
+use fabdeck::access::Source;
+
+const TEN_SECONDS: Duration = Duration::from_secs(10);
+const TABLES: Wanted = Wanted { tables: true, ..TOPOLOGY };
+
+impl Watched {
+    /// A sweep ten seconds after the last one.
+    fn next(&mut self, last: &mut Duration) -> Vec<News> {
+        let swept = self.sweep(*last + TEN_SECONDS);
+        *last = swept.began;
+        if let Some(fabric) = &swept.fabric {
+            assert_eq!(**fabric, self.look.fabric);
+        }
+        swept.news
+    }
+
+    fn settled(&mut self, last: &mut Duration, sweeps: usize) -> Vec<News> {
+        (0..sweeps).flat_map(|_| self.next(last)).collect()
+    }
+
+    fn set_link(&self, link: LinkId, planned: &Fabric, up: bool) {
+        let (node, port) = planned.ends(link)[0];
+        self.simulator.with(|simulator| simulator.world_mut().set_link(node, port, up));
+    }
+
+    /// The manager sees to what changed.
+    fn manager(&self) {
+        self.simulator.with(|simulator| simulator.world_mut().take_note());
+    }
+
+    fn fresh(&self) -> Fabric {
+        let mut calm = self.simulator.open(None).unwrap();
+        look_at(&mut calm, TOPOLOGY).fabric
+    }
+
+    fn writes(&self) -> u64 {
+        self.simulator.with(|simulator| simulator.traffic().writes())
+    }
+}
+
+/// A link as its ends are told.
+fn ends(fabric: &Fabric, link: LinkId) -> (End, End) {
+    let [a, b] = fabric.ends(link).map(|(node, port)| (fabric.node(node).guid(), port));
+    (a, b)
+}
+
+fn between_switches(fabric: &Fabric) -> Vec<LinkId> {
+    fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id)).collect()
+}
+
+/// Where both know a node they agree about it; nothing that a fresh look sees is missing.
+fn agree(what: &str, kept: &Fabric, fresh: &Fabric) {
+    let cables = |fabric: &Fabric| -> BTreeSet<(End, End)> {
+        fabric.links().map(|(id, _)| ends(fabric, id)).collect()
+    };
+    let known = |end: &End| fresh.node_by_guid(end.0).is_some();
+    let kept_cables: BTreeSet<_> = cables(kept).into_iter().filter(|(a, b)| known(a) && known(b)).collect();
+    assert_eq!(kept_cables, cables(fresh), "{what}");
+    for (_, port) in fresh.ports() {
+        let guid = fresh.node(port.node).guid();
+        let node = kept.node_by_guid(guid).unwrap_or_else(|| panic!("{what}: {guid} is missing"));
+        let here = kept.port_of(node, port.number).map(|port| kept.port(port));
+        let same = here.is_some_and(|here| here.facts == port.facts);
+        assert!(same, "{what}: {guid} port {}: {here:?}, and is {port:?}", port.number);
+    }
+}
+
+#[test]
+fn a_link_that_goes_down_and_comes_back_is_told_once_each() {
+    let planned = fabric("kary,k=3,n=2");
+    for manager in [false, true] {
+        let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+        let whole = watched.look.fabric.clone();
+        let mut last = watched.sweep(Duration::ZERO).began;
+        for link in planned.links().map(|(id, _)| id).skip(1) {
+            let (a, b) = ends(&planned, link);
+            watched.set_link(link, &planned, false);
+            // A manager is quicker than a sweep: switches do not say any more that something changed.
+            manager.then(|| watched.manager());
+            let down = watched.next(&mut last);
+            assert_eq!(down, [News::LinkDown { a, b }], "{link:?}");
+            agree("down", &watched.look.fabric, &watched.fresh());
+            assert_eq!(watched.look.fabric.nodes().len(), whole.nodes().len(), "nobody is forgotten");
+            watched.set_link(link, &planned, true);
+            manager.then(|| watched.manager());
+            // Without a manager nobody takes switches' word back: then it is their ports' turn within eight sweeps.
+            let up = watched.settled(&mut last, if manager { 2 } else { 8 });
+            assert!(up.contains(&News::LinkUp { a, b }), "{link:?}: {up:?}");
+            assert!(up.iter().all(|news| !news.is_trouble()), "{link:?}: {up:?}");
+            assert_eq!(watched.look.fabric, whole, "{link:?}");
+        }
+        assert_eq!(watched.settled(&mut last, 2), []);
+        assert_eq!(watched.writes(), 0);
+    }
+}
+
+/// Wherever in the middle of a sweep a link goes down or comes up, that sweep or the next ones tell it, once.
+#[test]
+fn a_link_that_moves_in_the_middle_of_a_sweep_is_told_once() {
+    let planned = fabric("kary,k=2,n=2");
+    let link = between_switches(&planned)[2];
+    let ((node, port), (a, b)) = (planned.ends(link)[0], ends(&planned, link));
+    for up in [false, true] {
+        let start = || {
+            let simulator = simulated(&planned, Line::default(), 1);
+            simulator.with(|simulator| {
+                simulator.world_mut().set_link(node, port, !up);
+                simulator.world_mut().take_note();
+            });
+            simulator
+        };
+        let plain = {
+            let simulator = start();
+            let port = simulator.open(None).unwrap();
+            let mut watched = Watched::looked(simulator, port, Policy::default(), TOPOLOGY);
+            let first = watched.sweep(Duration::ZERO);
+            let looked: u64 = watched.look.reading.as_ref().unwrap().phases.iter().map(|p| p.sent).sum();
+            (looked - first.sent, looked, watched.sweep(first.began + TEN_SECONDS).sent)
+        };
+        let (looked, swept, second) = plain;
+        let mut at_once = 0;
+        for left in looked + 1..=swept + second {
+            let simulator = start();
+            let shared = simulator.clone();
+            let change =
+                Some(move || shared.with(|simulator| simulator.world_mut().set_link(node, port, up)));
+            let changing = Changing { port: simulator.open(None).unwrap(), left: left as usize, change };
+            let mut watched =
+                Watched::looked(simulator, ReadPort::new(changing), Policy::default(), TOPOLOGY);
+            let swept = watched.sweep(Duration::ZERO);
+            let mut last = swept.began;
+            let mut news = swept.news;
+            news.extend(watched.next(&mut last));
+            at_once += usize::from(!news.is_empty());
+            news.extend(watched.settled(&mut last, 2));
+            let expected = if up { News::LinkUp { a, b } } else { News::LinkDown { a, b } };
+            assert_eq!(news, [expected], "after {left} datagrams");
+            agree(&format!("after {left} datagrams"), &watched.look.fabric, &watched.fresh());
+        }
+        assert!(at_once > 0 && (at_once as u64) < swept + second - looked, "{at_once}");
+    }
+}
+
+#[test]
+fn cables_that_are_swapped_are_told_by_what_they_led_to() {
+    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let mut last = watched.sweep(Duration::ZERO).began;
+    let planned = watched.look.fabric.clone();
+    let hosts: Vec<_> = planned
+        .links()
+        .map(|(id, _)| id)
+        .filter(|id| !planned.between_switches(*id))
+        .map(|id| planned.ends(id))
+        .collect();
+    // The first host is looked from.
+    let ([s1, h1], [s2, h2]) = (hosts[4], hosts[7]);
+    let end = |(node, port): (NodeId, PortNum)| (planned.node(node).guid(), port);
+    watched.simulator.with(|simulator| {
+        simulator.world_mut().recable(s1, h2);
+        simulator.world_mut().recable(s2, h1);
+    });
+    watched.manager();
+    let news: BTreeSet<String> = watched.next(&mut last).iter().map(|news| format!("{news:?}")).collect();
+    let told =
+        |at, before, now| format!("{:?}", News::Recabled { at: end(at), before: end(before), now: end(now) });
+    let expected = [told(s1, h1, h2), told(h2, s2, s1), told(s2, h2, h1), told(h1, s1, s2)];
+    assert_eq!(news, BTreeSet::from(expected));
+    agree("swapped", &watched.look.fabric, &watched.fresh());
+    assert_eq!(watched.settled(&mut last, 3), []);
+}
+
+/// Links go down, come back and are put elsewhere at random, with and without a manager that takes switches at their word.
+#[test]
+fn whatever_moves_a_few_sweeps_later_all_is_known() {
+    for seed in 1..=6u64 {
+        let name = ["kary,k=3,n=2", "torus,dims=3x3", "random,switches=8,links=16"][seed as usize % 3];
+        let planned = fabric(name);
+        let mut watched = Watched::new(name, |port| port);
+        let mut last = watched.sweep(Duration::ZERO).began;
+        let links: Vec<LinkId> = planned.links().map(|(id, _)| id).collect();
+        let mut dice = Dice::new(seed);
+        let half = Share::percent(50);
+        let mut draw = |below: usize| (0..10).fold(0, |n, _| 2 * n + usize::from(dice.falls(half))) % below;
+        for step in 0..12 {
+            for _ in 0..=draw(3) {
+                // Never the cable of the host that is looked from: its port is the first of all adapters.
+                let link = links[draw(links.len())];
+                if planned.ends(link).iter().any(|(node, _)| planned.node(*node).guid() == seat(&planned)) {
+                    continue;
+                }
+                watched.set_link(link, &planned, draw(2) == 0);
+            }
+            if draw(2) == 0 {
+                watched.manager();
+            }
+            watched.settled(&mut last, 9);
+            agree(&format!("{name} seed {seed} step {step}"), &watched.look.fabric, &watched.fresh());
+        }
+        assert_eq!(watched.writes(), 0);
+    }
+}
+
+fn seat(fabric: &Fabric) -> fabdeck::fabric::Guid {
+    fabric.node(super::hosts(fabric)[0]).guid()
+}
+
+/// On lines that lose, delay, double and reorder, what moved is told once and stays known.
+#[test]
+fn bad_lines_do_not_make_news_of_links() {
+    let planned = fabric("kary,k=3,n=2");
+    let links = between_switches(&planned);
+    let half = Share::percent(50);
+    for line in [
+        Line { loss: Share::percent(5), ..Line::default() },
+        Line { duplicate: half, reorder: half, foreign: half, ..Line::default() },
+        Line { delay: Duration::from_millis(700), loss: Share::percent(2), ..Line::default() },
+    ] {
+        for seed in 1..=4 {
+            let simulator = SimulatedPort::new(Simulator::new(world(&planned), line, seed));
+            let port = simulator.open(None).unwrap();
+            let mut watched =
+                Watched::looked(simulator, port, Policy { retries: 4, ..Policy::default() }, TOPOLOGY);
+            let mut last = watched.sweep(Duration::ZERO).began;
+            let link = links[seed as usize];
+            let (a, b) = ends(&planned, link);
+            let mut of_links = Vec::new();
+            for up in [false, true] {
+                watched.set_link(link, &planned, up);
+                of_links.extend(watched.settled(&mut last, 4));
+            }
+            of_links.retain(|news| !matches!(news, News::NodeSilent { .. } | News::NodeAnswers { .. }));
+            assert_eq!(of_links, [News::LinkDown { a, b }, News::LinkUp { a, b }], "{line:?} seed {seed}");
+        }
+    }
+}
+
+/// A node that was not there at first moves the ids of those behind it; counters go on, for they are kept by GUID.
+#[test]
+fn a_node_that_appears_is_taken_in() {
+    let planned = fabric("kary,k=3,n=2");
+    for newcomer in [switches(&planned)[4], super::hosts(&planned)[3]] {
+        let simulator = simulated(&planned, Line::default(), 1);
+        let cables: Vec<PortNum> = planned
+            .ports_of(newcomer)
+            .filter(|(_, port)| port.peer.is_some())
+            .map(|(_, port)| port.number)
+            .collect();
+        let plug = |up: bool| {
+            simulator.with(|simulator| {
+                cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
+                simulator.world_mut().take_note();
+            });
+        };
+        plug(false);
+        let port = simulator.open(None).unwrap();
+        let mut watched = Watched::looked(simulator.clone(), port, Policy::default(), TABLES);
+        let before = watched.sweep(Duration::ZERO);
+        let (guid, few) = (planned.node(newcomer).guid(), watched.look.fabric.nodes().len());
+        assert!(watched.look.fabric.node_by_guid(guid).is_none());
+        plug(true);
+        // Ports without a cable have their turn within eight sweeps.
+        let mut last = before.began;
+        let news = watched.settled(&mut last, 9);
+        assert!(news.contains(&News::NodeAppeared { node: guid }), "{news:?}");
+        let up = news.iter().filter(|news| matches!(news, News::LinkUp { .. })).count();
+        assert!(up >= cables.len() && watched.look.fabric.nodes().len() > few, "{news:?}");
+        let after = watched.sweep(last + TEN_SECONDS);
+        agree("appeared", &watched.look.fabric, &watched.fresh());
+        assert_eq!(watched.look.fabric, watched.fresh());
+        // Its tables are those of the nodes that they are of.
+        for (node, held) in watched.look.tables.nodes.iter().filter(|(_, held)| held.lft.is_some()) {
+            let there = planned.node_by_guid(watched.look.fabric.node(*node).guid()).unwrap();
+            let wrong =
+                held.lft.as_ref().unwrap().routed().any(|(_, port)| planned.port_of(there, port).is_none());
+            assert!(!wrong, "{node:?}");
+        }
+        let rates = rates_of_sweeps(&watched.look.fabric, &before, &after);
+        assert_eq!(rates.ports.len(), before.samples.len());
+        assert!(after.samples.len() > before.samples.len() && after.news.is_empty(), "{:?}", after.news);
+    }
+}
+
+fn drift_of(news: &[News]) -> Vec<&News> {
+    news.iter().filter(|news| matches!(news, News::TableDrift { .. })).collect()
+}
+
+#[test]
+fn one_entry_that_somebody_rewrites_is_named_within_the_period() {
+    for (wanted, rounds) in [(TABLES, 30), (TOPOLOGY, 60)] {
+        let planned = fabric("torus,dims=4x4");
+        let simulator = simulated(&planned, Line::default(), 1);
+        let port = simulator.open(None).unwrap();
+        let mut watched = Watched::looked(simulator, port, Policy::default(), wanted);
+        let mut last = watched.sweep(Duration::ZERO).began;
+        if rounds == 60 {
+            // A look without tables has nothing to compare with before everything was read once.
+            assert_eq!(watched.settled(&mut last, 30), []);
+        }
+        let fabric = watched.look.fabric.clone();
+        let manager = fabric.port_by_guid(watched.look.subnet_manager.as_ref().unwrap().guid).unwrap();
+        let manager = fabric.address_of(manager).map(|(lid, _)| lid);
+        let (switch, lid) = (fabric.switches().nth(5).unwrap(), Lid::new(9).unwrap());
+        let was = {
+            let mut calm = watched.simulator.open(None).unwrap();
+            look_at(&mut calm, TABLES).tables.lft(switch.0).unwrap().get(lid).unwrap()
+        };
+        let now = PortNum(if was.value() == 1 { 2 } else { 1 });
+        watched.simulator.with(|simulator| simulator.world_mut().set_entry(switch.0, lid, now));
+        let news = watched.settled(&mut last, 30);
+        let expected = News::TableDrift {
+            switch: switch.1.guid(),
+            blocks: vec![0],
+            entries: 1,
+            first: vec![ChangedEntry { lid, before: Some(was), now: Some(now) }],
+            manager,
+        };
+        assert_eq!(news, [expected]);
+        if wanted.tables {
+            assert_eq!(watched.look.tables.lft(switch.0).unwrap().get(lid), Some(now));
+        }
+        assert_eq!(watched.settled(&mut last, 31), [], "it is told once");
+        assert_eq!(watched.writes(), 0);
+    }
+}
+
+/// Rewritten tables are one piece of news for each switch, however many of their entries differ; turned off there is none.
+#[test]
+fn whole_tables_are_told_by_switch() {
+    for (period, told) in [(30, true), (0, false)] {
+        let planned = fabric("kary,k=4,n=3");
+        let policy = Policy { drift_period: Duration::from_secs(period), ..Policy::default() };
+        let simulator = simulated(&planned, Line::default(), 1);
+        let port = simulator.open(None).unwrap();
+        let mut watched = Watched::looked(simulator, port, policy, TABLES);
+        let mut last = watched.sweep(Duration::ZERO).began;
+        let rewritten: Vec<NodeId> = switches(&planned).into_iter().step_by(3).collect();
+        let top = watched.look.fabric.top_lid().unwrap().value();
+        watched.simulator.with(|simulator| {
+            for switch in &rewritten {
+                for lid in (1..=top).filter_map(|lid| Lid::new(lid.into())) {
+                    simulator.world_mut().set_entry(*switch, lid, PortNum(7));
+                }
+            }
+        });
+        let sent_before = watched.simulator.with(|simulator| simulator.traffic().writes());
+        let news: Vec<News> = watched.settled(&mut last, 3);
+        let all = drift_of(&news);
+        assert_eq!(all.len(), news.len(), "{news:?}");
+        let switches: BTreeSet<_> = all
+            .iter()
+            .map(|news| match news {
+                News::TableDrift { switch, entries, first, blocks, .. } => {
+                    assert!(*entries > 4 && first.len() == 4 && !blocks.is_empty(), "{news:?}");
+                    *switch
+                }
+                _ => unreachable!(),
+            })
+            .collect();
+        let expected: BTreeSet<_> = rewritten.iter().map(|switch| planned.node(*switch).guid()).collect();
+        assert_eq!(switches, if told { expected } else { BTreeSet::new() });
+        assert_eq!(sent_before, 0);
+    }
+}
+
+/// A sweep that was cancelled never was: what it saw is told by the next one.
+#[test]
+fn a_cancelled_sweep_loses_nothing() {
+    struct After(std::cell::Cell<u32>);
+    impl super::Watch for After {
+        fn progress(&mut self, _: super::Progress) {}
+        fn cancelled(&self) -> bool {
+            self.0.set(self.0.get().saturating_sub(1));
+            self.0.get() == 0
+        }
+    }
+    let planned = fabric("kary,k=3,n=2");
+    let link = between_switches(&planned)[1];
+    let (a, b) = ends(&planned, link);
+    let mut cancelled = 0;
+    for turns in (1..400).step_by(7) {
+        let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+        let mut last = watched.sweep(Duration::ZERO).began;
+        watched.set_link(link, &planned, false);
+        let ended = watched.source.sweep(&mut watched.look, last + TEN_SECONDS, &mut After(turns.into()));
+        let mut news = ended.as_ref().map_or(Vec::new(), |swept| swept.news.clone());
+        cancelled += usize::from(ended.is_err());
+        last += TEN_SECONDS;
+        news.extend(watched.next(&mut last));
+        assert_eq!(news, [News::LinkDown { a, b }], "after {turns} turns");
+    }
+    assert!(cancelled > 5, "{cancelled}");
+}
+
+/// Two watch one served fabric; the only datagram that writes is that of a third, who takes a link down.
+#[test]
+fn two_observers_of_one_served_fabric_tell_the_same() {
+    let planned = fabric("kary,k=3,n=2");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s");
+    let server = Server::bind(&path, Simulator::new(world(&planned), Line::default(), 1)).unwrap();
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let thread = std::thread::spawn(move || server.run(&flag, &mut |_| {}));
+    // Tables still lead over the link that goes down, and time is real.
+    let policy = Policy { timeout: Duration::from_millis(300), ..Policy::default() };
+    let watcher = || LiveSource::new("served", connect(&path, None).unwrap(), policy, Keys::default());
+    let mut both: Vec<_> = (0..2)
+        .map(|_| {
+            let mut source = watcher();
+            let look = source.observe(TOPOLOGY, &mut Unwatched).unwrap();
+            (source, look)
+        })
+        .collect();
+    for (source, look) in &mut both {
+        assert_eq!(source.sweep(look, Duration::ZERO, &mut Unwatched).unwrap().news, []);
+    }
+    let link = between_switches(&planned)[3];
+    let (a, b) = ends(&planned, link);
+    // The way to it must not lead over the link that it takes down.
+    let near = |(node, _): &(NodeId, PortNum)| route_to(&planned, *node).len();
+    let (node, number) = planned.ends(link).into_iter().min_by_key(near).unwrap();
+    let mut writer = connect(&path, None).unwrap().unlock(&WriteToken::simulation()).unwrap();
+    let mut set =
+        Smp::directed(Method::SET, attribute::PORT_INFO, number.value().into(), &route_to(&planned, node))
+            .unwrap();
+    // Disabled, and nothing else.
+    set.data_mut::<PortInfo>().physical_down_default = 3 << 4;
+    let parcel = Parcel { mad: set.0, address: fabdeck::access::Address::directed() };
+    assert!(exchange(&mut writer, parcel).is_some());
+    let news: Vec<Vec<News>> = both
+        .iter_mut()
+        .map(|(source, look)| source.sweep(look, Duration::ZERO, &mut Unwatched).unwrap().news)
+        .collect();
+    assert_eq!(news, [vec![News::LinkDown { a, b }], vec![News::LinkDown { a, b }]]);
+    assert!(both[0].1.fabric == both[1].1.fabric);
+    drop((both, writer));
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(thread.join().unwrap().traffic.writes(), 1);
+}
