@@ -54,6 +54,34 @@ fn each_interval_is_judged_by_itself_and_errors_since_the_first() {
 }
 
 #[test]
+fn what_changed_between_two_sweeps_is_told_and_is_a_finding() {
+    let args = ["--source", "moving", "hotspots", "--interval", "4s", "--count", "2"];
+    let told = json(&args, Exit::Findings);
+    let sweeps = told["sweeps"].as_array().unwrap();
+    assert_eq!(sweeps[0]["news"], Value::Array(Vec::new()));
+    let news = sweeps[1]["news"].as_array().unwrap();
+    let words: Vec<&str> = news.iter().map(|news| news["what"].as_str().unwrap()).collect();
+    assert_eq!(words, ["link-down", "table-drift"], "{news:?}");
+    assert_eq!(news[0]["ports"].as_array().unwrap().len(), 2);
+    let drift = &news[1]["drift"];
+    assert_eq!(
+        (&drift["blocks"][0], &drift["entries"], &drift["first"][0]["lid"]),
+        (&0.into(), &1.into(), &9.into())
+    );
+    assert!(drift["first"][0]["now"] == 3 && drift["manager_lid"].is_u64(), "{drift}");
+    let text = fabdeck(&args);
+    assert!(text.exit == Exit::Findings && text.out.contains("\nlink down  "), "{}", text.out);
+    assert!(
+        text.out.contains(
+            "1 LID otherwise than when its table was last read, in block 0: LID 9 to port 3, before to port "
+        ),
+        "{}",
+        text.out
+    );
+    assert!(text.out.contains("; the subnet manager is at LID "), "{}", text.out);
+}
+
+#[test]
 fn thresholds_of_the_configuration_count() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use fabdeck::access::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source};
-use fabdeck::fabric::{Fabric, NodeId, PortNum, Tables};
+use fabdeck::fabric::{Fabric, Lid, NodeId, PortNum, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
@@ -20,6 +20,8 @@ struct Rising {
     port: ReadPort,
     simulator: SimulatedPort,
     rise: Rise,
+    /// A cable that is pulled at the same time, and an entry of a table that is rewritten.
+    pulled: Option<(Place, NodeId)>,
 }
 
 impl Clock for Rising {
@@ -46,6 +48,14 @@ impl MadPort for Rising {
             for (node, number, values) in std::mem::take(&mut self.rise) {
                 self.simulator.with(|simulator| simulator.world_mut().set_counters(node, number, values));
             }
+        }
+        if self.port.now() >= Duration::from_secs(5)
+            && let Some(((node, port), switch)) = self.pulled.take()
+        {
+            self.simulator.with(|simulator| {
+                simulator.world_mut().set_link(node, port, false);
+                simulator.world_mut().set_entry(switch, Lid::new(9).unwrap(), PortNum(3));
+            });
         }
         self.port.receive(until)
     }
@@ -78,8 +88,16 @@ fn source(name: &str, rise: impl FnOnce(&Fabric) -> Vec<(Place, Counter, u64)>) 
     }
     let world = World::new(&fabric, &Tables::default()).unwrap();
     let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
-    let port = Rising { port: simulator.open(None).unwrap(), simulator, rise: raised };
-    Box::new(LiveSource::new(name, ReadPort::new(port), Policy::default(), Keys::default()))
+    let pulled = (name == "moving").then(|| {
+        let (hosts, [_, b]) = places(&fabric);
+        (b, hosts[3][1].0)
+    });
+    // Where a table is rewritten, everything is read again at each sweep.
+    let usual = Policy::default();
+    let drift_period = if pulled.is_some() { Duration::from_secs(1) } else { usual.drift_period };
+    let policy = Policy { drift_period, ..usual };
+    let port = Rising { port: simulator.open(None).unwrap(), simulator, rise: raised, pulled };
+    Box::new(LiveSource::new(name, ReadPort::new(port), policy, Keys::default()))
 }
 
 /// Three adapters wait for one, of whom the first has a fair share; a cable counts 50 symbol errors.
@@ -91,6 +109,11 @@ pub fn hot() -> Box<dyn Source> {
         rise.push((hosts[0][0], DATA, 1 << 33));
         rise
     })
+}
+
+/// A cable is pulled and a table rewritten.
+pub fn moving() -> Box<dyn Source> {
+    source("moving", |_| Vec::new())
 }
 
 /// A link between switches waits, and an adapter because of it.

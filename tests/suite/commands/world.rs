@@ -108,6 +108,7 @@ impl Outside for World {
             }
             "hot" => Ok(super::rising::hot()),
             "rail" => Ok(super::rising::rail()),
+            "moving" => Ok(super::rising::moving()),
             "deaf" => Ok(Box::new(Taken("deaf", deaf()))),
             "untold" => Ok(Box::new(Taken(
                 "untold",
