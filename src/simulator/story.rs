@@ -20,7 +20,7 @@ pub enum Change {
     Pace { flow: usize, mbps: u32 },
     /// A port counts so many symbol errors a minute.
     Ail { at: Plug, per_minute: u32 },
-    /// A cable goes down, which both of its ends count, or comes up again.
+    /// A cable goes down or comes up again.
     Link { at: Plug, up: bool },
     /// A cable comes to run at this width.
     Width { at: Plug, width: LinkWidth },
@@ -33,7 +33,6 @@ pub(super) struct Ailing {
     counted: u128,
     since: u64,
     per_minute: u32,
-    pub downed: u64,
 }
 
 impl Ailing {
@@ -58,13 +57,7 @@ impl World {
         match *change {
             Change::Pace { flow, mbps } => underway.run.pace(flow, mbps),
             Change::Ail { at, per_minute } => underway.ail(at, per_minute),
-            Change::Link { at, up } => {
-                let far = self.devices[at.0 as usize].socket(at.1).and_then(|socket| socket.peer);
-                if !up {
-                    [Some(at), far].into_iter().flatten().for_each(|end| underway.went_down(end));
-                }
-                self.set_link(NodeId(at.0), PortNum(at.1), up);
-            }
+            Change::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
             Change::Width { at, width } => self.set_width(at, width),
         }
     }

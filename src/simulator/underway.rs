@@ -168,7 +168,6 @@ impl Underway {
         }
         if let Some(ailing) = self.ailing.get(&at) {
             put(Counter::SymbolErrorCounterExt, ailing.errors(self.reached));
-            put(Counter::LinkDownedCounterExt, ailing.downed);
         }
         for (counter, value) in self.cleared.get(&at).into_iter().flat_map(CounterValues::iter) {
             let held = values.get(&counter).unwrap_or(0);
@@ -186,10 +185,6 @@ impl Underway {
     pub(super) fn ail(&mut self, at: Plug, per_minute: u32) {
         let now = self.reached;
         self.ailing.entry(at).or_default().change(now, per_minute);
-    }
-
-    pub(super) fn went_down(&mut self, at: Plug) {
-        self.ailing.entry(at).or_default().downed += 1;
     }
 
     /// Whether less traffic than asked for stood for the time up to now.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use crate::fabric::{
-    Arbitration, Fabric, Faults, Levels, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId, PortNum,
-    PortState, Routes, Sl2Vl, Tables,
+    Arbitration, Fabric, Faults, Levels, Lid, NO_PATH, NameMap, Names, NodeId, PhysicalState, PortId,
+    PortNum, PortState, Routes, Sl2Vl, Tables,
 };
 use crate::observe::{Counter, CounterValues};
 
