@@ -31,15 +31,20 @@ fn beneath(area: Rect) -> Rect {
     Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area }
 }
 
-pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+/// The rule at its left, and what is right of it; nothing on a screen that is too narrow.
+pub fn pane(canvas: &mut Canvas<'_>, area: Rect) -> Option<Rect> {
     if area.width < 4 {
-        return;
+        return None;
     }
     for y in 0..area.height {
         let sign = canvas.signs.beside;
         canvas.text(area, 0, y, sign, Role::Border);
     }
-    let inner = Rect { x: area.x + 2, width: area.width - 2, ..area };
+    Some(Rect { x: area.x + 2, width: area.width - 2, ..area })
+}
+
+pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let Some(inner) = pane(canvas, area) else { return };
     let below = beneath(inner);
     let Some(look) = &state.known.look else { return };
     if let Some((title, lines)) = Detail::of_engine(state) {

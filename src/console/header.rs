@@ -4,7 +4,7 @@ use super::area::area;
 use super::canvas::{Canvas, shorten, width};
 use super::theme::Role;
 use crate::session::counted;
-use crate::session::interactive::{Loading, SCREENS, State, action};
+use crate::session::interactive::{Loading, SCREENS, State, action, header_word};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -55,6 +55,11 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
         facts.push(fact("partial".to_owned(), Role::Warning, 1));
     }
     facts.push(fact("read-only".to_owned(), Role::Good, 0));
+    if let Some(word) = header_word(&state.known.watch) {
+        let watch = &state.known.watch;
+        let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Dim };
+        facts.push(fact(word, role, 3));
+    }
     let key = action("log").and_then(|log| log.first_key(&state.keymap));
     if let Some(key) = key.filter(|_| state.messages.unread() > 0) {
         let warnings = counted(state.messages.unread(), "warning", "warnings");
@@ -122,10 +127,16 @@ fn manager(state: &State) -> String {
 fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
     let at = area(state.areas().crumbs);
     let mut x = 0;
+    // Where there is no room for all titles, numbers do: but for the screen that is open.
+    let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum();
     for (number, screen) in SCREENS.iter().enumerate() {
         let open = screen.id == state.screen;
         let role = if open { Role::ScreenOpen } else { Role::Screen };
-        x = canvas.text(at, x, 0, &format!("{} {}", number + 1, screen.title), role) + 2;
+        let text = match open || all <= at.width + 2 {
+            true => format!("{} {}", number + 1, screen.title),
+            false => (number + 1).to_string(),
+        };
+        x = canvas.text(at, x, 0, &text, role) + 2;
     }
     let crumbs = state.current().crumbs(&state.known);
     if !crumbs.is_empty() {

@@ -4,9 +4,10 @@
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, fit, shorten, width};
+use super::heat;
 use super::theme::Role;
 use crate::session::interactive::{Screen, State};
-use crate::session::{Column, Kind, Listing, Value};
+use crate::session::{Column, HISTORIES, Kind, Listing, Value};
 
 /// Rows beyond those in sight that have a say in how wide columns are, so that scrolling seldom moves them.
 const SAMPLE: usize = 64;
@@ -254,6 +255,11 @@ fn cell(
     let value = listing.cell(row, shown.column);
     let text = value.shown();
     let about = listing.column(shown.column);
+    if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
+        let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
+        let role = Some(base).filter(|base| *base != Role::Text);
+        return heat::strip(canvas, inside, (shown.x, y), heat::of_digits(&value.shown()), role);
+    }
     let cut = if is_name(about) { shorten } else { fit };
     let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
@@ -276,6 +282,8 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("state", "findings" | "refused") => Role::Warning,
         ("state", summed) => inside(summed),
         ("lost", lost) if lost != "0" => Role::Danger,
+        ("role", "hot-spot") => Role::Danger,
+        ("role", "contributor" | "victim" | "link too narrow" | "errored" | "flaps") => Role::Warning,
         _ => Role::Text,
     }
 }

@@ -4,6 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
+use super::heat;
 use super::theme::Role;
 use crate::fabric::{NodeId, Resolved};
 use crate::session::Look;
@@ -29,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (Rect { height: split, ..area }, Rect { y: area.y + split, height: lines, ..area })
         }
     };
-    legend(canvas, below, &under);
+    legend(canvas, below, &under, state);
     let per_row = per_line(area.width);
     let first = first_row(state, per_row, area.height.into());
     let mut row = 0usize;
@@ -127,7 +128,7 @@ fn fits_beside(canvas: &Canvas<'_>, room: u16, under: &str) -> bool {
 }
 
 /// What is under the cursor, and what the signs say. Every sign has its words on any screen that is as wide as those.
-fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str) {
+fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str, state: &State) {
     let mut x = canvas.name(at, 0, 0, under, Role::Text);
     x = if x == 0 { 0 } else { x + 3 };
     let y = at.height.saturating_sub(1);
@@ -137,7 +138,11 @@ fn legend(canvas: &mut Canvas<'_>, at: Rect, under: &str) {
     let room = at.width.saturating_sub(x);
     let words = WORDS.into_iter().find(|words| legend_width(canvas, *words) <= room).unwrap_or(WORDS[1]);
     let roles = [Role::Good, Role::LinkDegraded, Role::LinkDown, Role::Marked];
-    for ((sign, words), role) in canvas.signs.map.into_iter().zip(words).zip(roles) {
+    let (mut signs, mut words, mut roles) = (canvas.signs.map, words, roles);
+    if state.known.watch.reading.is_some() {
+        (signs[0], words[0], roles[0]) = (canvas.signs.scale, "load", Role::Heat1);
+    }
+    for ((sign, words), role) in signs.into_iter().zip(words).zip(roles) {
         x = canvas.text(at, x, y, sign, role);
         x = canvas.text(at, x + 1, y, words, Role::Dim) + 1;
     }
@@ -153,6 +158,6 @@ fn sign(canvas: &Canvas<'_>, state: &State, look: &Look, id: NodeId) -> (&'stati
             (down, Role::LinkDown)
         }
         () if links().any(|link| look.degraded(link) == Some(true)) => (degraded, Role::LinkDegraded),
-        () => (well, Role::Good),
+        () => heat::of_switch(canvas, state, id).unwrap_or((well, Role::Good)),
     }
 }

@@ -15,6 +15,10 @@ pub struct Signs {
     /// A switch on the map: well, degraded, down, marked.
     pub map: [&'static str; 4],
     pub bar: [&'static str; 2],
+    /// Steps of a history or of a load, what nobody knows of one, and their scale in short.
+    pub levels: [&'static str; 8],
+    pub untold: &'static str,
+    pub scale: &'static str,
 }
 
 impl Signs {
@@ -31,6 +35,9 @@ impl Signs {
         beside: "│",
         map: ["■", "◪", "□", "✗"],
         bar: ["█", "░"],
+        levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
+        untold: "·",
+        scale: "▁▄█",
     };
 
     pub const ASCII: Self = Self {
@@ -46,5 +53,8 @@ impl Signs {
         beside: "|",
         map: ["#", "%", "o", "x"],
         bar: ["#", "."],
+        levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
+        untold: ".",
+        scale: "_=#",
     };
 }

@@ -1,7 +1,8 @@
 //! From where on something is worth a word. All of them can be set in the configuration.
 
 /// What a verdict is measured by.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// Ticks of XmitWait a second from which a port is congested (dFtree, section III-C). How long a tick is depends on
     /// the device.

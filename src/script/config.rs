@@ -32,6 +32,8 @@ pub struct Config {
     pub hotspots: Thresholds,
     /// Within which sweeps read every table again; zero: never.
     pub drift_period: Option<Duration>,
+    /// From one sweep of the console to the next, where it is not the usual time; zero watches nothing.
+    pub watch: Option<Duration>,
 }
 
 const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [hotspots], [watch], [[fabric]]";
@@ -158,20 +160,21 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
     Ok(thresholds)
 }
 
-const WATCH_HINT: &str = "under [watch] stands drift_period = \"5m\"; \"0s\" turns it off";
+const WATCH_HINT: &str = "under [watch] stand interval = \"5s\" and drift_period = \"5m\"; \"0s\" turns either off";
 
 fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
     let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
     for (key, value) in table {
-        let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
-        let time = match text {
-            "0" | "0s" => Ok(Duration::ZERO),
-            text => duration(text).map_err(|why| format!("FD-7112: [watch] {key}: {why}")),
-        };
-        match key.as_str() {
-            "drift_period" => config.drift_period = Some(time?),
+        let wanted = match key.as_str() {
+            "interval" => &mut config.watch,
+            "drift_period" => &mut config.drift_period,
             _ => return Err(format!("FD-7112: [watch] {key}: it is none of its keys")),
-        }
+        };
+        let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
+        *wanted = Some(match text {
+            "0" | "0s" => Duration::ZERO,
+            text => duration(text).map_err(|why| format!("FD-7112: [watch] {key}: '{text}': {why}"))?,
+        });
     }
     Ok(())
 }
@@ -305,20 +308,24 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_read_again_within_a_time() {
-        for (text, expected) in [("5m", 300), ("90s", 90), ("0s", 0)] {
-            let config = parse(&format!("[watch]\ndrift_period = \"{text}\"\n")).unwrap();
-            assert_eq!(config.drift_period, Some(Duration::from_secs(expected)));
+    fn how_often_counters_and_within_which_time_tables_are_read_are_times() {
+        let both = |config: Config| (config.watch, config.drift_period);
+        assert_eq!(both(parse("[watch]\n").unwrap()), (None, None));
+        for key in ["interval", "drift_period"] {
+            let watch = |text: &str| parse(&format!("[watch]\n{key} = {text}\n")).map(both);
+            let of = |seconds| match key {
+                "interval" => (Some(Duration::from_secs(seconds)), None),
+                _ => (None, Some(Duration::from_secs(seconds))),
+            };
+            for (text, seconds) in [("\"2s\"", 2), ("\"5m\"", 300), ("\"0s\"", 0)] {
+                assert_eq!(watch(text), Ok(of(seconds)), "{key}");
+            }
+            for text in ["5", "\"soon\"", "\"-1s\""] {
+                assert!(watch(text).unwrap_err().starts_with("c.toml:1: FD-7112"), "{key} {text}");
+            }
         }
-        assert_eq!(parse("").unwrap().drift_period, None);
-        for text in [
-            "watch = 3",
-            "[watch]\ndrift_period = 5",
-            "[watch]\ndrift_period = \"x\"",
-            "[watch]\ndirft = \"5m\"",
-        ] {
-            assert!(parse(text).unwrap_err().starts_with("c.toml:1: FD-7112"), "{text}");
-        }
+        assert!(parse("watch = 3").unwrap_err().contains("FD-7112"));
+        assert!(parse("[watch]\nevery = \"1s\"").unwrap_err().contains("FD-7112: [watch] every"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::session::interactive::{ACTIONS, Action, Place, SCREENS};
-use crate::session::{self, Browse, COMMANDS, Danger};
+use crate::session::{self, Browse, COMMANDS, Column, Danger, HOT_FIELDS};
 
 use super::Exit;
 use super::args::command_line;
@@ -101,20 +101,26 @@ pub fn fields_page() -> String {
     );
     for view in Browse::ALL {
         push(&mut page, format_args!("\n## {}\n\n", view.command()));
-        page.push_str("| field | title | kind | unit | shown | meaning |\n|---|---|---|---|---|---|\n");
-        for column in view.columns() {
-            let shown = if column.shown { "yes" } else { "" };
-            let (kind, unit, about) = (column.kind.title(), column.unit, cell(&column.about));
-            let (id, title) = (&column.id, &column.title);
-            push(&mut page, format_args!("| `{id}` | {title} | {kind} | {unit} | {shown} | {about} |\n"));
-        }
+        push_fields(&mut page, view.columns().into_iter());
         if view.open_ended() {
             page.push_str(
                 "\nBesides these there is a field for each counter that the source has, under its name.\n",
             );
         }
     }
+    push(&mut page, format_args!("\n## The screen Hot-spots\n\n"));
+    push_fields(&mut page, HOT_FIELDS.iter().map(|field| &field.column));
     page
+}
+
+fn push_fields<'c>(page: &mut String, columns: impl Iterator<Item = &'c Column>) {
+    page.push_str("| field | title | kind | unit | shown | meaning |\n|---|---|---|---|---|---|\n");
+    for column in columns {
+        let shown = if column.shown { "yes" } else { "" };
+        let (kind, unit, about) = (column.kind.title(), column.unit, cell(&column.about));
+        let (id, title) = (&column.id, &column.title);
+        push(page, format_args!("| `{id}` | {title} | {kind} | {unit} | {shown} | {about} |\n"));
+    }
 }
 
 /// `docs/exit-codes.md`.

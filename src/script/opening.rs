@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Failure;
 use super::args::Color;
@@ -10,6 +11,10 @@ use super::open::Reach;
 use super::overview::DEFAULT;
 use super::theme_choice::ThemeChoice;
 use crate::routing::Engine;
+use crate::session::interactive::WatchSettings;
+
+/// From one sweep of counters to the next, where nobody says.
+const WATCH: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct Opening {
@@ -26,6 +31,7 @@ pub struct Opening {
     /// Colours although the environment asks for none, or none although it has some.
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
+    pub watch: WatchSettings,
     pub no_times: bool,
     /// Where to what happens is written.
     pub record_events: Option<PathBuf>,
@@ -43,6 +49,7 @@ impl Opening {
         };
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
         let source = context.source().unwrap_or(DEFAULT).to_owned();
+        let watch = config.watch.unwrap_or(WATCH);
         let theme = config.theme_choice(globals.theme.as_deref());
         let files = [
             ("--config", &globals.config),
@@ -62,6 +69,10 @@ impl Opening {
             ascii: globals.ascii || config.ascii,
             color,
             keys: config.keys.clone(),
+            watch: WatchSettings {
+                interval_ms: u64::try_from(watch.as_millis()).unwrap_or(u64::MAX),
+                thresholds: config.hotspots.clone(),
+            },
             no_times: globals.no_times,
             record_events: globals.record_events.clone(),
             assume,

@@ -2,7 +2,7 @@
 
 use super::{Look, counted};
 use crate::counters::{
-    Contributor, HotSpot, HotSpots, Rates, Role, Thresholds, Trouble, Waiting, Why, hot_spots, troubles,
+    Contributor, HotSpots, Rates, Role, Thresholds, Trouble, Waiting, Why, hot_spots, troubles,
 };
 use crate::fabric::PortId;
 
@@ -76,36 +76,16 @@ pub fn watched_lines(
     let verdict = &watched.verdict;
     let mut lines =
         vec![("ports", format!("{} in both readings, {:.1} seconds apart", watched.ports, watched.seconds))];
-    let waits = |at: &Waiting| waits(at, thresholds);
-    let hot = |spot: &HotSpot| {
-        format!(
-            "{}, which {} leads to: {}",
-            look.port_name(spot.adapter),
-            look.port_name(spot.at.port),
-            waits(&spot.at)
-        )
-    };
-    shorten(&mut lines, "hot-spot", &verdict.hot_spots, most, hot);
-    let held = |held: &Contributor| {
-        let who = match (held.role, verdict.hot_spots.is_empty()) {
-            (Role::ContributorOrVictim, false) => "below a fair share: contributor or victim",
-            (Role::ContributorOrVictim, true) => "below a fair share, and no adapter is a hot-spot: victim",
-            (Role::FairShare, _) => "which is a fair share",
-            (Role::Unknown, _) => "contributor or victim is not known",
-        };
-        format!("{}: {}; {who}", look.port_name(held.at.port), waits(&held.at))
-    };
-    shorten(&mut lines, "held up", &verdict.held_up, most, held);
-    let way = |at: &Waiting| format!("{}: {}", look.port_name(at.port), waits(at));
-    shorten(&mut lines, "on the way", &verdict.on_the_way, most, way);
+    let limit = thresholds.congestion;
+    shorten(&mut lines, HOT, &verdict.hot_spots, most, |spot| hot_words(look, spot.adapter, &spot.at, limit));
+    let alone = verdict.hot_spots.is_empty();
+    let held = |held: &Contributor| held_words(look, &held.at, held.role, alone, limit);
+    shorten(&mut lines, HELD, &verdict.held_up, most, held);
+    shorten(&mut lines, WAY, &verdict.on_the_way, most, |at| way_words(look, at, limit));
     if verdict.links_too_narrow() {
-        lines.push((
-            "too narrow",
-            "links between switches wait and no adapter is a hot-spot: they carry less than is sent"
-                .to_owned(),
-        ));
+        lines.push((NARROW, NARROW_WORDS.to_owned()));
     }
-    shorten(&mut lines, "link", &watched.troubles, most, |trouble| trouble_words(look, trouble, thresholds));
+    shorten(&mut lines, LINK, &watched.troubles, most, |trouble| trouble_words(look, trouble, thresholds));
     for (label, ports, why) in [
         (
             "untold",
@@ -119,38 +99,79 @@ pub fn watched_lines(
         }
     }
     if !watched.findings() {
-        lines.push(("verdict", format!("quiet: no port waits above {} ticks/s", thresholds.congestion)));
+        lines.push(("verdict", quiet_words(thresholds)));
     }
     lines
 }
 
+/// Labels of lines.
+pub(super) const HOT: &str = "hot-spot";
+pub(super) const HELD: &str = "held up";
+pub(super) const WAY: &str = "on the way";
+pub(super) const NARROW: &str = "too narrow";
+pub(super) const LINK: &str = "link";
+pub(super) const NARROW_WORDS: &str =
+    "links between switches wait and no adapter is a hot-spot: they carry less than is sent";
+
+pub(super) fn quiet_words(thresholds: &Thresholds) -> String {
+    format!("quiet: no port waits above {} ticks/s", thresholds.congestion)
+}
+
+pub(super) fn hot_words(look: &Look, adapter: PortId, at: &Waiting, limit: f64) -> String {
+    let (adapter, port) = (look.port_name(adapter), look.port_name(at.port));
+    format!("{adapter}, which {port} leads to: {}", waits(at, limit))
+}
+
+/// `alone`: no adapter is a hot-spot.
+pub(super) fn held_words(look: &Look, at: &Waiting, role: Role, alone: bool, limit: f64) -> String {
+    let who = match (role, alone) {
+        (Role::ContributorOrVictim, false) => "below a fair share: contributor or victim",
+        (Role::ContributorOrVictim, true) => "below a fair share, and no adapter is a hot-spot: victim",
+        (Role::FairShare, _) => "which is a fair share",
+        (Role::Unknown, _) => "contributor or victim is not known",
+    };
+    format!("{}: {}; {who}", look.port_name(at.port), waits(at, limit))
+}
+
+pub(super) fn way_words(look: &Look, at: &Waiting, limit: f64) -> String {
+    format!("{}: {}", look.port_name(at.port), waits(at, limit))
+}
+
 /// Which counter, its rate, the threshold, and how much of the link is in use.
-fn waits(at: &Waiting, thresholds: &Thresholds) -> String {
+pub(super) fn waits(at: &Waiting, limit: f64) -> String {
     let bound = if at.at_least { "at least " } else { "" };
     let used = at.utilisation.map_or_else(
         || "its link's use is not known".to_owned(),
         |used| format!("{:.0} % of its link in use", used * 100.0),
     );
-    format!("PortXmitWait {bound}{:.0} ticks/s, above {}; {used}", at.congestion, thresholds.congestion)
+    format!("PortXmitWait {bound}{:.0} ticks/s, above {limit}; {used}", at.congestion)
 }
 
 fn trouble_words(look: &Look, trouble: &Trouble, thresholds: &Thresholds) -> String {
+    let limit = match trouble.why {
+        Why::Flaps { .. } => thresholds.flaps_per_hour,
+        Why::Errored { .. } | Why::Degraded => thresholds.errors_per_hour,
+    };
+    link_words(look, trouble, limit)
+}
+
+pub(super) fn link_words(look: &Look, trouble: &Trouble, limit: f64) -> String {
     let ends = look.fabric().link(trouble.link);
     let link = format!("{} to {}", look.port_name(ends.a), look.port_name(ends.b));
-    let rate = |at: PortId, per_hour: f64, at_least: bool, (what, threshold): (&str, f64)| {
-        let bound = if at_least { "at least " } else { "" };
-        let at = look.port_name(at);
-        format!("{link}: {bound}{per_hour:.1} {what} an hour counted at {at}, the threshold is {threshold}")
+    let why = trouble_rate(look, trouble.why, limit);
+    format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
+}
+
+/// What was counted where, and the threshold; nothing of a link that only runs below what it can.
+pub(super) fn trouble_rate(look: &Look, why: Why, limit: f64) -> Option<String> {
+    let (at, per_hour, at_least, what) = match why {
+        Why::Errored { at, per_hour, at_least } => (at, per_hour, at_least, "errors"),
+        Why::Flaps { at, per_hour, at_least } => (at, per_hour, at_least, "times down"),
+        Why::Degraded => return None,
     };
-    match trouble.why {
-        Why::Errored { at, per_hour, at_least } => {
-            rate(at, per_hour, at_least, ("errors", thresholds.errors_per_hour))
-        }
-        Why::Flaps { at, per_hour, at_least } => {
-            rate(at, per_hour, at_least, ("times down", thresholds.flaps_per_hour))
-        }
-        Why::Degraded => format!("{link}: below the speed or width that both ends can do"),
-    }
+    let bound = if at_least { "at least " } else { "" };
+    let at = look.port_name(at);
+    Some(format!("{bound}{per_hour:.1} {what} an hour counted at {at}, the threshold is {limit}"))
 }
 
 pub(super) fn shorten<T>(

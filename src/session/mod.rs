@@ -51,7 +51,10 @@ pub use traffic::{
     Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
 };
 pub use value::{Kind, Value, natural_order};
-pub use views::{User, entries, links, unplaced_counters, user_rows, users};
+pub use views::{
+    Cable, HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, UNTOLD, User, entries, links, steps,
+    unplaced_counters, user_rows, users,
+};
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose,

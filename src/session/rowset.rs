@@ -1,7 +1,8 @@
 //! The rows of a view, kept: a screen draws a window of them many times, and making them takes a walk over the fabric.
 
 use super::views::{
-    Cable, HOST_FIELDS, HostPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows, link_rows,
+    Cable, HOST_FIELDS, HOT_FIELDS, HostPort, HotPort, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, host_rows,
+    link_rows,
 };
 use super::{Listing, Look, Rows};
 use crate::analysis::Paths;
@@ -14,6 +15,8 @@ pub enum Rowset {
     Hosts(Vec<HostPort>),
     Links(Vec<Cable>),
     Ports(Vec<PortId>),
+    /// Ports under watch.
+    Hot(Vec<HotPort>),
 }
 
 impl Default for Rowset {
@@ -66,6 +69,12 @@ impl Rowset {
                 rows: rows.into(),
                 when_empty: "nobody spoke of its ports",
             }),
+            Self::Hot(rows) => Box::new(Rows {
+                look,
+                fields: HOT_FIELDS,
+                rows: rows.into(),
+                when_empty: "no port has a cable",
+            }),
         }
     }
 
@@ -76,6 +85,7 @@ impl Rowset {
             Self::Hosts(rows) => rows.len(),
             Self::Links(rows) => rows.len(),
             Self::Ports(rows) => rows.len(),
+            Self::Hot(rows) => rows.len(),
         }
     }
 
@@ -86,6 +96,7 @@ impl Rowset {
             Self::Hosts(rows) => rows.get(row).map(|host| Resolved::Node(host.node)),
             Self::Links(rows) => rows.get(row).map(|cable| Resolved::Link(cable.link)),
             Self::Ports(rows) => rows.get(row).map(|id| Resolved::Port(*id)),
+            Self::Hot(rows) => rows.get(row).map(|hot| Resolved::Port(hot.port)),
         }
     }
 }

@@ -16,4 +16,4 @@ mod same;
 mod terminal;
 mod told;
 mod troubles;
-mod typed;
+mod watching;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -17,7 +17,7 @@ use super::wardrobe::Wardrobe;
 use crate::console::{Appearance, draw};
 use crate::script::{Exit, Machine, Opening};
 use crate::session::interactive::{
-    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, update,
+    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, update, wakes_ms,
 };
 
 pub struct Desk {
@@ -52,6 +52,7 @@ impl Desk {
         let screen = Screen::take(words.clone())?;
         let (mut state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
         state.options.clone_from(&opening.options);
+        state.known.watch.settings.clone_from(&opening.watch);
         let named = opening.named;
         let threads = Threads::new(machine, Arc::new(opening), words);
         let mut desk = Self {
@@ -117,10 +118,20 @@ impl Desk {
         }
     }
 
+    /// How long nothing is to be done but what happens from outside.
+    pub fn rests(&self) -> Option<Duration> {
+        let at = Duration::from_millis(wakes_ms(&self.state)?);
+        Some(at.saturating_sub(self.begun.elapsed()))
+    }
+
     /// What work under way has to say.
     fn work(&mut self, happening: Happening) -> io::Result<()> {
         if let Happening::Finished { task, outcome } = &happening {
             self.threads.ended(*task);
+            // One that was cancelled does not stand.
+            if matches!(outcome, Outcome::Looked(Ok(_))) && self.state.tasks.get(*task).is_some() {
+                self.threads.looked(*task);
+            }
             if let Outcome::Written { to, result: Err(error) } = outcome
                 && self.exit.is_some()
             {

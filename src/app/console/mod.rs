@@ -3,6 +3,7 @@
 mod desk;
 mod fault;
 mod inputs;
+mod keeper;
 mod line;
 mod paint;
 mod plan_file;

@@ -101,6 +101,7 @@ async fn session(
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         let busy = !desk.state.tasks.running().is_empty();
+        let rests = desk.rests();
         tokio::select! {
             // What ends a session comes before what goes on with it.
             biased;
@@ -116,6 +117,9 @@ async fn session(
                 None => desk.end(Exit::Hangup),
             },
             _ = ticks.tick(), if busy => desk.happen(Happening::Tick)?,
+            () = tokio::time::sleep(rests.unwrap_or_default()), if rests.is_some() && !desk.away => {
+                desk.happen(Happening::Tick)?;
+            }
             () = tokio::time::sleep(AWAY), if desk.away => desk.still_away()?,
         }
         drain(&mut desk, &mut inputs, &mut words)?;

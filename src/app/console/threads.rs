@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::keeper::{Order, keep};
 use super::{fault, plan_file};
-use crate::access::{Progress, Wanted, Watch};
+use crate::access::{Progress, Source, Wanted, Watch};
 use crate::fabric::{Fabric, NameMap};
 use crate::observe::Observation;
 use crate::routing::Pulse;
@@ -41,13 +43,17 @@ pub struct Threads {
     opening: Arc<Opening>,
     words: UnboundedSender<Word>,
     cancelled: HashMap<TaskId, Arc<AtomicBool>>,
+    /// The thread that holds the source of the look that stands, and the one that looks now.
+    keeper: Option<Sender<Order>>,
+    next: Option<(TaskId, Sender<Order>)>,
     /// Plans that are on their way into a file.
     plans: BTreeMap<TaskId, PathBuf>,
 }
 
 impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
-        Self { machine, opening, words, cancelled: HashMap::new(), plans: BTreeMap::new() }
+        let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
+        Self { machine, opening, words, cancelled, keeper: None, next: None, plans }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
@@ -56,16 +62,48 @@ impl Threads {
         if let Job::Write { to, .. } = &job {
             self.plans.insert(task, to.clone());
         }
+        if let Job::Sweep { not_before } = job {
+            return self.sweep(Order { task, not_before, stop });
+        }
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
+        let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
+        if matches!(job, Job::Look) {
+            let (orders, ordered) = channel();
+            self.next = Some((task, orders));
+            std::thread::spawn(move || {
+                let all = || look_and_keep(&machine, &opening, &pace, &ordered);
+                if catch_unwind(AssertUnwindSafe(all)).is_err() {
+                    let _ = words.send(Word::Panicked);
+                }
+            });
+            return;
+        }
         std::thread::spawn(move || {
-            let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(&machine, &opening, &job, &pace)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&opening, &job, &pace)));
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
-                Ok(outcome) => Word::Happened(Happening::Finished { task, outcome }),
+                Ok(Some(outcome)) => Word::Happened(Happening::Finished { task, outcome }),
+                Ok(None) => return,
                 Err(_) => Word::Panicked,
             });
         });
+    }
+
+    /// The look of this task stands: from now on its source is the one whose counters are read.
+    pub fn looked(&mut self, task: TaskId) {
+        if let Some((_, orders)) = self.next.take_if(|(next, _)| *next == task) {
+            self.keeper = Some(orders);
+        }
+    }
+
+    fn sweep(&self, order: Order) {
+        let task = order.task;
+        let kept = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
+        if !kept {
+            let error = "FD-9005: the source is not open any more; r looks again".to_owned();
+            let outcome = Outcome::Swept(Err(error));
+            let _ = self.words.send(Word::Happened(Happening::Finished { task, outcome }));
+        }
     }
 
     /// Says what else there is to look at, where nobody named a source. A library that takes long to list adapters keeps
@@ -150,10 +188,31 @@ impl Watch for Waiting<'_> {
     }
 }
 
-fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome {
+/// Looks, and reads counters again afterwards as long as somebody asks for it.
+fn look_and_keep(machine: &Machine, opening: &Opening, pace: &Pace, orders: &Receiver<Order>) {
+    fault::panics("worker");
+    let done = |task: TaskId, outcome: Outcome| {
+        // The loop may have ended in the meantime.
+        let _ = pace.words.send(Word::Happened(Happening::Finished { task, outcome }));
+    };
+    match look(machine, opening, pace) {
+        Err(error) => done(pace.task, Outcome::Looked(Err(error))),
+        Ok((look, mut source)) => {
+            let look = Arc::new(look);
+            done(pace.task, Outcome::Looked(Ok(look.clone())));
+            if look.observation.reading.is_some() && opening.watch.interval_ms > 0 {
+                let fabric = look.fabric().clone();
+                drop(look);
+                keep(source.as_mut(), &fabric, orders, done);
+            }
+        }
+    }
+}
+
+fn work(opening: &Opening, job: &Job, pace: &Pace) -> Option<Outcome> {
     fault::panics("worker");
     let begun = Instant::now();
-    match (job.run(pace), job) {
+    Some(match (job.run(pace), job) {
         (Some(Outcome::Proposed { engine, outcome, .. }), _) => {
             let took_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
             Outcome::Proposed { engine, outcome, took_ms }
@@ -162,11 +221,12 @@ fn work(machine: &Machine, opening: &Opening, job: &Job, pace: &Pace) -> Outcome
         (None, Job::Write { plan, to }) => {
             Outcome::Written { to: to.clone(), result: write(opening, plan, to, pace) }
         }
-        (None, _) => Outcome::Looked(look(machine, opening, pace).map(Arc::new)),
-    }
+        // Looks and sweeps are those of whoever keeps the source.
+        (None, _) => return None,
+    })
 }
 
-fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, String> {
+fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<(Look, Box<dyn Source>), String> {
     let mut source = machine.open(&opening.source, &opening.reach).map_err(|error| error.to_string())?;
     let (own, notes) = match &opening.node_name_map {
         None => Default::default(),
@@ -181,7 +241,7 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<Look, Strin
     if let Some(engine) = opening.assume {
         assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;
     }
-    Ok(look)
+    Ok((look, source))
 }
 
 /// Into a file that is not there yet: a plan that somebody made is not written over by a slip.

@@ -217,6 +217,7 @@ pub const ACTIONS: &[Action] = &[
     of("screen-2", &["2"], SCREENS[1].about, |state, _| to(state, 1)).over(Over::Layers),
     of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)).over(Over::Layers),
     of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)).over(Over::Layers),
+    of("screen-5", &["5"], SCREENS[4].about, |state, _| to(state, 4)).over(Over::Layers),
     of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true))
         .over(Over::Layers)
         .prominent(),
@@ -353,6 +354,14 @@ pub const ACTIONS: &[Action] = &[
     .when(|state| match state.loading {
         Loading::Under(_) => Err("a look is under way".to_owned()),
         _ => Ok(()),
+    }),
+    of("watch", &["W"], "Pause the reading of counters, or go on with it", |state, _| {
+        super::watch::toggle(state)
+    })
+    .when(|state| match (state.known.watch.live, state.known.watch.settings.interval_ms) {
+        (_, 0) => Err("nobody watches: interval under [watch] in the configuration is 0s".to_owned()),
+        (Some(false), _) => Err("this source has one reading of counters only".to_owned()),
+        (None | Some(true), _) => Ok(()),
     }),
     of("log", &["M"], "Show what was said so far", |state, _| {
         layered::toggle(state, Layer::Log(Scroll { top: usize::MAX / 4 }))
@@ -530,8 +539,13 @@ fn view(state: &mut State, forward: bool) -> Vec<Effect> {
         return Vec::new();
     }
     let (screen, known) = state.current_mut();
-    if let Err(why) = screen.next_view(known, forward) {
-        state.say(Severity::Said, why);
+    match screen.next_view(known, forward) {
+        Err(why) => state.say(Severity::Said, why),
+        // There a view is an order of rows, and the first of them is what is asked for.
+        Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.sorts() => {
+            select_rows(state, true);
+        }
+        Ok(()) => {}
     }
     Vec::new()
 }

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening};
@@ -11,6 +12,8 @@ use super::key::Key;
 use super::keymap::Keymap;
 use super::state::State;
 use super::update::update;
+use super::watch::WatchSettings;
+use crate::observe::Sweep;
 use crate::routing::NoPulse;
 use crate::session::{Look, Made};
 
@@ -23,7 +26,23 @@ pub struct Driver {
     /// How it began and everything that happened, as it would be written down.
     pub events: Vec<String>,
     look: Result<Arc<Look>, String>,
+    sweeper: Sweeper,
     effects: VecDeque<Effect>,
+}
+
+/// Whoever reads the counters again, no sooner than that by the clock of the source.
+pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<Sweep, String>>);
+
+impl Default for Sweeper {
+    fn default() -> Self {
+        Self(Box::new(|_| Err("nobody reads counters here".to_owned())))
+    }
+}
+
+impl std::fmt::Debug for Sweeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Sweeper")
+    }
 }
 
 impl Driver {
@@ -39,7 +58,21 @@ impl Driver {
     /// The same with other keys.
     pub fn bound(look: Result<Arc<Look>, String>, size: Size, keymap: Keymap) -> Self {
         let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
-        let (state, effects) = State::open(source, keymap, size);
+        Self::run(look, Sweeper::default(), State::open(source, keymap, size))
+    }
+
+    /// A session that watches, on a look and what reads its counters again.
+    pub fn watching(look: Look, sweeper: Sweeper, settings: WatchSettings, size: Size) -> Self {
+        let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+        state.known.watch.settings = settings;
+        Self::run(Ok(Arc::new(look)), sweeper, (state, effects))
+    }
+
+    fn run(
+        look: Result<Arc<Look>, String>,
+        sweeper: Sweeper,
+        (state, effects): (State, Vec<Effect>),
+    ) -> Self {
         let begun = serde_json::to_string(&Beginning::of(&state));
         let mut driver = Self {
             state,
@@ -47,6 +80,7 @@ impl Driver {
             written: Vec::new(),
             events: begun.into_iter().collect(),
             look,
+            sweeper,
             effects: effects.into(),
         };
         driver.settle();
@@ -67,6 +101,12 @@ impl Driver {
         self
     }
 
+    /// So much later.
+    pub fn pass(&mut self, ms: u64) -> &mut Self {
+        self.state.now_ms += ms;
+        self.happen(Happening::Tick)
+    }
+
     fn feed(&mut self, what: Happening) {
         let event = Event { at_ms: self.state.now_ms, what };
         self.events.extend(serde_json::to_string(&event.written()));
@@ -79,7 +119,7 @@ impl Driver {
                 Effect::Begin { task, job } => {
                     // What was cancelled before its turn is not begun.
                     if self.state.tasks.get(task).is_some() {
-                        let outcome = worked(&job, &self.look, &mut self.written);
+                        let outcome = worked(&job, &self.look, &mut self.sweeper, &mut self.written);
                         self.feed(Happening::Finished { task, outcome });
                     }
                 }
@@ -99,6 +139,7 @@ impl Driver {
 pub(super) fn worked(
     job: &Job,
     look: &Result<Arc<Look>, String>,
+    sweeper: &mut Sweeper,
     written: &mut Vec<(std::path::PathBuf, String)>,
 ) -> Outcome {
     match (job.run(&NoPulse), job) {
@@ -107,6 +148,7 @@ pub(super) fn worked(
             let result = plan.text(Made::default()).map(|text| written.push((to.clone(), text)));
             Outcome::Written { to: to.clone(), result }
         }
+        (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before).map(Arc::new)),
         (None, _) => Outcome::Looked(look.clone()),
     }
 }

@@ -2,14 +2,17 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use super::known::Ranks;
 use super::messages::Message;
 use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
+use super::watch::{Judging, Reading};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::Faults;
+use crate::observe::Sweep;
 use crate::routing::{Engine, Pulse, Refusal, Request};
 use crate::session::{
     Asked, Cost, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent, plan_of,
@@ -56,6 +59,10 @@ pub enum Job {
     },
     /// Go through the rows of a long list.
     Select { look: Arc<Look>, selecting: Selecting },
+    /// Read all counters again, no sooner than this by the clock of the source; only the process can.
+    Sweep { not_before: Duration },
+    /// What two sweeps come to.
+    Judge(Box<Judging>),
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
 }
@@ -87,6 +94,8 @@ pub enum Outcome {
     Counted(Box<Cost>, Option<GroupsCut>),
     Proposed { engine: &'static str, outcome: Result<Arc<Proposal>, Refusal>, took_ms: u64 },
     Selected { selecting: Selecting, selection: Selection },
+    Swept(Result<Arc<Sweep>, String>),
+    Judged(Arc<Reading>),
     Written { to: PathBuf, result: Result<(), String> },
 }
 
@@ -95,14 +104,16 @@ impl Job {
         match self {
             Self::Look | Self::Write { .. } => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
+            Self::Sweep { .. } | Self::Judge(_) => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
         }
     }
 
-    /// Does it, as far as it needs no process: looks and files are none of its business.
+    /// Does it, as far as it needs no process: looks, sweeps and files are none of its business.
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {
-            Self::Look | Self::Write { .. } => None,
+            Self::Look | Self::Sweep { .. } | Self::Write { .. } => None,
+            Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
             Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
             Self::Select { look, selecting } => {
                 let selection = selecting.run(look);
@@ -154,8 +165,26 @@ impl Outcome {
                 let Selecting { screen, query, .. } = selecting;
                 format!("selected {screen:?} {query:?} {selection:?}")
             }
+            Self::Swept(Ok(sweep)) => return swept_digest(sweep),
+            Self::Swept(Err(error)) => format!("swept {error}"),
+            Self::Judged(reading) => format!("judged {:?} {:?}", reading.watched, reading.levels),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
         };
-        blake3::hash(said.as_bytes()).to_hex().chars().take(16).collect()
+        short(blake3::hash(said.as_bytes()))
     }
+}
+
+fn short(hash: blake3::Hash) -> String {
+    hash.to_hex().chars().take(16).collect()
+}
+
+/// Of every counter of every port; when they came is no part of it.
+fn swept_digest(sweep: &Sweep) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for sample in &sweep.samples {
+        hasher.update(
+            format!("{:?} {:?} {:?} {:?}", sample.node, sample.lid, sample.port, sample.values).as_bytes(),
+        );
+    }
+    short(hasher.finalize())
 }

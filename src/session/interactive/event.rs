@@ -11,6 +11,7 @@ use super::frame::Size;
 use super::key::Key;
 use super::state::State;
 use super::tasks::TaskId;
+use super::watch::WatchSettings;
 use crate::session::Look;
 
 /// Something that happened, and when (milliseconds since the session began).
@@ -48,7 +49,7 @@ pub enum Happening {
 }
 
 /// The first line of what is written of a session: what it began with.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Beginning {
     pub format: u32,
@@ -60,6 +61,9 @@ pub struct Beginning {
     pub options: Vec<(String, String)>,
     /// Keys that are not bound as usual, by the ids of their actions.
     pub keys: BTreeMap<String, Vec<String>>,
+    /// Where counters are watched: how often, and from where on that is worth a word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watch: Option<WatchSettings>,
 }
 
 impl Beginning {
@@ -73,6 +77,7 @@ impl Beginning {
             size: state.size,
             options: state.options.clone(),
             keys: state.keymap.own().clone(),
+            watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),
         }
     }
 }

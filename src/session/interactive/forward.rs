@@ -8,6 +8,7 @@ use super::known::Proposed;
 use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
+use super::watch;
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine};
 use crate::session::{EngineRow, Look, Preview, counted};
@@ -18,7 +19,11 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         return Vec::new();
     }
     match outcome {
-        Outcome::Looked(Ok(look)) => looked(state, look),
+        Outcome::Looked(Ok(look)) => {
+            let mut effects = looked(state, look);
+            effects.extend(watch::first_after_look(state));
+            effects
+        }
         Outcome::Looked(Err(error)) => {
             state.say(Severity::Error, error.clone());
             state.go_on(Loading::Failed(error));
@@ -58,6 +63,8 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             super::selecting::selected(state, &selecting, selection);
             Vec::new()
         }
+        Outcome::Swept(result) => watch::swept(state, result),
+        Outcome::Judged(reading) => watch::judged(state, task, reading),
         Outcome::Written { to, result } => {
             match result {
                 Ok(()) => state.say(Severity::Said, format!("the plan is in {}", to.display())),

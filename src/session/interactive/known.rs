@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
 use super::tasks::TaskId;
+use super::watch::Watch;
 use crate::analysis::{GroupsCut, Paths};
 use crate::fabric::{Faults, NodeId, PortId, PortNum, PortState, Resolved};
 use crate::routing::{Engine, Refusal};
@@ -94,6 +95,8 @@ pub struct Known {
     pub cost: Option<Cost>,
     /// Multicast groups that the marks tear; `None` where nobody told any.
     pub groups: Option<GroupsCut>,
+    /// Counters, read again and again.
+    pub watch: Watch,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }

@@ -29,10 +29,11 @@ mod tasks;
 mod tiers;
 mod typing;
 mod update;
+mod watch;
 mod words;
 
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};
-pub use driver::Driver;
+pub use driver::{Driver, Sweeper};
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
@@ -44,12 +45,14 @@ pub use layer::{Help, Layer, Scroll, TOUR};
 pub use layered::{LOG_MARGIN, tour_rows};
 pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
-pub use replay::{ReplayError, replay};
+pub use replay::{ReplayError, replay, replay_watched};
 pub use screens::{
-    Detail, FabricScreen, FabricView, LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId,
-    ScreenTitle, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, engine_lines, loss_lines, per_line,
+    Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LinksScreen, PathsScreen, PortLine, SCREENS,
+    Screen, ScreenId, ScreenTitle, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, engine_lines,
+    hot_lines, loss_lines, per_line,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};
 pub use update::update;
+pub use watch::{History, Judging, Listed, Reading, Watch, WatchSettings, head_words, header_word, wakes_ms};

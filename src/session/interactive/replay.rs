@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::driver::worked;
+use super::driver::{Sweeper, worked};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
 use super::keymap::{Keymap, KeymapError};
@@ -31,12 +31,21 @@ pub enum ReplayError {
 
 /// The state after what was written: how it began, then events, each a line. `look` is what the source shows.
 pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) -> Result<State, ReplayError> {
+    replay_watched(look, Sweeper::default(), lines)
+}
+
+/// The same of a session that watched counters, which have to be had again too.
+pub fn replay_watched<'l>(
+    look: &Arc<Look>,
+    sweeper: Sweeper,
+    lines: impl IntoIterator<Item = &'l str>,
+) -> Result<State, ReplayError> {
     let mut lines = lines.into_iter();
     let beginning = begun(lines.next().unwrap_or_default())?;
     let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
     let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
-    state.options = beginning.options;
-    let mut again = Again { look: look.clone(), state, jobs: BTreeMap::new() };
+    state.known.watch.settings = beginning.watch.unwrap_or_default();
+    let mut again = Again { look: look.clone(), sweeper, state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {
         let number = at + 1;
@@ -60,6 +69,7 @@ fn begun(line: &str) -> Result<Beginning, ReplayError> {
 
 struct Again {
     look: Arc<Look>,
+    sweeper: Sweeper,
     state: State,
     /// Work that was begun and not yet ended.
     jobs: BTreeMap<TaskId, Job>,
@@ -97,7 +107,7 @@ impl Again {
                     // It was cancelled: whatever it came to, nobody looked at it.
                     return Ok(Happening::Tick);
                 }
-                let mut outcome = worked(&job, &Ok(self.look.clone()), &mut Vec::new());
+                let mut outcome = worked(&job, &Ok(self.look.clone()), &mut self.sweeper, &mut Vec::new());
                 same(number, "what work brought", &outcome, &digest)?;
                 if let (Outcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
                     *took = ms;

@@ -157,6 +157,12 @@ impl State {
         (task, Effect::Begin { task, job })
     }
 
+    /// The same, but nobody waits for it.
+    pub fn begin_quiet(&mut self, title: impl Into<String>, job: Job) -> (TaskId, Effect) {
+        let task = self.tasks.begin_quiet(title, job.needs(), self.now_ms);
+        (task, Effect::Begin { task, job })
+    }
+
     /// The command line up to the command, with the source and what it was opened with.
     pub fn line(&self, rest: &str) -> String {
         let options = self.options.iter().map(|(option, value)| format!("{option} {} ", quoted(value)));

@@ -65,18 +65,30 @@ impl Task {
 pub struct Tasks {
     next: u64,
     running: Vec<Task>,
+    /// Work that goes on by itself: nobody waits for it, and Esc does not cancel it.
+    quiet: Vec<Task>,
 }
 
 impl Tasks {
     pub fn begin(&mut self, title: impl Into<String>, needs: Needs, now_ms: u64) -> TaskId {
-        let id = TaskId(self.next);
-        self.next += 1;
-        let (part, part_begun_ms) = (1, now_ms);
-        let title = title.into();
-        let told_ms = now_ms;
-        let task = Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, told_ms, done: 0, of: 0 };
+        let task = self.next(title.into(), needs, now_ms);
+        let id = task.id;
         self.running.push(task);
         id
+    }
+
+    pub fn begin_quiet(&mut self, title: impl Into<String>, needs: Needs, now_ms: u64) -> TaskId {
+        let task = self.next(title.into(), needs, now_ms);
+        let id = task.id;
+        self.quiet.push(task);
+        id
+    }
+
+    fn next(&mut self, title: String, needs: Needs, now_ms: u64) -> Task {
+        let id = TaskId(self.next);
+        self.next += 1;
+        let (part, part_begun_ms, told_ms) = (1, now_ms, now_ms);
+        Task { id, title, begun_ms: now_ms, needs, part, part_begun_ms, told_ms, done: 0, of: 0 }
     }
 
     pub fn progress(&mut self, id: TaskId, done: u64, of: u64, now_ms: u64) {
@@ -94,14 +106,18 @@ impl Tasks {
 
     /// Whether it was under way: what comes of a task that was cancelled is not wanted any more.
     pub fn end(&mut self, id: TaskId) -> Option<Task> {
-        let at = self.running.iter().position(|task| task.id == id)?;
-        Some(self.running.remove(at))
+        let of = [&mut self.running, &mut self.quiet];
+        of.into_iter().find_map(|tasks| {
+            let at = tasks.iter().position(|task| task.id == id)?;
+            Some(tasks.remove(at))
+        })
     }
 
     pub fn get(&self, id: TaskId) -> Option<&Task> {
-        self.running.iter().find(|task| task.id == id)
+        self.running.iter().chain(&self.quiet).find(|task| task.id == id)
     }
 
+    /// Work that somebody waits for.
     pub fn running(&self) -> &[Task] {
         &self.running
     }

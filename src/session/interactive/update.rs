@@ -19,7 +19,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             state.size = size;
             Vec::new()
         }
-        Happening::Tick => Vec::new(),
+        Happening::Tick => super::watch::tick(state),
         Happening::Progress { task, done, of } => {
             state.tasks.progress(task, done, of, state.now_ms);
             Vec::new()

@@ -17,6 +17,9 @@ pub struct Cable {
     pub efi: Option<u64>,
     /// What both ends counted; `None` where no counters were read.
     pub errors: Option<u64>,
+    /// Percent in use now, the busier way, and errors an hour of both ends; `None` where nobody sweeps.
+    pub load: Option<u16>,
+    pub errors_per_hour: Option<u64>,
 }
 
 type Get = Field<Cable>;
@@ -64,6 +67,19 @@ pub static LINK_FIELDS: &[Get] = &[
         Kind::Number,
         "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
         |_, r| r.errors.into(),
+    )
+    .when_known(),
+    Get::new("load", "LOAD", Kind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
+        r.load.into()
+    })
+    .unit("%")
+    .when_known(),
+    Get::new(
+        "errors_per_hour",
+        "ERRORS/H",
+        Kind::Number,
+        "errors of both ends since the first sweep, as if these were all of an hour; known while somebody watches",
+        |_, r| r.errors_per_hour.into(),
     )
     .when_known(),
     Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
@@ -126,6 +142,8 @@ pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
             parallel: between.get(&pair(link)).copied().unwrap_or(1),
             efi: paths.and_then(|paths| paths.load_of(link)).map(|[there, back]| there.max(back)),
             errors: a.or(b).map(|_| a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+            load: None,
+            errors_per_hour: None,
         }
     };
     fabric.links().map(|(link, _)| cable(link)).collect()

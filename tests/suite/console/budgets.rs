@@ -42,6 +42,10 @@ fn idle_costs_nothing_and_a_move_little() {
         session.until("spines");
         session.press("2/switch-switch\r");
         session.until("of 1296");
+        // A fabric under watch is not idle: the next test has that.
+        session.until("watch 5s");
+        session.press("W");
+        session.until("paused");
         session.quiet();
         let before = session.bytes();
         std::thread::sleep(Duration::from_secs(1));
@@ -52,6 +56,32 @@ fn idle_costs_nothing_and_a_move_little() {
         println!("a move of the cursor at {width}x60, {beside}: {moved} bytes; a second of nothing: 0");
         assert!(moved <= bound, "{moved} of {bound} bytes for a move of the cursor, {beside}");
     }
+}
+
+/// The demo, its counters read every second, on the screen that shows most of it.
+#[test]
+fn watching_sends_what_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("often.toml");
+    std::fs::write(&config, "[watch]\ninterval = \"1s\"\n").unwrap();
+    let config = config.display().to_string();
+    let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 40);
+    session.until("watch 1s");
+    session.press("5\t\t");
+    session.until("most data");
+    session.until("WAITED");
+    let before = session.bytes();
+    const SECONDS: usize = 5;
+    std::thread::sleep(Duration::from_secs(SECONDS as u64));
+    let sent = session.raw_since(before).len() / SECONDS;
+    println!("watching the demo at 1 s, 120x40: {sent} bytes a second");
+    assert!(sent > 0 && sent <= 3 * 1024, "{sent} bytes a second");
+    session.press("W");
+    session.until("paused");
+    session.quiet();
+    let before = session.bytes();
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!(session.raw_since(before).escape_ascii().to_string(), "", "who pauses is sent nothing");
 }
 
 /// Nothing of this is asserted but that it happens.

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fabdeck::console::Depth;
+use fabdeck::fabric::Port;
+use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
@@ -23,7 +26,7 @@ const STRETCH: u64 = 40;
 const WAYS: usize = 10;
 
 /// What may follow a word of the palette.
-const ARGUMENTS: [&str; 16] = [
+const ARGUMENTS: [&str; 18] = [
     "",
     "updn",
     "updn,nue",
@@ -34,6 +37,8 @@ const ARGUMENTS: [&str; 16] = [
     "9999",
     "-1",
     "5 8",
+    "8 5",
+    "6 7",
     "\"",
     "leaf",
     "hosts>1",
@@ -49,6 +54,7 @@ struct Mashed {
     state: State,
     jobs: Vec<(TaskId, Job)>,
     look: Result<Arc<Look>, String>,
+    swept: u64,
     dice: Xoshiro256PlusPlus,
     keys: usize,
     now_ms: u64,
@@ -56,8 +62,10 @@ struct Mashed {
 
 impl Mashed {
     fn new(look: Result<Arc<Look>, String>, dice: Xoshiro256PlusPlus) -> Self {
-        let (state, effects) = State::open("sim:mashed", Keymap::default(), Size { width: 80, height: 24 });
-        let mut mashed = Self { state, jobs: Vec::new(), look, dice, keys: 0, now_ms: 0 };
+        let (mut state, effects) =
+            State::open("sim:mashed", Keymap::default(), Size { width: 80, height: 24 });
+        state.known.watch.settings.interval_ms = 300;
+        let mut mashed = Self { state, jobs: Vec::new(), look, swept: 0, dice, keys: 0, now_ms: 0 };
         mashed.carry_out(effects);
         mashed
     }
@@ -109,9 +117,34 @@ impl Mashed {
                 let failed = (self.die(2) == 0).then(|| "no room".to_owned());
                 Outcome::Written { to, result: failed.map_or(Ok(()), Err) }
             }
+            (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
             (None, _) => Outcome::Looked(self.look.clone()),
         };
         self.happen(Happening::Finished { task, outcome });
+    }
+
+    /// Counters at random, or none.
+    fn sweep(&mut self) -> Result<Arc<Sweep>, String> {
+        let (0..8, Ok(look)) = (self.die(9), self.look.clone()) else {
+            return Err("nobody answers".to_owned());
+        };
+        self.swept += 1;
+        let at = Duration::from_secs(self.swept);
+        let counters =
+            [Counter::PortXmitWaitExt, Counter::PortXmitDataExtended, Counter::SymbolErrorCounterExt];
+        let fabric = look.fabric();
+        let mut sample = |port: &Port| CounterSample {
+            node: Some(fabric.node(port.node).guid()),
+            port: Some(port.number),
+            values: counters
+                .iter()
+                .map(|counter| (counter.clone(), Some(self.die(1 << 22) as u64)))
+                .collect(),
+            ..CounterSample::default()
+        };
+        let samples: Vec<CounterSample> = fabric.ports().map(|(_, port)| sample(port)).collect();
+        let (times, ports) = (vec![at; samples.len()], samples.len() as u64);
+        Ok(Arc::new(Sweep { samples, at: times, began: at, ports, ..Sweep::default() }))
     }
 
     fn any_key(&mut self) -> Key {
@@ -237,7 +270,7 @@ impl Mashed {
 }
 
 /// Each of these is come to somewhere on the way.
-const PLACES: [&str; 19] = [
+const PLACES: [&str; 20] = [
     "search",
     "help",
     "log",
@@ -257,6 +290,7 @@ const PLACES: [&str; 19] = [
     "hosts",
     "map",
     "Links",
+    "Hotspots",
 ];
 
 #[test]
@@ -264,6 +298,7 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     let seen = look("sim:kary,k=2,n=2");
     let colours = appearance("dark", Depth::Sixteen);
     let (mut keys, mut sessions, mut ways) = (0, 0, 0);
+    let (mut verdicts, mut sweeps) = (0, 0);
     let (mut places, mut sizes, mut busy) = (BTreeSet::new(), BTreeSet::new(), 0);
     while keys < KEYS {
         let dice = Xoshiro256PlusPlus::seed_from_u64(sessions);
@@ -285,6 +320,8 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             mashed.find_a_way_out();
             ways += 1;
         }
+        sweeps += mashed.swept;
+        verdicts += usize::from(mashed.state.known.watch.reading.is_some());
         keys += mashed.keys;
         sessions += 1;
     }
@@ -292,5 +329,6 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     let missed: Vec<&str> = PLACES.into_iter().filter(|place| !places.contains(*place)).collect();
     assert!(missed.is_empty(), "never come to: {missed:?}");
     assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
+    assert!(sweeps > 100 && verdicts > 10, "{sweeps} sweeps and {verdicts} verdicts");
     assert!(busy > 100, "engines were at work only {busy} times when somebody wanted out");
 }

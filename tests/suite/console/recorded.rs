@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fabdeck::access::Wanted;
+use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Driver, Happening, Keymap, ReplayError, Size, replay};
+use fabdeck::fabric::NameMap;
+use fabdeck::script::{Machine, Outside, Reach};
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Driver, Happening, Keymap, ReplayError, Size, Sweeper, replay, replay_watched,
+};
 
-use super::desk::{appearance, desk, frame, look, look_at, text};
+use super::desk::{appearance, desk, frame, look, text};
 use super::pty::Session;
 
 /// The same keys at the same times give the same events, results included.
@@ -90,8 +95,14 @@ fn a_session_of_the_program_is_replayed_into_the_same_frame() {
     assert_eq!(session.ended(), 130);
     // The program looks at counters and groups as well.
     let wanted = Wanted { tables: true, counters: true, multicast: true, ..Wanted::default() };
-    let look = Arc::new(look_at("sim:demo", wanted));
-    let again = replay(&look, written.lines()).unwrap_or_else(|error| panic!("{error}\n{written}"));
+    let mut source = Machine::default().open("sim:demo", &Reach::default()).unwrap();
+    let mut seen = source.observe(wanted, &mut Unwatched).unwrap();
+    let look = Arc::new(Look::new("sim:demo", seen.clone(), &NameMap::default()));
+    let sweep =
+        move |not_before| source.sweep(&mut seen, not_before, &mut Unwatched).map_err(|e| e.to_string());
+    assert!(written.lines().next().unwrap().contains("interval_ms"), "{written}");
+    let again = replay_watched(&look, Sweeper(Box::new(sweep)), written.lines())
+        .unwrap_or_else(|error| panic!("{error}\n{written}"));
     let frame = text(&frame(&again, &appearance("dark", Depth::True)));
     let replayed: Vec<&str> = frame.trim_end().lines().collect();
     assert_eq!(replayed, shown, "{written}");

@@ -54,6 +54,8 @@ const LINES: &[(&str, &[Line])] = &[
     ("screen-2", &[Copied("2 c", Same::Rows)]),
     ("screen-3", &[Copied("2 f 3 c", Same::Whatif)]),
     ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Same::Hops)]),
+    ("screen-5", &[Only("the verdict is one of a moment; another process sees another")]),
+    ("watch", &[Only(SESSION)]),
     ("next-view", &[Copied("tab tab c", Same::Rows)]),
     ("previous-view", &[Copied("shift-tab shift-tab c", Same::Rows)]),
     ("up", &[Only(VIEW)]),

@@ -93,7 +93,7 @@ fn signs(buffer: &Buffer, y: u16) -> String {
 
 /// Within one frame: where the same text at the same place of a row, or the same sign of the map anywhere, has another
 /// colour, it has another style without colours too, or its row another sign.
-fn told_without_colours(name: &str, colour: &Buffer, mono: &Buffer) -> usize {
+pub fn told_without_colours(name: &str, colour: &Buffer, mono: &Buffer) -> usize {
     let mut compared = 0;
     let mut same: BTreeMap<(Option<u16>, String), Vec<Run>> = BTreeMap::new();
     for run in runs(colour, mono) {

@@ -61,6 +61,9 @@ impl Detail {
 
     /// What the cursor is on, or else the fabric.
     pub fn whole(state: &State) -> Option<Whole> {
+        if let Some(hot) = super::hotspots::hot_detail(state) {
+            return Some(hot);
+        }
         let look = state.look()?;
         let Some(what) = state.current().current(&state.known) else {
             let title = "The fabric".to_owned();

@@ -5,6 +5,7 @@ use super::table_of::TableOf;
 use crate::fabric::Resolved;
 use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
+use crate::session::interactive::watch::Reading;
 use crate::session::{Listing, Rowset};
 
 #[derive(Clone, Debug, Default)]
@@ -12,6 +13,15 @@ pub struct LinksScreen {
     list: TableOf,
     /// Whose rows they are, and which paths were counted over them; another look has others.
     of: Option<(usize, Option<usize>)>,
+}
+
+impl LinksScreen {
+    /// Takes the loads of a sweep, unless the rows are others by now.
+    pub fn weighed(&mut self, reading: &Reading, known: &Known) {
+        if std::sync::Arc::ptr_eq(&self.list.rows, &reading.links_before) {
+            self.list.take(&reading.links, known);
+        }
+    }
 }
 
 impl Screen for LinksScreen {

@@ -3,6 +3,7 @@
 
 mod details;
 mod fabric;
+mod hotspots;
 mod links;
 mod paths;
 mod screen;
@@ -11,6 +12,7 @@ mod whatif;
 
 pub use details::{Detail, PortLine, Whole, rows_of_page};
 pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow, per_line};
+pub use hotspots::{HotView, HotspotsScreen, hot_lines};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;
 pub use screen::{Direction, Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};

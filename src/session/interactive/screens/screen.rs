@@ -1,6 +1,7 @@
 //! What every screen can do, and the table of all.
 
 use super::fabric::FabricScreen;
+use super::hotspots::HotspotsScreen;
 use super::links::LinksScreen;
 use super::paths::PathsScreen;
 use super::whatif::WhatifScreen;
@@ -183,6 +184,7 @@ screens! {
     Links links LinksScreen "Links" "every cable with its state, its speed and the paths over it";
     Whatif whatif WhatifScreen "What-if" "what is marked as failed, what that costs, and what engines make of it";
     Paths paths PathsScreen "Paths" "from any port to any port, hop by hop, as it is and as it would be";
+    Hotspots hotspots HotspotsScreen "Hot-spots" "ports that wait or have errors, why, and what every port does now";
 }
 
 impl ScreenId {

@@ -1,0 +1,45 @@
+//! Whoever looked at a source keeps it, and reads its counters again when asked: a port belongs to one thread at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use crate::access::{Progress, Source, Watch};
+use crate::fabric::Fabric;
+use crate::observe::Observation;
+use crate::session::interactive::{Outcome, TaskId};
+
+/// A sweep that is wanted.
+pub struct Order {
+    pub task: TaskId,
+    pub not_before: Duration,
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Nobody is told how far a sweep is: it is no work that somebody waits for.
+struct Unseen(Arc<AtomicBool>);
+
+impl Watch for Unseen {
+    fn progress(&mut self, _: Progress) {}
+
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sweeps until nobody orders any more: another look stands, or the session is over.
+pub fn keep(
+    source: &mut dyn Source,
+    fabric: &Fabric,
+    orders: &Receiver<Order>,
+    mut done: impl FnMut(TaskId, Outcome),
+) {
+    let mut look = Observation { fabric: fabric.clone(), ..Observation::default() };
+    for Order { task, not_before, stop } in orders {
+        let swept = source.sweep(&mut look, not_before, &mut Unseen(stop));
+        // Who was silent is told by what is missing; notes of a thousand sweeps are of no use.
+        look.notes = crate::observe::Notes::new();
+        done(task, Outcome::Swept(swept.map(Arc::new).map_err(|error| error.to_string())));
+    }
+}

@@ -1,0 +1,85 @@
+//! What can be said of a port under watch, in the words of the command `hotspots`.
+
+use crate::counters::{Role, Trouble};
+use crate::fabric::Resolved;
+use crate::session::hotspots::{
+    HELD, HOT, LINK, NARROW, NARROW_WORDS, WAY, held_words, hot_words, link_words, way_words,
+};
+use crate::session::interactive::known::Known;
+use crate::session::interactive::screens::details::{Detail, Line, Whole};
+use crate::session::interactive::screens::{Screen, ScreenId};
+use crate::session::interactive::state::State;
+use crate::session::{HotPort, HotRole, Look, steps};
+
+/// Why it is what it is, and what it did in the last interval.
+pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
+    let (Some(look), Some(reading)) = (&known.look, &known.watch.reading) else { return Vec::new() };
+    let Some(row) = reading.port(what) else { return Vec::new() };
+    let mut lines = why(look, row);
+    if lines.is_empty() {
+        lines.push(("verdict", "nothing is above a threshold".to_owned()));
+    }
+    let counted = |number: Option<u64>, unit: &str| number.map(|number| format!("{number} {unit}"));
+    let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
+    let figures = [
+        ("role", row.role.map(|role| role.word().to_owned())),
+        ("waits", counted(row.waiting, "ticks/s of PortXmitWait")),
+        ("share", percent(row.share, "of all waiting in the fabric")),
+        ("used", percent(row.used, "of its link")),
+        ("sends", counted(row.sent_mbps, "Mbit/s")),
+        ("receives", counted(row.received_mbps, "Mbit/s")),
+        ("errors", counted(row.errors_per_hour, "an hour, since the first sweep")),
+    ];
+    lines.extend(figures.into_iter().filter_map(|(label, text)| Some((label, text?))));
+    lines
+}
+
+fn why(look: &Look, row: &HotPort) -> Vec<Line> {
+    let mut lines = Vec::new();
+    if let (Some(at), Some(role)) = (&row.waits, row.role) {
+        let held = |told: Role, alone: bool| (HELD, held_words(look, at, told, alone, row.limit));
+        lines.push(match role {
+            HotRole::HotSpot => {
+                let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
+                (HOT, hot_words(look, adapter, at, row.limit))
+            }
+            HotRole::Contributor => held(Role::ContributorOrVictim, false),
+            HotRole::Victim => held(Role::ContributorOrVictim, true),
+            HotRole::FairShare => held(Role::FairShare, true),
+            HotRole::HeldUp => held(Role::Unknown, true),
+            _ => (WAY, way_words(look, at, row.limit)),
+        });
+        if role == HotRole::TooNarrow {
+            lines.push((NARROW, NARROW_WORDS.to_owned()));
+        }
+    }
+    if let (Some((why, limit)), Some(link)) = (row.trouble, look.fabric().port(row.port).link) {
+        lines.push((LINK, link_words(look, &Trouble { link, why }, limit)));
+    }
+    lines
+}
+
+/// All of it for the page of details, its history in digits, after which comes what is known of any port.
+pub fn hot_detail(state: &State) -> Option<Whole> {
+    if state.screen != ScreenId::Hotspots {
+        return None;
+    }
+    let (known, look) = (&state.known, state.look()?);
+    let what = state.screens.hotspots.current(known)?;
+    let mut lines = hot_lines(known, what);
+    if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port(what)) {
+        lines.push((
+            "waited",
+            format!("{} in the last sweeps, 4 and more above the threshold", steps(&row.waited_levels)),
+        ));
+        lines.push((
+            "load",
+            format!("{} in the last sweeps, in eighths of its link", steps(&row.used_levels)),
+        ));
+    }
+    let detail = Detail(what);
+    lines.extend(detail.lines(known));
+    let title = detail.title(look);
+    let pairs = lines;
+    Some(Whole { title, pairs, ports: Vec::new() })
+}

@@ -1,0 +1,83 @@
+//! What is otherwise than at the sweep before, for the message log: each thing once, and not again at every sweep.
+
+use std::collections::BTreeSet;
+
+use super::judge::Reading;
+use crate::counters::{HotSpot, Thresholds, Trouble, Why};
+use crate::fabric::{LinkId, PortId};
+use crate::session::hotspots::{HOT, LINK, hot_words, link_words};
+use crate::session::interactive::messages::Severity;
+use crate::session::{Look, Watched, counted};
+
+/// Of each kind so many are named.
+const NAMED: usize = 5;
+
+pub fn changes(
+    look: &Look,
+    now: &Watched,
+    earlier: Option<&Reading>,
+    thresholds: &Thresholds,
+) -> Vec<(Severity, String)> {
+    let before = earlier.map(|reading| &reading.watched);
+    let mut said = Vec::new();
+    let hot = |watched: &Watched| -> BTreeSet<PortId> {
+        watched.verdict.hot_spots.iter().map(|hot| hot.at.port).collect()
+    };
+    let (was, is) = (before.map(hot).unwrap_or_default(), hot(now));
+    let new = now.verdict.hot_spots.iter().filter(|hot| !was.contains(&hot.at.port));
+    let words =
+        |hot: &HotSpot| format!("{HOT}: {}", hot_words(look, hot.adapter, &hot.at, thresholds.congestion));
+    say(&mut said, Severity::Warning, new.map(words), ("hot-spot", "hot-spots"));
+    let over = was.difference(&is).map(|port| format!("no {HOT} any more: {}", led_to(look, *port)));
+    say(&mut said, Severity::Said, over, ("hot-spot that ended", "hot-spots that ended"));
+    let errored = |watched: &Watched| -> BTreeSet<LinkId> { bad(watched).map(|bad| bad.link).collect() };
+    let was = before.map(errored).unwrap_or_default();
+    let new = bad(now).filter(|bad| !was.contains(&bad.link)).map(|trouble| {
+        let limit = match trouble.why {
+            Why::Flaps { .. } => thresholds.flaps_per_hour,
+            Why::Errored { .. } | Why::Degraded => thresholds.errors_per_hour,
+        };
+        format!("{LINK} {}", link_words(look, trouble, limit))
+    });
+    say(&mut said, Severity::Warning, new, ("link in trouble", "links in trouble"));
+    let cleared = now.cleared.iter().map(|port| {
+        format!("somebody cleared the counters of {}: what came before is lost", look.port_name(*port))
+    });
+    say(
+        &mut said,
+        Severity::Said,
+        cleared,
+        ("port whose counters were cleared", "ports whose counters were cleared"),
+    );
+    said
+}
+
+/// Links that got worse since somebody watches.
+fn bad(watched: &Watched) -> impl Iterator<Item = &Trouble> {
+    watched.troubles.iter().filter(|trouble| trouble.why != Why::Degraded)
+}
+
+fn led_to(look: &Look, port: PortId) -> String {
+    let adapter = look.fabric().peer(port).map_or_else(String::new, |peer| look.port_name(peer));
+    format!("{adapter}, which {} leads to", look.port_name(port))
+}
+
+fn say(
+    said: &mut Vec<(Severity, String)>,
+    severity: Severity,
+    all: impl Iterator<Item = String>,
+    (one, many): (&str, &str),
+) {
+    let mut all = all;
+    said.extend(all.by_ref().take(NAMED).map(|text| (severity, text)));
+    let more = all.count();
+    if more > 0 {
+        said.push((
+            severity,
+            format!(
+                "and {} (screen Hot-spots)",
+                counted(more, &format!("more {one}"), &format!("more {many}"))
+            ),
+        ));
+    }
+}

@@ -1,0 +1,178 @@
+//! How sweeps follow each other. A sweep is asked for at a tick, its result enters the state in `swept`, what it comes to
+//! in `judged`; a look begins the series anew.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::judge::{Judging, Reading};
+use super::watched::{Under, Watch};
+use crate::observe::Sweep;
+use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::screens::Screen;
+use crate::session::interactive::state::{Loading, State};
+use crate::session::interactive::tasks::TaskId;
+
+/// From here on it is said that a sweep takes long: so many intervals, and this at least.
+const LONG_INTERVALS: u64 = 10;
+const LONG_MS: u64 = 30_000;
+
+fn long_ms(watch: &Watch) -> u64 {
+    (watch.settings.interval_ms * LONG_INTERVALS).max(LONG_MS)
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let watch = &state.known.watch;
+    match watch.under {
+        Some(under) if under.told => None,
+        Some(under) => Some(under.begun_ms + long_ms(watch)),
+        None => rests(state).then_some(watch.due_ms),
+    }
+}
+
+/// Nothing of it is under way, and nothing is against the next sweep but time.
+fn rests(state: &State) -> bool {
+    let watch = &state.known.watch;
+    let idle = watch.under.is_none() && watch.judging.is_none();
+    idle && watch.possible() && !watch.paused && state.loading == Loading::Done
+}
+
+/// Time went by.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let now = state.now_ms;
+    let long = long_ms(&state.known.watch);
+    if let Some(under) = &mut state.known.watch.under {
+        if !under.told && now >= under.begun_ms + long {
+            under.told = true;
+            let seconds = (now - under.begun_ms) / 1000;
+            let text =
+                format!("counters are being read since {seconds} s; what is shown is of the sweep before");
+            state.say(Severity::Warning, text);
+        }
+        return Vec::new();
+    }
+    if !rests(state) || now < state.known.watch.due_ms {
+        return Vec::new();
+    }
+    let watch = &mut state.known.watch;
+    let interval = Duration::from_millis(watch.settings.interval_ms);
+    // In a simulator waiting takes no time: there it is this that lets time pass.
+    let not_before = watch.last_began.map_or(Duration::ZERO, |began| began + interval);
+    let (task, effect) = state.begin_quiet("reading counters", Job::Sweep { not_before });
+    state.known.watch.under = Some(Under { task, begun_ms: now, told: false });
+    vec![effect]
+}
+
+/// The one place where a sweep enters the state.
+pub fn swept(state: &mut State, result: Result<Arc<Sweep>, String>) -> Vec<Effect> {
+    let now = state.now_ms;
+    let watch = &mut state.known.watch;
+    let took = watch.under.take().map_or(0, |under| now.saturating_sub(under.begun_ms));
+    // A sweep that takes long leaves the fabric alone for as long.
+    watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
+    let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
+    let result = match result {
+        Ok(sweep) if silent(&sweep) => Err("FD-6320: none of the ports that were asked answered".to_owned()),
+        other => other,
+    };
+    let after = match result {
+        Err(error) => {
+            if watch.trouble.replace(error.clone()).is_none() {
+                state.say(
+                    Severity::Warning,
+                    format!("counters could not be read, which is tried again: {error}"),
+                );
+            }
+            return Vec::new();
+        }
+        Ok(sweep) => sweep,
+    };
+    if watch.sweeps == 0 {
+        watch.since_ms = now;
+    }
+    watch.sweeps += 1;
+    watch.last_began = Some(after.began);
+    let first = watch.first.get_or_insert_with(|| after.clone()).clone();
+    let before = watch.before.replace(after.clone());
+    if watch.trouble.take().is_some() {
+        state.say(Severity::Said, "counters are read again");
+    }
+    match before {
+        Some(before) => judge(state, first, before, after),
+        None => Vec::new(),
+    }
+}
+
+fn judge(state: &mut State, first: Arc<Sweep>, before: Arc<Sweep>, after: Arc<Sweep>) -> Vec<Effect> {
+    let Some(look) = state.known.look.clone() else { return Vec::new() };
+    let (links, hot) = (&state.screens.links, &state.screens.hotspots);
+    let Some(rows) = links.kept_rows().cloned() else { return Vec::new() };
+    let judging = Judging {
+        links: (rows, links.table().query()),
+        ports: hot.all_ports().query(),
+        look,
+        first,
+        before,
+        after,
+        thresholds: state.known.watch.settings.thresholds.clone(),
+        history: state.known.watch.history.clone(),
+        earlier: state.known.watch.reading.clone(),
+        at_ms: state.now_ms,
+    };
+    let (task, effect) = state.begin_quiet("judging counters", Job::Judge(Box::new(judging)));
+    state.known.watch.judging = Some(task);
+    vec![effect]
+}
+
+/// What two sweeps came to.
+pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    if watch.judging != Some(task) {
+        return Vec::new();
+    }
+    watch.judging = None;
+    watch.history.push(reading.at_ms, reading.levels.clone());
+    watch.reading = Some(reading.clone());
+    state.screens.links.weighed(&reading, &state.known);
+    state.screens.hotspots.judged(&reading, &state.known);
+    for (severity, text) in &reading.changes {
+        state.say(*severity, text.clone());
+    }
+    Vec::new()
+}
+
+/// Another look has other ports, and other counters for all that is known: the series begins anew.
+pub fn first_after_look(state: &mut State) -> Vec<Effect> {
+    let effects = let_go(state);
+    let live = state.look().map(|look| look.observation.reading.is_some());
+    let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
+    state.known.watch = Watch { settings, paused, live, due_ms: state.now_ms, ..Watch::default() };
+    state.screens.hotspots.begin_anew(&state.known);
+    effects
+}
+
+/// Pauses, or goes on.
+pub fn toggle(state: &mut State) -> Vec<Effect> {
+    let (now, interval) =
+        (state.now_ms, super::words::interval_words(state.known.watch.settings.interval_ms));
+    let watch = &mut state.known.watch;
+    watch.paused = !watch.paused;
+    if watch.paused {
+        state.say(Severity::Said, "counters are not read any more: W resumes");
+        return let_go(state);
+    }
+    watch.before = None;
+    watch.history.gap(now);
+    watch.due_ms = now;
+    state.say(Severity::Said, format!("counters are read again every {interval}"));
+    Vec::new()
+}
+
+/// Ends what is under way. What a sweep had read by then is of no use.
+fn let_go(state: &mut State) -> Vec<Effect> {
+    let watch = &mut state.known.watch;
+    let tasks = watch.under.take().map(|under| under.task).into_iter().chain(watch.judging.take());
+    let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
+    ended.into_iter().map(Effect::Cancel).collect()
+}

@@ -1,0 +1,14 @@
+//! The fabric under watch: sweeps of counters as work behind the screen, what they come to, and their history.
+
+mod changes;
+mod flow;
+mod history;
+mod judge;
+mod watched;
+mod words;
+
+pub use flow::{first_after_look, judged, swept, tick, toggle, wakes_ms};
+pub use history::History;
+pub use judge::{Judging, Listed, Reading};
+pub use watched::{Watch, WatchSettings};
+pub use words::{empty_words, head_words, header_word, interval_words};

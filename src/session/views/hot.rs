@@ -1,0 +1,146 @@
+//! Ports under watch: what each did between the last two sweeps, and what that makes of it.
+
+use crate::counters::{Waiting, Why};
+use crate::fabric::{Port, PortId};
+use crate::session::hotspots::{trouble_rate, waits};
+use crate::session::{Field, Kind, Look};
+
+/// How many sweeps the small history of a row goes back.
+pub const SPARK: usize = 16;
+
+/// Steps of a history, the oldest first: 0 to 7, and `UNTOLD`.
+pub type Spark = [u8; SPARK];
+
+/// A step of a history that nobody knows.
+pub const UNTOLD: u8 = 15;
+
+/// What a port is in the verdict, the worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum HotRole {
+    /// A port that leads to an adapter which takes in slower than packets come.
+    HotSpot,
+    /// An adapter that gets less than a fair share while there is a hot-spot: it sends there, or stands behind who does.
+    Contributor,
+    /// An adapter that gets less than a fair share, and no adapter is a hot-spot.
+    Victim,
+    /// An adapter that waits, and how much it sends is not known.
+    HeldUp,
+    /// An adapter that waits and has its fair share all the same.
+    FairShare,
+    /// A port between switches that waits, behind a hot-spot.
+    OnTheWay,
+    /// The same without one: the link carries less than is sent.
+    TooNarrow,
+    /// It waits no more than others, and its link has errors.
+    Errored,
+    /// Its link goes down again and again.
+    Flaps,
+}
+
+impl HotRole {
+    pub const WORDS: &'static [&'static str] = &[
+        "hot-spot",
+        "contributor",
+        "victim",
+        "held up",
+        "fair share",
+        "on the way",
+        "link too narrow",
+        "errored",
+        "flaps",
+    ];
+
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize]
+    }
+}
+
+/// A port with a cable.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct HotPort {
+    pub port: PortId,
+    pub role: Option<HotRole>,
+    /// Where it waits above the threshold: what tells.
+    pub waits: Option<Waiting>,
+    /// The threshold of that.
+    pub limit: f64,
+    /// What is wrong with its link, counted at this end, and the threshold of it.
+    pub trouble: Option<(Why, f64)>,
+    /// Ticks a second.
+    pub waiting: Option<u64>,
+    /// Percent of its link, and of all waiting in the fabric.
+    pub used: Option<u16>,
+    pub share: Option<u16>,
+    pub sent_mbps: Option<u64>,
+    pub received_mbps: Option<u64>,
+    pub errors_per_hour: Option<u64>,
+    pub waited_levels: Spark,
+    pub used_levels: Spark,
+}
+
+type Get = Field<HotPort>;
+
+pub static HOT_FIELDS: &[Get] = &[
+    Get::new("port", "PORT", Kind::Text, "the port that counts", |l, r| l.port_name(r.port).into()),
+    Get::new(
+        "role",
+        "ROLE",
+        Kind::Text,
+        "what the verdict makes of it; - where nothing is above a threshold",
+        |_, r| r.role.map(HotRole::word).into(),
+    )
+    .words(HotRole::WORDS),
+    Get::new("waiting", "WAIT/S", Kind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
+        .unit("ticks/s"),
+    Get::new("used", "USED", Kind::Number, "part of its link that it sends on", |_, r| r.used.into())
+        .unit("%"),
+    Get::new(
+        "wait_history",
+        "WAITED",
+        Kind::Text,
+        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, 4 and more above the threshold",
+        |_, r| steps(&r.waited_levels).into(),
+    ),
+    Get::new("peer", "PEER", Kind::Text, "the port at the other end", |l, r| {
+        port(l, r).peer.map(|peer| l.port_name(peer)).into()
+    }),
+    Get::new("xmit_mbps", "XMIT", Kind::Number, "data sent", |_, r| r.sent_mbps.into()).unit("Mbit/s"),
+    Get::new("rcv_mbps", "RCV", Kind::Number, "data received", |_, r| r.received_mbps.into()).unit("Mbit/s"),
+    Get::new(
+        "errors_per_hour",
+        "ERRORS/H",
+        Kind::Number,
+        "errors since the first sweep, as if these were all of an hour",
+        |_, r| r.errors_per_hour.into(),
+    ),
+    Get::new("share", "SHARE", Kind::Number, "part of all waiting in the fabric", |_, r| r.share.into())
+        .unit("%"),
+    Get::new(
+        "used_history",
+        "LOAD",
+        Kind::Text,
+        "use of its link in the last sweeps, the latest at the right: eighths",
+        |_, r| steps(&r.used_levels).into(),
+    ),
+    Get::new("why", "WHY", Kind::Text, "counter, rate and threshold", |l, r| why(l, &r).into()),
+];
+
+/// Columns whose texts are steps of a history.
+pub const HISTORIES: [&str; 2] = ["wait_history", "used_history"];
+
+fn port(look: &Look, row: HotPort) -> &Port {
+    look.fabric().port(row.port)
+}
+
+/// A digit a sweep, so that a filter and a person can read it; a point where nobody knows.
+pub fn steps(levels: &[u8]) -> String {
+    levels.iter().map(|level| if *level < 8 { char::from(b'0' + *level) } else { '.' }).collect()
+}
+
+fn why(look: &Look, row: &HotPort) -> Option<String> {
+    match (&row.waits, row.trouble) {
+        (Some(at), _) => Some(waits(at, row.limit)),
+        (None, Some((why, limit))) => trouble_rate(look, why, limit),
+        (None, None) => None,
+    }
+}

@@ -1,0 +1,415 @@
+//! Counters under watch: a fabric of the simulator whose ports count what a story says, swept through the real path at
+//! times that the test lets pass.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fabdeck::access::{Source, Unwatched, Wanted};
+use fabdeck::console::{Appearance, Depth, Role, Signs};
+use fabdeck::fabric::{NameMap, PortNum, Tables};
+use fabdeck::generate::{Spec, generate};
+use fabdeck::observe::{Counter, CounterValues};
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Driver, Effect, Event, Happening, Job, Outcome, ReplayError, Screen, ScreenId, Severity, Size, Sweeper,
+    WatchSettings, replay_watched, update, wakes_ms,
+};
+use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck::source::{Keys, LiveSource, Policy};
+
+use super::desk::{SIZES, appearance, frame, golden, look, styles, text};
+use super::told::told_without_colours;
+
+const WAIT: Counter = Counter::PortXmitWaitExt;
+const SENT: Counter = Counter::PortXmitDataExtended;
+const ERRORS: Counter = Counter::SymbolErrorCounterExt;
+
+/// Words a second of a cable of the demo, which is 4x HDR.
+const FULL: u64 = 6_060_000_000;
+
+/// What the port of a node has counted after so many seconds.
+type Story = fn(u64) -> Vec<(&'static str, u8, Counter, u64)>;
+
+fn quiet(_: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    Vec::new()
+}
+
+/// From the first second on everybody sends to node01; after a minute nobody does any more.
+fn incast(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    let at = second.min(60);
+    vec![
+        ("rack1-leaf", 2, WAIT, 900_000 * at),
+        ("rack1-leaf", 2, SENT, FULL * 95 / 100 * at),
+        ("spine-1", 1, WAIT, 400_000 * at),
+        ("spine-1", 1, SENT, FULL * 60 / 100 * at),
+        ("node10 mlx5_0", 1, WAIT, 300_000 * at),
+        ("node10 mlx5_0", 1, SENT, FULL * 30 / 100 * at),
+        ("node11 mlx5_0", 1, WAIT, 200_000 * at),
+        ("node11 mlx5_0", 1, SENT, FULL * 70 / 100 * at),
+        ("node12 mlx5_0", 1, WAIT, 40_000 * at),
+        ("node12 mlx5_0", 1, SENT, FULL * 10 / 100 * at),
+        ("rack2-leaf", 3, ERRORS, at.min(20)),
+    ]
+}
+
+/// An uplink that is too narrow, and an adapter that suffers.
+fn narrow(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    vec![
+        ("rack3-leaf", 7, WAIT, 700_000 * second),
+        ("rack3-leaf", 7, SENT, FULL * second),
+        ("node20 mlx5_0", 1, WAIT, 150_000 * second),
+        ("node20 mlx5_0", 1, SENT, FULL / 5 * second),
+    ]
+}
+
+const EVERY: WatchSettings = WatchSettings {
+    interval_ms: 5000,
+    thresholds: fabdeck::counters::Thresholds {
+        congestion: 100_000.0,
+        fair_share: 0.5,
+        errors_per_hour: 10.0,
+        flaps_per_hour: 1.0,
+    },
+};
+
+/// The demo, and whoever sweeps it. While the cell says so, nobody answers.
+fn lab(story: Story, broken: Rc<Cell<bool>>) -> (Look, Sweeper) {
+    let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
+    let world = World::new(&fabric, &Tables::default()).unwrap();
+    let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
+    let port = simulator.open(None).unwrap();
+    let mut source = LiveSource::new("sim:demo", port, Policy::default(), Keys::default());
+    let observed = source.observe(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched).unwrap();
+    let look = Look::new("sim:demo", observed, &NameMap::default());
+    let mut known = look.observation.clone();
+    let named = look.names.clone();
+    let sweep = move |not_before: Duration| {
+        if broken.get() {
+            return Err("FD-5003: the adapter is gone".to_owned());
+        }
+        let mut ports = std::collections::BTreeMap::<_, CounterValues>::new();
+        for (name, number, counter, count) in story(not_before.as_secs()) {
+            let [node] = named.find(&known.fabric, name, None)[..] else { panic!("{name}") };
+            ports.entry((node, PortNum(number))).or_default().insert(counter, Some(count));
+        }
+        for ((node, number), values) in ports {
+            simulator.with(|simulator| simulator.world_mut().set_counters(node, number, values));
+        }
+        source.sweep(&mut known, not_before, &mut Unwatched).map_err(|error| error.to_string())
+    };
+    (look, Sweeper(Box::new(sweep)))
+}
+
+fn watching(story: Story) -> Driver {
+    breakable(story, Rc::default())
+}
+
+fn breakable(story: Story, broken: Rc<Cell<bool>>) -> Driver {
+    let (look, sweeper) = lab(story, broken);
+    Driver::watching(look, sweeper, EVERY, Size { width: 80, height: 24 })
+}
+
+/// So many sweeps.
+fn swept(driver: &mut Driver, count: usize) {
+    for _ in 0..count {
+        driver.pass(5000);
+    }
+}
+
+fn shown(driver: &Driver) -> String {
+    text(&frame(&driver.state, &appearance("dark", Depth::True)))
+}
+
+fn said(driver: &Driver) -> Vec<(Severity, &str)> {
+    driver.state.messages.iter().map(|said| (said.severity, said.text.as_str())).collect()
+}
+
+fn counted(driver: &Driver, words: &str) -> usize {
+    said(driver).iter().filter(|(_, text)| text.contains(words)).count()
+}
+
+/// Each with what was pressed to see it.
+fn screens() -> Vec<(&'static str, Driver)> {
+    let of = |story: Story, sweeps: usize, keys: &str| {
+        let mut driver = watching(story);
+        swept(&mut driver, sweeps);
+        driver.press(keys);
+        driver
+    };
+    let mut files = Driver::watching(one_reading(), Sweeper::default(), EVERY, Size::default());
+    files.press("5");
+    let mut off = Driver::open(look("sim:demo"), Size::default());
+    off.press("5");
+    vec![
+        ("verdicts", of(incast, 8, "5 down")),
+        ("most waiting", of(incast, 8, "5 tab")),
+        ("most data", of(incast, 8, "5 tab tab down")),
+        ("most errors", of(incast, 8, "5 shift-tab")),
+        ("filtered", of(incast, 8, "5 tab / role=contributor enter")),
+        ("too narrow", of(narrow, 3, "5")),
+        ("details of a port", of(incast, 8, "5 d")),
+        ("quiet", of(quiet, 4, "5")),
+        ("first sweep", of(quiet, 0, "5")),
+        ("one sweep", of(quiet, 1, "5")),
+        ("paused", of(quiet, 1, "5 W")),
+        ("paused later", of(incast, 8, "5 W")),
+        ("links by load", of(incast, 8, "2 :sort space load enter")),
+        ("map by load", of(incast, 8, "tab tab tab right")),
+        ("one reading", files),
+        ("nobody watches", off),
+    ]
+}
+
+/// What files say: nothing that could be swept.
+fn one_reading() -> Look {
+    let mut look = look("sim:demo");
+    look.observation.reading = None;
+    look.source = "demo.topo".to_owned();
+    look
+}
+
+#[test]
+fn every_screen_under_watch() {
+    for (name, mut driver) in screens() {
+        let colours = appearance("dark", Depth::True);
+        let ascii = Appearance { signs: Signs::ASCII, ..appearance("mono", Depth::Mono) };
+        let mut all = String::new();
+        for (at, (width, height)) in SIZES.into_iter().enumerate() {
+            driver.happen(Happening::Resized(Size { width, height }));
+            let buffer = frame(&driver.state, &colours);
+            all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
+            if at < 2 {
+                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
+            }
+        }
+        driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
+        let plain = text(&frame(&driver.state, &ascii));
+        assert!(plain.is_ascii(), "{name}: {plain}");
+        all.push_str(&format!("== ASCII\n{plain}"));
+        golden(&format!("watch {name}"), &all);
+        let mono = appearance("mono", Depth::Mono);
+        let (colour, mono) = (frame(&driver.state, &colours), frame(&driver.state, &mono));
+        assert_eq!(text(&colour), text(&mono), "{name}: the same signs with colours and without");
+        told_without_colours(name, &colour, &mono);
+    }
+}
+
+/// Steps of heat have a sign each, in Unicode and in ASCII.
+#[test]
+fn no_step_of_heat_is_told_by_its_colour() {
+    for signs in [Signs::UNICODE, Signs::ASCII] {
+        let all: std::collections::BTreeSet<&str> = signs.levels.into_iter().chain([signs.untold]).collect();
+        assert_eq!(all.len(), 9);
+    }
+}
+
+#[test]
+fn what_changes_is_said_once() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 8);
+    for (words, times) in [
+        ("hot-spot: node01 mlx5_0[1], which rack1-leaf[2] leads to: PortXmitWait 90000", 1),
+        ("link rack2-leaf[3]", 1),
+        ("no hot-spot any more", 0),
+    ] {
+        assert_eq!(counted(&driver, words), times, "{words}: {:?}", said(&driver));
+    }
+    swept(&mut driver, 8);
+    assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", said(&driver));
+    assert_eq!(counted(&driver, "no hot-spot any more: node01 mlx5_0[1]"), 1, "{:?}", said(&driver));
+    // Nobody waits any more, and the link had its errors within this hour.
+    driver.press("5");
+    let seen = shown(&driver);
+    assert!(seen.contains("errored") && !seen.contains("contributor"), "{seen}");
+}
+
+#[test]
+fn counters_that_somebody_clears_are_told() {
+    fn cleared(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        vec![("rack1-leaf", 2, SENT, if second < 10 { 1_000_000 + second } else { second })]
+    }
+    let mut driver = watching(cleared);
+    swept(&mut driver, 6);
+    assert_eq!(counted(&driver, "somebody cleared the counters of rack1-leaf[2]"), 1, "{:?}", said(&driver));
+}
+
+/// A sweep is nobody's work: no progress, and Esc does not end it.
+#[test]
+fn a_sweep_that_fails_is_told_once_and_so_is_its_end() {
+    let broken = Rc::new(Cell::new(false));
+    let mut driver = breakable(incast, broken.clone());
+    swept(&mut driver, 3);
+    broken.set(true);
+    swept(&mut driver, 5);
+    assert_eq!(counted(&driver, "counters could not be read, which is tried again: FD-5003"), 1);
+    assert_eq!(driver.state.known.watch.sweeps, 3);
+    assert!(shown(&driver).contains("watch 5s failing"), "{}", shown(&driver));
+    broken.set(false);
+    swept(&mut driver, 2);
+    assert_eq!(counted(&driver, "counters are read again"), 1, "{:?}", said(&driver));
+    assert_eq!(driver.state.known.watch.sweeps, 5);
+    assert!(driver.state.tasks.running().is_empty());
+    broken.set(true);
+    swept(&mut driver, 1);
+    assert_eq!(counted(&driver, "counters could not be read"), 2, "again is another time");
+}
+
+#[test]
+fn a_pause_reads_nothing_and_what_happened_meanwhile_is_no_interval() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    assert!(shown(&driver).contains("watch 5s"), "{}", shown(&driver));
+    driver.press("W");
+    assert!(shown(&driver).contains("paused"), "{}", shown(&driver));
+    swept(&mut driver, 20);
+    assert_eq!(driver.state.known.watch.sweeps, 4);
+    assert_eq!(wakes_ms(&driver.state), None);
+    let reading = driver.state.known.watch.reading.clone().unwrap();
+    driver.press("W").pass(0);
+    let watch = &driver.state.known.watch;
+    assert_eq!(watch.sweeps, 5, "it goes on at once");
+    assert!(std::sync::Arc::ptr_eq(&reading, watch.reading.as_ref().unwrap()), "no verdict over the pause");
+    swept(&mut driver, 1);
+    assert!(!std::sync::Arc::ptr_eq(&reading, driver.state.known.watch.reading.as_ref().unwrap()));
+}
+
+#[test]
+fn a_look_begins_the_series_anew() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 4);
+    driver.press("5 r");
+    let watch = &driver.state.known.watch;
+    assert!(watch.sweeps == 0 && watch.reading.is_none() && watch.history.is_empty());
+    assert!(shown(&driver).contains("first sweep is being read"), "{}", shown(&driver));
+    swept(&mut driver, 2);
+    assert!(shown(&driver).contains("hot-spot"), "{}", shown(&driver));
+}
+
+#[test]
+fn the_next_sweep_waits_for_its_time() {
+    let mut driver = watching(quiet);
+    driver.pass(0);
+    for (ms, sweeps) in [(0, 1), (4999, 1), (1, 2), (10, 2), (20_000, 3), (0, 3)] {
+        driver.pass(ms);
+        assert_eq!(driver.state.known.watch.sweeps, sweeps, "{ms}");
+    }
+}
+
+/// Work of the session that nobody has done yet.
+fn wanted(driver: &mut Driver, at_ms: u64, what: Happening) -> Vec<Effect> {
+    let mut effects = update(&mut driver.state, Event { at_ms, what });
+    effects.retain(|effect| !matches!(effect, Effect::Log(_)));
+    effects
+}
+
+/// It is told once, Esc does not end it, and the fabric rests for as long as it took.
+#[test]
+fn a_sweep_that_takes_long_is_told_and_rested_from() {
+    let mut driver = watching(quiet);
+    swept(&mut driver, 1);
+    let begun = driver.state.now_ms + 5000;
+    let effects = wanted(&mut driver, begun, Happening::Tick);
+    let [Effect::Begin { task, job: Job::Sweep { not_before } }] = effects[..] else { panic!("{effects:?}") };
+    assert!(not_before >= Duration::from_secs(5));
+    assert!(driver.state.tasks.running().is_empty(), "nobody waits for it");
+    assert_eq!(wakes_ms(&driver.state), Some(begun + 50_000));
+    assert!(wanted(&mut driver, begun + 100, Happening::Key("esc".parse().unwrap())).is_empty());
+    for later in [49_999, 50_000, 55_000] {
+        assert!(wanted(&mut driver, begun + later, Happening::Tick).is_empty(), "one at a time");
+    }
+    assert_eq!(counted(&driver, "counters are being read since 50 s"), 1, "{:?}", said(&driver));
+    assert_eq!(wakes_ms(&driver.state), None);
+    let sweep = Outcome::Swept(Err("FD-5003: nobody".to_owned()));
+    wanted(&mut driver, begun + 60_000, Happening::Finished { task, outcome: sweep });
+    assert_eq!(wakes_ms(&driver.state), Some(begun + 120_000), "at most half of the time");
+    // While somebody looks anew nothing is swept; what a pause ends is cancelled, and comes too late.
+    let effects = wanted(&mut driver, begun + 120_000, Happening::Tick);
+    let [Effect::Begin { task, .. }] = effects[..] else { panic!("{effects:?}") };
+    let effects = wanted(&mut driver, begun + 120_001, Happening::Key("W".parse().unwrap()));
+    assert!(matches!(effects[..], [Effect::Cancel(ended)] if ended == task), "{effects:?}");
+    let late = Outcome::Swept(Err("late".to_owned()));
+    wanted(&mut driver, begun + 120_002, Happening::Finished { task, outcome: late });
+    assert_eq!(counted(&driver, "late"), 0);
+    wanted(&mut driver, begun + 120_003, Happening::Key("W".parse().unwrap()));
+    wanted(&mut driver, begun + 120_004, Happening::Key("r".parse().unwrap()));
+    assert!(wanted(&mut driver, begun + 200_000, Happening::Tick).is_empty(), "a look is under way");
+}
+
+/// The cursor is on a port, not on a row.
+#[test]
+fn the_cursor_stays_on_its_port() {
+    fn turning(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        let late = second.saturating_sub(10);
+        vec![
+            ("rack1-leaf", 2, WAIT, 500_000 * second),
+            ("rack2-leaf", 2, WAIT, 400_000 * second.min(10) + 4_000_000 * late),
+            ("rack3-leaf", 2, WAIT, 300_000 * second.min(10) + 9_000_000 * late),
+        ]
+    }
+    for keys in ["5", "5 tab"] {
+        let mut driver = watching(turning);
+        swept(&mut driver, 3);
+        driver.press(keys).press("down");
+        let on = |driver: &Driver| {
+            let known = &driver.state.known;
+            (
+                known.element(driver.state.current().current(known).unwrap()),
+                driver.state.current().table().cursor,
+            )
+        };
+        let (before, at) = on(&driver);
+        assert_eq!((before.as_deref(), at), (Some("port:rack2-leaf[2]"), 1), "{keys}");
+        driver.press("up");
+        let first = on(&driver).0;
+        swept(&mut driver, 2);
+        assert_eq!(on(&driver), (first, 2), "{keys}: another is the worst now");
+    }
+}
+
+/// What is copied is what runs: the same verdict on the command line.
+#[test]
+fn the_line_that_is_copied_is_the_command() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    driver.press("5 c");
+    assert_eq!(driver.copied, ["fabdeck --source sim:demo hotspots --interval 5s"]);
+    let mut files = Driver::watching(one_reading(), Sweeper::default(), EVERY, Size::default());
+    files.press("5 c W");
+    assert_eq!(files.copied, ["fabdeck --source demo.topo show counters"]);
+    assert_eq!(counted(&files, "one reading of counters only"), 1);
+}
+
+#[test]
+fn a_session_that_watched_is_replayed() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    driver.press("5 tab down f");
+    swept(&mut driver, 2);
+    driver.press("W").press("W r");
+    swept(&mut driver, 3);
+    let (look, sweeper) = lab(incast, Rc::default());
+    let again = replay_watched(&std::sync::Arc::new(look), sweeper, driver.events.iter().map(String::as_str))
+        .unwrap();
+    let colours = appearance("dark", Depth::True);
+    assert_eq!(frame(&again, &colours), frame(&driver.state, &colours));
+    assert_eq!(again.screen, ScreenId::Hotspots);
+    // Sweeps alone tell a fabric that counts otherwise: nothing was pressed yet.
+    let (look, sweeper) = lab(narrow, Rc::default());
+    let unpressed = driver.events.iter().map(String::as_str).take_while(|line| !line.contains("\"key\""));
+    let other = replay_watched(&std::sync::Arc::new(look), sweeper, unpressed);
+    assert!(matches!(other, Err(ReplayError::Differs { .. })), "{other:?}");
+}
+
+/// A long list is gone through behind the screen too, under the filter that stands.
+#[test]
+fn a_filter_holds_over_sweeps() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    driver.press("5 tab / waiting>100000 enter");
+    let rows = |driver: &Driver| driver.state.current().table().selection.rows.len();
+    assert_eq!(rows(&driver), 4);
+    swept(&mut driver, 15);
+    assert_eq!(rows(&driver), 0, "{}", shown(&driver));
+    assert_eq!(driver.state.screens.hotspots.table().filter, "waiting>100000");
+}
