@@ -160,7 +160,8 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
     Ok(thresholds)
 }
 
-const WATCH_HINT: &str = "under [watch] stand interval = \"5s\" and drift_period = \"5m\"; \"0s\" turns either off";
+const WATCH_HINT: &str =
+    "under [watch] stand interval = \"5s\" and drift_period = \"5m\"; \"0s\" turns either off";
 
 fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
     let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;

@@ -36,12 +36,13 @@ pub fn news_lines(look: &Look, news: &[News], most: usize) -> Vec<(&'static str,
     let mut lines = Vec::new();
     for word in NEWS_WORDS {
         let all: Vec<&News> = news.iter().filter(|news| news_word(news) == *word).collect();
-        shorten(&mut lines, label(word), &all, most, |news| news_text(look, news));
+        shorten(&mut lines, news_label(word), &all, most, |news| news_text(look, news));
     }
     lines
 }
 
-fn label(word: &str) -> &'static str {
+/// The same for people.
+pub fn news_label(word: &str) -> &'static str {
     match word {
         "link-down" => "link down",
         "recabled" => "recabled",

@@ -16,4 +16,5 @@ mod same;
 mod terminal;
 mod told;
 mod troubles;
+mod typed;
 mod watching;

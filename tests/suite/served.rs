@@ -449,6 +449,16 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &child.id().to_string()]).status().unwrap().success());
 }
 
+/// The signal is taken by one thread; the others run on until it has told them.
+fn stop(child: &Child) {
+    signal(child, "STOP");
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", child.id())).unwrap();
+    let stat = |thread: std::fs::DirEntry| std::fs::read_to_string(thread.path().join("stat")).unwrap();
+    while !threads().all(|thread| stat(thread.unwrap()).contains(") T ")) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
 #[test]
 fn the_command_serves_until_a_signal_and_puts_its_socket_away() {
     for (name, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
@@ -597,7 +607,7 @@ fn a_server_that_hangs_is_silent_until_it_goes_on() {
     let (mut child, _talk) = serving(home.path(), "s", &[]);
     let mut port = connect(&home.path().join("s"), None).unwrap();
     works(&mut port);
-    signal(&child, "STOP");
+    stop(&child);
     port.send(&node_info(1, &[]), PATIENCE).unwrap();
     let begin = Instant::now();
     assert_eq!(port.receive(port.now() + Duration::from_millis(100)), Ok(None));
@@ -621,7 +631,7 @@ fn a_client_that_hangs_harms_nobody() {
     let mut child =
         command.env(TRAFFIC, served.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     served.told("client 2 sits on");
-    signal(&child, "STOP");
+    stop(&child);
     round_trips(&mut good, 64, 5_000);
     signal(&child, "CONT");
     round_trips(&mut good, 64, 1_000);

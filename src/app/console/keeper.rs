@@ -6,9 +6,8 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use crate::access::{Progress, Source, Watch};
-use crate::fabric::Fabric;
-use crate::observe::Observation;
-use crate::session::interactive::{Outcome, TaskId};
+use crate::session::Look;
+use crate::session::interactive::{Outcome, TaskId, sweep_again};
 
 /// A sweep that is wanted.
 pub struct Order {
@@ -31,15 +30,12 @@ impl Watch for Unseen {
 /// Sweeps until nobody orders any more: another look stands, or the session is over.
 pub fn keep(
     source: &mut dyn Source,
-    fabric: &Fabric,
+    mut look: Look,
     orders: &Receiver<Order>,
     mut done: impl FnMut(TaskId, Outcome),
 ) {
-    let mut look = Observation { fabric: fabric.clone(), ..Observation::default() };
     for Order { task, not_before, stop } in orders {
-        let swept = source.sweep(&mut look, not_before, &mut Unseen(stop));
-        // Who was silent is told by what is missing; notes of a thousand sweeps are of no use.
-        look.notes = crate::observe::Notes::new();
-        done(task, Outcome::Swept(swept.map(Arc::new).map_err(|error| error.to_string())));
+        let swept = sweep_again(source, &mut look, not_before, &mut Unseen(stop));
+        done(task, Outcome::Swept(swept.map_err(|error| error.to_string())));
     }
 }

@@ -201,9 +201,9 @@ fn look_and_keep(machine: &Machine, opening: &Opening, pace: &Pace, orders: &Rec
             let look = Arc::new(look);
             done(pace.task, Outcome::Looked(Ok(look.clone())));
             if look.observation.reading.is_some() && opening.watch.interval_ms > 0 {
-                let fabric = look.fabric().clone();
+                let own = Look::clone(&look);
                 drop(look);
-                keep(source.as_mut(), &fabric, orders, done);
+                keep(source.as_mut(), own, orders, done);
             }
         }
     }

@@ -12,8 +12,7 @@ use super::key::Key;
 use super::keymap::Keymap;
 use super::state::State;
 use super::update::update;
-use super::watch::WatchSettings;
-use crate::observe::Sweep;
+use super::watch::{Swept, WatchSettings};
 use crate::routing::NoPulse;
 use crate::session::{Look, Made};
 
@@ -31,7 +30,7 @@ pub struct Driver {
 }
 
 /// Whoever reads the counters again, no sooner than that by the clock of the source.
-pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<Sweep, String>>);
+pub struct Sweeper(pub Box<dyn FnMut(Duration) -> Result<Swept, String>>);
 
 impl Default for Sweeper {
     fn default() -> Self {
@@ -148,7 +147,7 @@ pub(super) fn worked(
             let result = plan.text(Made::default()).map(|text| written.push((to.clone(), text)));
             Outcome::Written { to: to.clone(), result }
         }
-        (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before).map(Arc::new)),
+        (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before)),
         (None, _) => Outcome::Looked(look.clone()),
     }
 }

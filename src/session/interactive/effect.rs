@@ -9,7 +9,7 @@ use super::messages::Message;
 use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
-use super::watch::{Judging, Reading};
+use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::Faults;
 use crate::observe::Sweep;
@@ -94,7 +94,7 @@ pub enum Outcome {
     Counted(Box<Cost>, Option<GroupsCut>),
     Proposed { engine: &'static str, outcome: Result<Arc<Proposal>, Refusal>, took_ms: u64 },
     Selected { selecting: Selecting, selection: Selection },
-    Swept(Result<Arc<Sweep>, String>),
+    Swept(Result<Swept, String>),
     Judged(Arc<Reading>),
     Written { to: PathBuf, result: Result<(), String> },
 }
@@ -165,7 +165,7 @@ impl Outcome {
                 let Selecting { screen, query, .. } = selecting;
                 format!("selected {screen:?} {query:?} {selection:?}")
             }
-            Self::Swept(Ok(sweep)) => return swept_digest(sweep),
+            Self::Swept(Ok(swept)) => return swept_digest(&swept.sweep),
             Self::Swept(Err(error)) => format!("swept {error}"),
             Self::Judged(reading) => format!("judged {:?} {:?}", reading.watched, reading.levels),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
@@ -178,7 +178,7 @@ fn short(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(16).collect()
 }
 
-/// Of every counter of every port; when they came is no part of it.
+/// Of every counter of every port, and of what moved; when they came is no part of it.
 fn swept_digest(sweep: &Sweep) -> String {
     let mut hasher = blake3::Hasher::new();
     for sample in &sweep.samples {
@@ -186,5 +186,6 @@ fn swept_digest(sweep: &Sweep) -> String {
             format!("{:?} {:?} {:?} {:?}", sample.node, sample.lid, sample.port, sample.values).as_bytes(),
         );
     }
+    hasher.update(format!("{:?}", sweep.news).as_bytes());
     short(hasher.finalize())
 }

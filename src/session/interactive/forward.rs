@@ -99,6 +99,12 @@ fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     if look.observation.partial() {
         state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
     }
+    replaced(state, look)
+}
+
+/// What is known is of another look from now on: what is kept by its ids goes along, what was worked out is worked out
+/// again unless nothing differs.
+pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let same_fabric = state.look().is_some_and(|before| before.fabric() == look.fabric());
     let same_tables = state
         .look()

@@ -55,4 +55,7 @@ pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};
 pub use update::update;
-pub use watch::{History, Judging, Listed, Reading, Watch, WatchSettings, head_words, header_word, wakes_ms};
+pub use watch::{
+    History, Judging, Listed, Reading, Swept, Watch, WatchSettings, head_words, header_word, sweep_again,
+    wakes_ms,
+};

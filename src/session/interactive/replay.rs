@@ -44,6 +44,7 @@ pub fn replay_watched<'l>(
     let beginning = begun(lines.next().unwrap_or_default())?;
     let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
     let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
+    state.options = beginning.options;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
     let mut again = Again { look: look.clone(), sweeper, state, jobs: BTreeMap::new() };
     again.begin(effects);

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::console::Depth;
-use fabdeck::fabric::Port;
+use fabdeck::fabric::{Port, PortNum};
 use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     ACTIONS, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Press, Purpose, ScreenId, Size,
-    State, TaskId, WhatifPane, update,
+    State, Swept, TaskId, WhatifPane, update,
 };
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -124,7 +124,7 @@ impl Mashed {
     }
 
     /// Counters at random, or none.
-    fn sweep(&mut self) -> Result<Arc<Sweep>, String> {
+    fn sweep(&mut self) -> Result<Swept, String> {
         let (0..8, Ok(look)) = (self.die(9), self.look.clone()) else {
             return Err("nobody answers".to_owned());
         };
@@ -144,7 +144,18 @@ impl Mashed {
         };
         let samples: Vec<CounterSample> = fabric.ports().map(|(_, port)| sample(port)).collect();
         let (times, ports) = (vec![at; samples.len()], samples.len() as u64);
-        Ok(Arc::new(Sweep { samples, at: times, began: at, ports, ..Sweep::default() }))
+        let sweep = Arc::new(Sweep { samples, at: times, began: at, ports, ..Sweep::default() });
+        Ok(Swept { sweep, look: (self.die(6) == 0).then(|| self.meddled(&look)) })
+    }
+
+    /// The same look with a table that somebody rewrote.
+    fn meddled(&mut self, look: &Look) -> Arc<Look> {
+        let mut look = look.clone();
+        let port = self.die(4) as u8;
+        let top = look.fabric().top_lid();
+        let tables = look.observation.tables.nodes.values_mut().filter_map(|held| held.lft.as_mut());
+        tables.zip(top).for_each(|(lft, lid)| lft.set(lid, Some(PortNum(port))));
+        Arc::new(look)
     }
 
     fn any_key(&mut self) -> Key {

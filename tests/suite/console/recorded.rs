@@ -9,7 +9,7 @@ use fabdeck::fabric::NameMap;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Happening, Keymap, ReplayError, Size, Sweeper, replay, replay_watched,
+    Driver, Happening, Keymap, ReplayError, Size, Sweeper, replay, replay_watched, sweep_again,
 };
 
 use super::desk::{appearance, desk, frame, look, text};
@@ -96,10 +96,12 @@ fn a_session_of_the_program_is_replayed_into_the_same_frame() {
     // The program looks at counters and groups as well.
     let wanted = Wanted { tables: true, counters: true, multicast: true, ..Wanted::default() };
     let mut source = Machine::default().open("sim:demo", &Reach::default()).unwrap();
-    let mut seen = source.observe(wanted, &mut Unwatched).unwrap();
-    let look = Arc::new(Look::new("sim:demo", seen.clone(), &NameMap::default()));
-    let sweep =
-        move |not_before| source.sweep(&mut seen, not_before, &mut Unwatched).map_err(|e| e.to_string());
+    let seen = source.observe(wanted, &mut Unwatched).unwrap();
+    let mut seen = Look::new("sim:demo", seen, &NameMap::default());
+    let look = Arc::new(seen.clone());
+    let sweep = move |not_before| {
+        sweep_again(source.as_mut(), &mut seen, not_before, &mut Unwatched).map_err(|error| error.to_string())
+    };
     assert!(written.lines().next().unwrap().contains("interval_ms"), "{written}");
     let again = replay_watched(&look, Sweeper(Box::new(sweep)), written.lines())
         .unwrap_or_else(|error| panic!("{error}\n{written}"));

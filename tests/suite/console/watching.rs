@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use fabdeck::access::{Source, Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Role, Signs};
-use fabdeck::fabric::{NameMap, PortNum, Tables};
+use fabdeck::fabric::{Lid, NameMap, NodeId, PortNum, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
     Driver, Effect, Event, Happening, Job, Outcome, ReplayError, Screen, ScreenId, Severity, Size, Sweeper,
-    WatchSettings, replay_watched, update, wakes_ms,
+    WatchSettings, replay_watched, sweep_again, update, wakes_ms,
 };
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -75,6 +75,30 @@ const EVERY: WatchSettings = WatchSettings {
 
 /// The demo, and whoever sweeps it. While the cell says so, nobody answers.
 fn lab(story: Story, broken: Rc<Cell<bool>>) -> (Look, Sweeper) {
+    lab_where(move |world, look, second| {
+        if broken.get() {
+            return Err("FD-5003: the adapter is gone".to_owned());
+        }
+        let mut ports = std::collections::BTreeMap::<_, CounterValues>::new();
+        for (name, number, counter, count) in story(second) {
+            ports.entry((node(look, name), PortNum(number))).or_default().insert(counter, Some(count));
+        }
+        for ((node, number), values) in ports {
+            world.set_counters(node, number, values);
+        }
+        Ok(())
+    })
+}
+
+fn node(look: &Look, name: &str) -> NodeId {
+    let [node] = look.names.find(look.fabric(), name, None)[..] else { panic!("{name}") };
+    node
+}
+
+/// The demo, in which this happens before each sweep.
+fn lab_where(
+    mut meddle: impl FnMut(&mut World, &Look, u64) -> Result<(), String> + 'static,
+) -> (Look, Sweeper) {
     let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
     let world = World::new(&fabric, &Tables::default()).unwrap();
     let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
@@ -82,21 +106,10 @@ fn lab(story: Story, broken: Rc<Cell<bool>>) -> (Look, Sweeper) {
     let mut source = LiveSource::new("sim:demo", port, Policy::default(), Keys::default());
     let observed = source.observe(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched).unwrap();
     let look = Look::new("sim:demo", observed, &NameMap::default());
-    let mut known = look.observation.clone();
-    let named = look.names.clone();
+    let mut known = look.clone();
     let sweep = move |not_before: Duration| {
-        if broken.get() {
-            return Err("FD-5003: the adapter is gone".to_owned());
-        }
-        let mut ports = std::collections::BTreeMap::<_, CounterValues>::new();
-        for (name, number, counter, count) in story(not_before.as_secs()) {
-            let [node] = named.find(&known.fabric, name, None)[..] else { panic!("{name}") };
-            ports.entry((node, PortNum(number))).or_default().insert(counter, Some(count));
-        }
-        for ((node, number), values) in ports {
-            simulator.with(|simulator| simulator.world_mut().set_counters(node, number, values));
-        }
-        source.sweep(&mut known, not_before, &mut Unwatched).map_err(|error| error.to_string())
+        simulator.with(|simulator| meddle(simulator.world_mut(), &known, not_before.as_secs()))?;
+        sweep_again(&mut source, &mut known, not_before, &mut Unwatched).map_err(|error| error.to_string())
     };
     (look, Sweeper(Box::new(sweep)))
 }
@@ -412,4 +425,58 @@ fn a_filter_holds_over_sweeps() {
     swept(&mut driver, 15);
     assert_eq!(rows(&driver), 0, "{}", shown(&driver));
     assert_eq!(driver.state.screens.hotspots.table().filter, "waiting>100000");
+}
+
+/// A cable that goes down between two sweeps is gone from every screen, and back when it is up again; what is marked stays
+/// marked, and the series goes on.
+#[test]
+fn a_fabric_that_moves_is_followed() {
+    let (look, sweeper) = lab_where(|world, look, second| {
+        world.set_link(node(look, "rack1-leaf"), PortNum(8), !(10..20).contains(&second));
+        Ok(())
+    });
+    let cables = |driver: &Driver| driver.state.look().unwrap().fabric().links().len();
+    let all = look.fabric().links().len();
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
+    swept(&mut driver, 1);
+    driver.press("tab f");
+    let marked = driver.state.known.marks.iter().count();
+    assert_eq!((cables(&driver), marked), (all, 1));
+    swept(&mut driver, 2);
+    assert_eq!(cables(&driver), all - 1, "{:?}", said(&driver));
+    assert!(counted(&driver, "link down: rack1-leaf[8] to spine-1[2]") == 1, "{:?}", said(&driver));
+    assert_eq!(driver.state.known.marks.iter().count(), marked);
+    let before = driver.state.known.watch.history.of(fabdeck::fabric::PortId(0), 100).count();
+    swept(&mut driver, 2);
+    assert_eq!(cables(&driver), all);
+    assert!(counted(&driver, "link up: rack1-leaf[8] to spine-1[2]") == 1, "{:?}", said(&driver));
+    let after = driver.state.known.watch.history.of(fabdeck::fabric::PortId(0), 100).count();
+    assert!(before >= 2 && after == before + 2, "{before} {after}");
+}
+
+/// Tables that somebody else writes are told once, and what is shown of paths is that of the tables as they are.
+#[test]
+fn tables_that_drift_are_told_and_shown() {
+    let (look, sweeper) = lab_where(|world, look, second| {
+        let to = look.fabric().port_by_lid(Lid::new(16).unwrap()).unwrap();
+        assert_eq!(look.port_name(to), "node06 mlx5_0[1]");
+        if second == 10 {
+            world.set_entry(node(look, "rack1-leaf"), Lid::new(16).unwrap(), PortNum(9));
+        }
+        Ok(())
+    });
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
+    let exit = |driver: &Driver| {
+        let look = driver.state.look().unwrap();
+        look.observation.tables.lft(node(look, "rack1-leaf")).unwrap().get(Lid::new(16).unwrap())
+    };
+    assert_eq!(exit(&driver), Some(PortNum(8)));
+    // All tables are read again within the drift period.
+    swept(&mut driver, 61);
+    assert_eq!(exit(&driver), Some(PortNum(9)), "{:?}", said(&driver));
+    let told =
+        said(&driver).iter().filter(|(_, text)| text.starts_with("tables: rack1-leaf forwards")).count();
+    assert_eq!(told, 1, "{:?}", said(&driver));
+    assert!(counted(&driver, "LID 16 to port 9, before to port 8") == 1, "{:?}", said(&driver));
+    assert!(counted(&driver, "r reads all at once") == 1, "{:?}", said(&driver));
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::judge::Reading;
 use crate::counters::{HotSpot, Thresholds, Trouble, Why};
 use crate::fabric::{LinkId, PortId};
+use crate::observe::News;
 use crate::session::hotspots::{HOT, LINK, hot_words, link_words};
 use crate::session::interactive::messages::Severity;
-use crate::session::{Look, Watched, counted};
+use crate::session::{Look, NEWS_WORDS, Watched, counted, news_label, news_text, news_word};
 
 /// Of each kind so many are named.
 const NAMED: usize = 5;
@@ -27,9 +28,9 @@ pub fn changes(
     let new = now.verdict.hot_spots.iter().filter(|hot| !was.contains(&hot.at.port));
     let words =
         |hot: &HotSpot| format!("{HOT}: {}", hot_words(look, hot.adapter, &hot.at, thresholds.congestion));
-    say(&mut said, Severity::Warning, new.map(words), ("hot-spot", "hot-spots"));
+    say(&mut said, Severity::Warning, new.map(words), listed("hot-spot", "hot-spots"));
     let over = was.difference(&is).map(|port| format!("no {HOT} any more: {}", led_to(look, *port)));
-    say(&mut said, Severity::Said, over, ("hot-spot that ended", "hot-spots that ended"));
+    say(&mut said, Severity::Said, over, listed("hot-spot that ended", "hot-spots that ended"));
     let errored = |watched: &Watched| -> BTreeSet<LinkId> { bad(watched).map(|bad| bad.link).collect() };
     let was = before.map(errored).unwrap_or_default();
     let new = bad(now).filter(|bad| !was.contains(&bad.link)).map(|trouble| {
@@ -39,7 +40,7 @@ pub fn changes(
         };
         format!("{LINK} {}", link_words(look, trouble, limit))
     });
-    say(&mut said, Severity::Warning, new, ("link in trouble", "links in trouble"));
+    say(&mut said, Severity::Warning, new, listed("link in trouble", "links in trouble"));
     let cleared = now.cleared.iter().map(|port| {
         format!("somebody cleared the counters of {}: what came before is lost", look.port_name(*port))
     });
@@ -47,7 +48,7 @@ pub fn changes(
         &mut said,
         Severity::Said,
         cleared,
-        ("port whose counters were cleared", "ports whose counters were cleared"),
+        listed("port whose counters were cleared", "ports whose counters were cleared"),
     );
     said
 }
@@ -62,22 +63,44 @@ fn led_to(look: &Look, port: PortId) -> String {
     format!("{adapter}, which {} leads to", look.port_name(port))
 }
 
+/// What is otherwise in the fabric itself.
+pub fn news(look: &Look, all: &[News]) -> Vec<(Severity, String)> {
+    let mut said = Vec::new();
+    for word in NEWS_WORDS {
+        let of: Vec<&News> = all.iter().filter(|news| news_word(news) == *word).collect();
+        let trouble = of.iter().any(|news| news.is_trouble());
+        let severity = if trouble { Severity::Warning } else { Severity::Said };
+        let text = |news: &&News| {
+            let text = format!("{}: {}", news_label(word), news_text(look, news));
+            match news {
+                News::TableDrift { .. } => format!("{text}; tables are read in turns, r reads all at once"),
+                _ => text,
+            }
+        };
+        let more = |more: usize| format!("{}: and {more} more", news_label(word));
+        say(&mut said, severity, of.iter().map(text), more);
+    }
+    said
+}
+
+/// What stands in the list of hot-spots too.
+fn listed<'w>(one: &'w str, many: &'w str) -> impl Fn(usize) -> String + 'w {
+    move |more| {
+        let more = counted(more, &format!("more {one}"), &format!("more {many}"));
+        format!("and {more} (screen Hot-spots)")
+    }
+}
+
 fn say(
     said: &mut Vec<(Severity, String)>,
     severity: Severity,
     all: impl Iterator<Item = String>,
-    (one, many): (&str, &str),
+    words: impl Fn(usize) -> String,
 ) {
     let mut all = all;
     said.extend(all.by_ref().take(NAMED).map(|text| (severity, text)));
     let more = all.count();
     if more > 0 {
-        said.push((
-            severity,
-            format!(
-                "and {} (screen Hot-spots)",
-                counted(more, &format!("more {one}"), &format!("more {many}"))
-            ),
-        ));
+        said.push((severity, words(more)));
     }
 }

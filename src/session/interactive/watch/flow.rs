@@ -4,10 +4,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::changes;
+use super::history::History;
 use super::judge::{Judging, Reading};
+use super::sweep::Swept;
 use super::watched::{Under, Watch};
 use crate::observe::Sweep;
+use crate::session::Look;
 use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::forward;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::screens::Screen;
 use crate::session::interactive::state::{Loading, State};
@@ -65,7 +70,7 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
 }
 
 /// The one place where a sweep enters the state.
-pub fn swept(state: &mut State, result: Result<Arc<Sweep>, String>) -> Vec<Effect> {
+pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     let now = state.now_ms;
     let watch = &mut state.known.watch;
     let took = watch.under.take().map_or(0, |under| now.saturating_sub(under.begun_ms));
@@ -73,10 +78,12 @@ pub fn swept(state: &mut State, result: Result<Arc<Sweep>, String>) -> Vec<Effec
     watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
     let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
     let result = match result {
-        Ok(sweep) if silent(&sweep) => Err("FD-6320: none of the ports that were asked answered".to_owned()),
+        Ok(swept) if silent(&swept.sweep) => {
+            Err("FD-6320: none of the ports that were asked answered".to_owned())
+        }
         other => other,
     };
-    let after = match result {
+    let Swept { sweep: after, look } = match result {
         Err(error) => {
             if watch.trouble.replace(error.clone()).is_none() {
                 state.say(
@@ -86,7 +93,7 @@ pub fn swept(state: &mut State, result: Result<Arc<Sweep>, String>) -> Vec<Effec
             }
             return Vec::new();
         }
-        Ok(sweep) => sweep,
+        Ok(swept) => swept,
     };
     if watch.sweeps == 0 {
         watch.since_ms = now;
@@ -98,10 +105,27 @@ pub fn swept(state: &mut State, result: Result<Arc<Sweep>, String>) -> Vec<Effec
     if watch.trouble.take().is_some() {
         state.say(Severity::Said, "counters are read again");
     }
-    match before {
-        Some(before) => judge(state, first, before, after),
-        None => Vec::new(),
+    let mut effects = look.map_or_else(Vec::new, |look| follow(state, look));
+    if let Some(look) = &state.known.look {
+        let news = changes::news(look, &after.news);
+        news.into_iter().for_each(|(severity, text)| state.say(severity, text));
     }
+    effects.extend(before.into_iter().flat_map(|before| judge(state, first.clone(), before, after.clone())));
+    effects
+}
+
+/// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: what is kept by these
+/// begins anew; sweeps know ports by their GUIDs.
+fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
+    let size = |look: &Look| (look.fabric().nodes().len(), look.fabric().ports().len());
+    let numbered_alike = state.look().is_some_and(|before| size(before) == size(&look));
+    let effects = forward::replaced(state, look);
+    if !numbered_alike {
+        let watch = &mut state.known.watch;
+        (watch.history, watch.reading) = (History::default(), None);
+        state.screens.hotspots.begin_anew(&state.known);
+    }
+    effects
 }
 
 fn judge(state: &mut State, first: Arc<Sweep>, before: Arc<Sweep>, after: Arc<Sweep>) -> Vec<Effect> {

@@ -4,11 +4,13 @@ mod changes;
 mod flow;
 mod history;
 mod judge;
+mod sweep;
 mod watched;
 mod words;
 
 pub use flow::{first_after_look, judged, swept, tick, toggle, wakes_ms};
 pub use history::History;
 pub use judge::{Judging, Listed, Reading};
+pub use sweep::{Swept, sweep_again};
 pub use watched::{Watch, WatchSettings};
 pub use words::{empty_words, head_words, header_word, interval_words};

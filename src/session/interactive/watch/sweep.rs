@@ -1,0 +1,43 @@
+//! One sweep, and the look that it leaves: whoever keeps the source keeps a look beside it, which follows the fabric.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::access::{Source, SourceError, Watch};
+use crate::observe::{News, Sweep};
+use crate::session::Look;
+
+/// What came of a sweep.
+#[derive(Clone, Debug)]
+pub struct Swept {
+    pub sweep: Arc<Sweep>,
+    /// The look as it is now, where the fabric or its tables are not as they were.
+    pub look: Option<Arc<Look>>,
+}
+
+/// Reads the counters again. Notes stay those of the look: of a thousand sweeps they are of no use, and who was silent is
+/// told by what is missing.
+pub fn sweep_again(
+    source: &mut dyn Source,
+    look: &mut Look,
+    not_before: Duration,
+    watch: &mut dyn Watch,
+) -> Result<Swept, SourceError> {
+    let notes = std::mem::take(&mut look.observation.notes);
+    // Tables that are assumed are nobody's to have changed.
+    let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
+    let nodes = look.fabric().nodes().len();
+    let swept = source.sweep(&mut look.observation, not_before, watch);
+    look.observation.notes = notes;
+    if let Some(assumed) = assumed.filter(|_| look.fabric().nodes().len() == nodes) {
+        look.observation.tables = assumed;
+    }
+    let sweep = swept?;
+    if sweep.fabric.is_some() {
+        look.moved();
+    }
+    let rewritten = sweep.news.iter().any(|news| matches!(news, News::TableDrift { .. }));
+    let moved = sweep.fabric.is_some() || rewritten && look.assumed.is_none();
+    let look = moved.then(|| Arc::new(look.clone()));
+    Ok(Swept { sweep: Arc::new(sweep), look })
+}
