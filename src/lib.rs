@@ -3,6 +3,7 @@
 pub mod access;
 pub mod analysis;
 pub mod app;
+pub mod capture;
 pub mod change;
 pub mod console;
 pub mod counters;

@@ -157,6 +157,12 @@ pub trait Source {
         Ok(LevelsRead::NotLive)
     }
 
+    /// Goes back in time, for so much to lie between the next sweep and the last look. A source that lives has no past,
+    /// and its sweeps begin now.
+    fn go_back(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {
+        Ok(())
+    }
+
     /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source, and what
     /// may have changed; the look has the fabric and the tables as they are afterwards. A file has one reading only.
     fn sweep(

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
-use crate::observe::{Adaptive, CounterSample, Notes, Place, SubnetManager};
+use crate::observe::{Adaptive, CounterSample, Notes, Observation, Place, SubnetManager};
 
 /// A file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
+    /// A whole look.
+    Observation(Box<Observation>),
     Topology(Box<TopologyFile>),
     Tables(TableFile),
     Counters(CounterFile),

@@ -4,7 +4,7 @@ use super::FileError;
 use crate::observe::Place;
 
 /// More nodes than LIDs cannot be in one subnet; those without a LID (down, or not yet addressed) have room besides.
-pub(super) const MOST_NODES: usize = 60_000;
+pub(in crate::files) const MOST_NODES: usize = 60_000;
 
 /// Refuses a file at the node that is one too many. `count` is with that node.
 pub(super) fn check_nodes(count: usize, place: impl FnOnce() -> Place) -> Result<(), Box<FileError>> {

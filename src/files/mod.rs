@@ -42,6 +42,9 @@ pub mod ibdiagnet;
 pub mod ibqueryerrors;
 pub mod perfquery;
 
+// What fabdeck itself records.
+pub mod capture;
+
 // Written for others.
 pub mod prometheus;
 pub mod psl;

@@ -314,6 +314,18 @@ impl CounterValues {
         }
     }
 
+    /// Whether two samples have the same counters, and of the same ones a value.
+    pub fn alike(&self, other: &Self) -> bool {
+        let others = |values: &Self| {
+            values.others.iter().map(|(name, value)| (name.clone(), value.is_some())).collect()
+        };
+        let same_others = self.others.is_empty() && other.others.is_empty() || {
+            let (ours, theirs): (Vec<_>, Vec<_>) = (others(self), others(other));
+            ours == theirs
+        };
+        (self.stated, self.valued) == (other.stated, other.valued) && same_others
+    }
+
     /// Every counter that the source has: the known ones in the order of the attributes, then the vendors'.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, Option<u64>)> {
         let known = Counter::KNOWN.iter().filter(|counter| self.has(counter));

@@ -26,6 +26,9 @@ pub struct Globals {
     /// What to look at: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
+    /// Of a capture: when; 02:13:40 of its day, RFC 3339, or -5m before its end (usually the end)
+    #[arg(long, global = true, value_name = "TIME", allow_hyphen_values = true)]
+    pub at: Option<String>,
     /// Print one JSON object
     #[arg(long, global = true)]
     pub json: bool,
@@ -96,6 +99,22 @@ fn threads(text: &str) -> Result<usize, String> {
 fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
     number.ok_or_else(|| "write a number of seconds above 0".to_owned())
+}
+
+/// A time with its unit, up to a year; a number alone counts seconds.
+fn long_duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: f64 = 366.0 * 86_400.0;
+    let day = [("h", 3600.0), ("d", 86_400.0)];
+    for (unit, seconds) in day {
+        if let Some(number) = text.strip_suffix(unit) {
+            let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * seconds);
+            return match seconds > 0.0 && seconds <= LONGEST {
+                true => Ok(Duration::from_secs_f64(seconds)),
+                false => Err("write a number and ms, s, m, h or d, as in 10m; a year at most".to_owned()),
+            };
+        }
+    }
+    duration(text)
 }
 
 /// A time with its unit; a number alone counts seconds.
@@ -170,6 +189,9 @@ pub enum Action {
     Generate(GenerateArgs),
     Convert(ConvertArgs),
     Simulate(SimulateArgs),
+    Record(RecordArgs),
+    #[command(subcommand)]
+    Capture(CaptureAction),
     Completions {
         shell: Shell,
     },
@@ -439,6 +461,28 @@ pub struct SimulateArgs {
     pub traffic: TrafficArgs,
 }
 
+/// What is recorded, and for how long.
+#[derive(Debug, Args)]
+pub struct RecordArgs {
+    /// The capture to write, a name that is free
+    #[arg(short, long, value_name = "FILE.fdcap")]
+    pub output: PathBuf,
+    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 1s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
+    /// How long: 90s, 10m, 8h (usually until Ctrl-C)
+    #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
+    pub time: Option<Duration>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CaptureAction {
+    Info {
+        /// A capture that `record` wrote
+        file: PathBuf,
+    },
+}
+
 /// What traffic is like.
 #[derive(Debug, Args)]
 pub struct TrafficArgs {
@@ -545,6 +589,16 @@ mod tests {
         }
         for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_times_go_to_a_year() {
+        for (text, seconds) in [("90s", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800)] {
+            assert_eq!(long_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "h", "-1h", "0d", "367d", "nanh", "1w"] {
+            assert!(long_duration(wrong).is_err(), "{wrong}");
         }
     }
 

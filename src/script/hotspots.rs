@@ -46,6 +46,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut source = context.open(context.named_source()?)?;
     let mut look = context.look_through(source.as_mut(), Wanted::default())?;
+    source.go_back(&mut look.observation, interval * args.count)?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
     let mut seen = Rc::new(look.clone());

@@ -41,6 +41,7 @@ pub fn run(
 fn twice(context: &mut Context<'_, '_>, interval: Duration) -> Result<(Look, Option<Rates>), Failure> {
     let mut source = context.open(context.named_source()?)?;
     let mut look = context.look_through(source.as_mut(), Wanted::default())?;
+    source.go_back(&mut look.observation, interval)?;
     let before = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
     let rates = rates_of_sweeps(look.fabric(), &before, &after);

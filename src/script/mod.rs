@@ -3,6 +3,7 @@
 
 mod adapters;
 mod args;
+mod capture;
 mod check;
 mod config;
 mod context;
@@ -28,6 +29,7 @@ mod paint;
 mod plan;
 mod progress;
 mod reading;
+mod record;
 mod route;
 mod rows;
 mod run;

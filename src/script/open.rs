@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Adapter, Found};
+use super::{Adapter, Found, Stop};
 use crate::access::{Source, SourceError, Traffic};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
@@ -74,6 +74,9 @@ pub trait Outside {
     /// The adapters of this machine; an error where nobody can be asked for them.
     fn adapters(&self) -> Result<Vec<Adapter>, SourceError>;
 
+    /// The wish to end, for what runs until then.
+    fn stop(&self) -> Stop;
+
     /// Where the configuration would lie.
     fn config_file(&self) -> Option<PathBuf>;
 }
@@ -102,6 +105,8 @@ pub struct Reach {
     pub mkey_file: Option<PathBuf>,
     /// Within which sweeps read everything again.
     pub drift_period: Option<Duration>,
+    /// When: for captures alone.
+    pub at: Option<String>,
 }
 
 /// A kind of fabric that can be made by name.

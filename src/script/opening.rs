@@ -59,9 +59,10 @@ impl Opening {
         let given = |(option, file): (&'static str, &Option<PathBuf>)| {
             file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
         };
+        let at = globals.at.clone().map(|at| ("--at", at));
         Ok(Self {
             named: context.source().is_some(),
-            options: files.into_iter().filter_map(given).collect(),
+            options: files.into_iter().filter_map(given).chain(at).collect(),
             source,
             reach: context.reach(),
             node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),

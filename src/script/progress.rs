@@ -34,7 +34,7 @@ impl<'w> Meter<'w> {
 }
 
 impl Meter<'_> {
-    fn say(&mut self, line: impl FnOnce() -> String) {
+    pub(super) fn say(&mut self, line: impl FnOnce() -> String) {
         let now = Instant::now();
         if !self.watched || now < self.next {
             return;

@@ -15,8 +15,8 @@ use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
-    Exit, Failure, check, convert, generate, hotspots, identity, overview, plan, route, shell, show,
-    simulate, sources, trace, whatif,
+    Exit, Failure, capture, check, convert, generate, hotspots, identity, overview, plan, record, route,
+    shell, show, simulate, sources, trace, whatif,
 };
 
 /// Columns of help that goes to a file or a pipe.
@@ -112,6 +112,7 @@ fn compute_with(threads: usize) -> Result<(), Failure> {
 
 fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
     refuse_assumption(context.globals, action)?;
+    refuse_past(context.globals, action)?;
     match action {
         None => overview::run(context),
         Some(Action::Sources { identity: false }) => sources::run(context),
@@ -126,6 +127,8 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Generate(args)) => generate::run(context, args),
         Some(Action::Convert(args)) => convert::run(context, args),
         Some(Action::Simulate(args)) => simulate::run(context, args),
+        Some(Action::Record(args)) => record::run(context, args),
+        Some(Action::Capture(action)) => capture::run(context, action),
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
     }
@@ -155,6 +158,23 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
         )),
         _ => Err(nothing_assumed()),
     }
+}
+
+/// Where no capture is looked at, `--at` would be silently without effect.
+fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
+    let looks = match action {
+        None | Some(Action::Show(_) | Action::Trace(_) | Action::Check(_) | Action::Hotspots(_)) => true,
+        Some(Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
+        Some(Action::Simulate(args)) => args.serve.is_none(),
+        Some(Action::Sources { identity }) => *identity,
+        _ => false,
+    };
+    if globals.at.is_none() || looks {
+        return Ok(());
+    }
+    Err(Failure::usage(
+        "FD-7207: --at is for commands that look at a capture given with --source; leave it out",
+    ))
 }
 
 pub(super) fn nothing_assumed() -> Failure {
@@ -196,7 +216,7 @@ fn say_refusal<'w>(
 /// Commands that the contract names and that are still to come.
 const LATER: &[&str] = &[
     "apply", "disable", "enable", "guard", "confirm", "extend", "rollback", "changes", "lanes", "jobs",
-    "record", "capture", "run", "agent",
+    "run", "agent",
 ];
 
 /// The command that clap does not know and that a later version will.

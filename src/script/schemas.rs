@@ -57,6 +57,8 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("convert", "fabdeck convert --json", true, converted);
     add("simulate", "fabdeck simulate --serve SOCKET --json", true, simulated());
     add("throughput", "fabdeck simulate --pattern PATTERN --json", true, throughput());
+    add("record", "fabdeck record --json", true, recorded());
+    add("capture-info", "fabdeck capture info --json", true, capture_info());
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
@@ -487,6 +489,31 @@ fn fields() -> Value {
     let unit = nullable(text());
     let keys = vec![("id", text()), ("title", text()), ("kind", text()), ("unit", unit), ("shown", flag())];
     closed(keys.into_iter().chain([("about", text())]).collect())
+}
+
+fn recorded() -> Vec<(&'static str, Value)> {
+    vec![("file", text()), ("sweeps", number()), ("bytes", number())]
+}
+
+fn capture_info() -> Vec<(&'static str, Value)> {
+    let damage = closed(vec![("offset", number()), ("record", number()), ("what", text())]);
+    let gap = closed(vec![("from", text()), ("to", text())]);
+    let mut keys: Vec<(&str, Value)> = ["format", "fabdeck", "recorded"].map(|key| (key, text())).into();
+    keys.extend(["from", "to"].map(|key| (key, nullable(text()))));
+    let numbers = [
+        "interval_ms",
+        "sweeps",
+        "unreadable",
+        "events",
+        "frames",
+        "records",
+        "bytes",
+        "unpacked",
+        "set_back",
+    ];
+    keys.extend(numbers.map(|key| (key, number())));
+    keys.extend([("ended", flag()), ("gaps", list(gap)), ("damage", list(damage))]);
+    keys
 }
 
 fn sources() -> Vec<(&'static str, Value)> {

@@ -274,6 +274,28 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source sim:switch648 simulate --serve fabric.sock",
     ]),
     command_of(
+        "record",
+        "Record a fabric over time",
+        "Looks once at everything (topology, tables, lanes), then reads all counters again and again, and writes every sweep \
+         to the file as it comes: whatever ends the recording, what was seen before can be read. `--source FILE.fdcap` \
+         shows the end of it, with --at any other time; check, whatif, hotspots and the console work there as they do live. \
+         Ctrl-C ends it. Nothing is written to the fabric, and no key to the file.",
+    )
+    .looks()
+    .writes()
+    .examples(&[
+        "fabdeck --source sim:demo record -o demo.fdcap --for 1m",
+        "fabdeck --source umad record -o night.fdcap --interval 5s --for 8h",
+    ]),
+    command_of("capture", "Work on captures", "What `record` wrote."),
+    command_of(
+        "capture info",
+        "What a capture holds",
+        "What was recorded, from when to when, how many sweeps, gaps in which nothing was recorded, and damage with the \
+         place of each. Every frame is read and checked.",
+    )
+    .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"]),
+    command_of(
         "completions",
         "Print completions for a shell",
         "For bash: `fabdeck completions bash > ~/.local/share/bash-completion/completions/fabdeck`.",

@@ -21,6 +21,8 @@ fn standard_time(time: &str) -> String {
 pub(super) struct Assembly {
     source: String,
     topologies: Vec<(&'static Format, TopologyFile)>,
+    /// What captures said besides their topology.
+    held: Tables,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
     lids: Vec<(String, LidFile)>,
@@ -33,6 +35,7 @@ impl Assembly {
         Self {
             source: source.to_owned(),
             topologies: Vec::new(),
+            held: Tables::default(),
             tables: Vec::new(),
             counters: Vec::new(),
             lids: Vec::new(),
@@ -44,6 +47,7 @@ impl Assembly {
     pub(super) fn add(&mut self, name: String, format: &'static Format, content: Content) {
         match content {
             Content::Topology(file) => self.topologies.push((format, *file)),
+            Content::Observation(seen) => self.add_capture(format, *seen),
             Content::Tables(file) => self.tables.push(file),
             Content::Counters(file) => self.counters.push(file),
             Content::Lids(file) => self.lids.push((name, file)),
@@ -69,6 +73,23 @@ impl Assembly {
                 });
             }
         }
+    }
+
+    /// The end of a capture is a topology, and tables that fit to it.
+    fn add_capture(&mut self, format: &'static Format, seen: Observation) {
+        seen.names.by_guid.into_iter().for_each(|(guid, name)| self.name(guid, name));
+        if self.topologies.iter().all(|(known, _)| known.id != format.id) {
+            self.held = seen.tables;
+        }
+        let file = TopologyFile {
+            fabric: seen.fabric,
+            time: seen.time,
+            subnet_manager: seen.subnet_manager,
+            counters: seen.counters,
+            adaptive: seen.adaptive,
+            notes: seen.notes,
+        };
+        self.topologies.push((format, file));
     }
 
     /// The first file that names a node has it, as the first line of a file has.
@@ -99,7 +120,8 @@ impl Assembly {
             fabric = file.give_lids(&name, &fabric, &mut self.notes);
             self.notes.extend(file.notes);
         }
-        let mut tables = Tables::default();
+        // Captures stand first among the topologies, so tables of one belong to this fabric.
+        let mut tables = std::mem::take(&mut self.held);
         for file in std::mem::take(&mut self.tables) {
             file.apply_to(&fabric, &mut tables, &mut self.notes);
             self.notes.extend(file.notes);

@@ -6,6 +6,7 @@ use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
 use super::{FilesSource, open_adapter, socket};
 use crate::access::{Source, SourceError};
+use crate::capture::{At, CaptureSource, is_capture};
 
 /// How live fabrics are read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -36,7 +37,24 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
             hint: "give umad, sim:NAME, a file or a folder".into(),
         });
     }
-    Ok(Box::new(FilesSource::new(text, vec![PathBuf::from(text)])))
+    let path = PathBuf::from(text);
+    if is_capture(&path) {
+        return Ok(Box::new(CaptureSource::open(&path, None)?));
+    }
+    Ok(Box::new(FilesSource::new(text, vec![path])))
+}
+
+/// A capture as it was at a time; no other source has a past.
+pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
+    let path = PathBuf::from(text);
+    if is_capture(&path) {
+        return Ok(Box::new(CaptureSource::open(&path, Some(at))?));
+    }
+    Err(SourceError::Name {
+        code: "FD-5065",
+        what: format!("--at asks for a time, and {text} is no capture that could be read: it has no past"),
+        hint: "give a file of 'fabdeck record', or leave out --at".into(),
+    })
 }
 
 /// Adapter and port of `umad[:CA[:PORT]]`; `None` where the text is no such name.

@@ -18,12 +18,14 @@ use fabdeck::simulator::{Line, Seat, Simulator, World};
 use fabdeck::source::{Keys, Policy, look};
 
 use super::judge::sound;
+use super::lines::lines;
 
 /// What a target does with its bytes.
 pub type Run = fn(&[u8]);
 
 /// The targets besides the formats.
-pub const TARGETS: &[(&str, Run)] = &[("mad", mad), ("requests", requests), ("answers", answers)];
+pub const TARGETS: &[(&str, Run)] =
+    &[("mad", mad), ("requests", requests), ("answers", answers), ("fdcap-lines", lines)];
 
 fn fabric() -> &'static Fabric {
     static FABRIC: OnceLock<Fabric> = OnceLock::new();

@@ -11,6 +11,7 @@ pub fn judge(format: &Format, input: Input<'_>) {
     assert_eq!(first, (format.read)(input), "the same bytes were read in two ways");
     match first {
         Ok(Content::Topology(file)) => sound(&file.fabric),
+        Ok(Content::Observation(seen)) => sound(&seen.fabric),
         Ok(Content::Tables(file)) => {
             for lft in file.sections.iter().filter_map(|section| section.tables.lft.as_ref()) {
                 assert!(

@@ -15,6 +15,8 @@ use libfuzzer_sys::{Corpus, fuzz_target};
 mod datagrams;
 #[path = "judge.rs"]
 mod judge;
+#[path = "lines.rs"]
+mod lines;
 
 enum Target {
     Format(&'static Format),

@@ -11,6 +11,8 @@ use fabdeck::files::{FORMATS, detect};
 mod datagrams;
 #[path = "judge.rs"]
 mod judge;
+#[path = "lines.rs"]
+mod lines;
 
 /// Files of a folder and of those below it, by name.
 fn files(folder: &str) -> Vec<PathBuf> {

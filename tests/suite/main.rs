@@ -9,6 +9,7 @@
 #![allow(clippy::print_stdout, reason = "a test says what it ran when it fails")]
 
 mod analysis;
+mod captures;
 mod codes;
 mod commands;
 mod console;

@@ -102,6 +102,10 @@ impl Outside for Machine {
         adapters::adapters()
     }
 
+    fn stop(&self) -> Stop {
+        self.stop.clone()
+    }
+
     fn config_file(&self) -> Option<PathBuf> {
         let folders = directories::ProjectDirs::from("", "", "fabdeck")?;
         Some(folders.config_dir().join("config.toml"))

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::access::{Source, SourceError};
+use crate::capture::At;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
 use crate::files::flows::{self, FlowLine};
@@ -13,7 +14,10 @@ use crate::script::Reach;
 use crate::source::{self, FilesSource, Keys, LiveOptions, Policy, read_as, read_content};
 
 pub fn open(text: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
-    source::open(text, &live_options(reach)?)
+    match reach.at.as_deref().map(At::parse).transpose()? {
+        Some(at) => source::open_at(text, at),
+        None => source::open(text, &live_options(reach)?),
+    }
 }
 
 /// The flags as a live source takes them. Keys are read here, once, and go nowhere else.

@@ -46,7 +46,9 @@ fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
 fn examples_work_as_they_stand() {
     let home = home();
     let names_files = |line: &str| {
-        ["capture/", ".topo", ".dump", " -o ", "man ", "--serve"].iter().any(|sign| line.contains(sign))
+        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve"]
+            .iter()
+            .any(|sign| line.contains(sign))
     };
     let examples = fabdeck::session::COMMANDS.iter().flat_map(|command| command.examples);
     for example in examples.filter(|line| !names_files(line)) {

@@ -13,8 +13,8 @@ use fabdeck::files::{flows, guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
-    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Terminal,
-    WriteError, Writer, Written, run,
+    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Stop,
+    Terminal, WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
 
@@ -225,6 +225,10 @@ impl Outside for World {
             source: "umad:mlx5_0:1".into(),
         };
         Ok(vec![Adapter { name: "mlx5_0".into(), node_guid: None, ports: 1, port_list: vec![port] }])
+    }
+
+    fn stop(&self) -> Stop {
+        Stop::default()
     }
 
     fn config_file(&self) -> Option<PathBuf> {

@@ -1,0 +1,153 @@
+//! A capture as a source: what was seen at its end, or at a time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::at::At;
+use super::cursor::{Answer, Cursor, Store};
+use super::disk::{FileBytes, open};
+use super::moments::Moments;
+use crate::access::{Source, SourceError, Wanted, Watch};
+use crate::files::capture::Reader;
+use crate::observe::{Observation, Place, Sweep};
+
+/// A time at which nothing was recorded.
+const GAP: &str = "FN-388";
+
+#[derive(Debug)]
+pub struct CaptureSource {
+    name: String,
+    cursor: Cursor<Moments<FileBytes>>,
+    at: Option<At>,
+    /// The first moment that the next sweep may be of.
+    next: usize,
+}
+
+impl CaptureSource {
+    /// The last moment up to a time; without one the last of all.
+    pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
+        let cursor = Cursor::new(Moments(open(path)?));
+        Ok(Self { name: path.display().to_string(), cursor, at, next: 0 })
+    }
+
+    fn reader(&mut self) -> &mut Reader<FileBytes> {
+        &mut self.cursor.store_mut().0
+    }
+
+    fn show_at(&mut self, at: At) -> Result<usize, SourceError> {
+        let time = self.time_of(at)?;
+        match self.cursor.to(time) {
+            Answer::Moment(()) => return Ok(self.cursor.place()),
+            Answer::Gap { from, to } => {
+                let reader = self.reader();
+                let (from, to) = (reader.clock(from), reader.clock(to));
+                let place = Place::file(reader.name());
+                reader.notes().add(GAP, place, || {
+                    format!("nothing was recorded between {from} and {to}; this is the moment before")
+                });
+            }
+            Answer::Damage(_) | Answer::Beginning | Answer::End => {}
+        }
+        let place = self.cursor.place();
+        let reader = self.reader();
+        Ok(reader.show_until(place).map_err(|damage| reader.unreadable(damage))?)
+    }
+
+    /// The time meant, which has to be one that was recorded.
+    fn time_of(&mut self, at: At) -> Result<i64, SourceError> {
+        let store = self.cursor.store();
+        let times = || (0..store.len()).map(|at| store.time(at));
+        let Some((from, to)) = times().min().zip(times().max()) else {
+            return Err(store.0.unreadable(None).into());
+        };
+        let reader = &store.0;
+        let time = at.within(from, to, reader.header().utc_offset_s);
+        let side = match () {
+            () if time < from => "before the capture begins",
+            () if time.saturating_sub(at.slack()) > to => "after the capture ends",
+            () => return Ok(time),
+        };
+        Err(SourceError::Name {
+            code: "FD-5063",
+            what: format!("{}: {} is {side}", self.name, reader.clock(time.saturating_sub(at.slack()))),
+            hint: format!("give a time from {} to {}", reader.clock(from), reader.clock(to)),
+        })
+    }
+
+    fn too_short(&self, what: String) -> SourceError {
+        SourceError::Name {
+            code: "FD-5064",
+            what: format!("{}: {what}", self.name),
+            hint: "give a shorter --interval or fewer with --count, or another --at; 'fabdeck capture info' says what \
+                   the capture holds"
+                .into(),
+        }
+    }
+
+    fn began(&mut self, place: usize) -> Result<Duration, SourceError> {
+        let reader = self.reader();
+        let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
+        match shown == place {
+            true => Ok(reader.state().base.began()),
+            // The note that this leaves says what is damaged.
+            false => Err(self.too_short("a sweep that is needed cannot be read".into())),
+        }
+    }
+}
+
+impl Source for CaptureSource {
+    fn describe(&self) -> &str {
+        &self.name
+    }
+
+    fn observe(&mut self, _: Wanted, _: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let shown = match self.at {
+            Some(at) => self.show_at(at)?,
+            None => self.reader().show_last()?,
+        };
+        self.next = shown;
+        Ok(self.reader().observation())
+    }
+
+    fn go_back(&mut self, _: &mut Observation, span: Duration) -> Result<(), SourceError> {
+        let (end, mut place) = (self.began(self.next)?, self.next);
+        // Times in the leads say about where it is; the clock of the sweeps says it exactly.
+        let millis = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+        let store = self.cursor.store();
+        let until = store.time(place).saturating_sub(millis);
+        while place > 0 && store.time(place) > until {
+            place -= 1;
+        }
+        while place < self.next && end.saturating_sub(self.began(place + 1)?) >= span {
+            place += 1;
+        }
+        while end.saturating_sub(self.began(place)?) < span {
+            let Some(before) = place.checked_sub(1) else {
+                let held = end.saturating_sub(self.began(0)?).as_secs_f64();
+                return Err(self.too_short(format!(
+                    "{} s are asked for, and {held:.3} s were recorded before",
+                    span.as_secs_f64()
+                )));
+            };
+            place = before;
+        }
+        self.next = place;
+        Ok(())
+    }
+
+    fn sweep(
+        &mut self,
+        _: &mut Observation,
+        not_before: Duration,
+        _: &mut dyn Watch,
+    ) -> Result<Sweep, SourceError> {
+        while self.next < self.cursor.store().len() {
+            let began = self.began(self.next)?;
+            self.next += 1;
+            if began >= not_before {
+                return Ok(self.reader().state().base.sweep());
+            }
+        }
+        Err(self.too_short("it ends before there is another sweep".into()))
+    }
+}

@@ -1,0 +1,39 @@
+//! Captures: what was seen of a fabric over time, in one file. zstd frames of JSON lines, each frame behind a lead that
+//! says what it holds, and a table of all leads at the end. `docs/capture-format.md` describes every byte.
+
+mod counters;
+mod frame;
+mod index;
+mod line;
+mod pack;
+mod reader;
+mod state;
+mod switching;
+mod topology;
+mod words;
+
+use super::FileError;
+use super::text::Input;
+use crate::observe::Observation;
+
+pub use counters::{Base, Counters, encode};
+pub use frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags};
+pub use index::{Bytes, Hole, Index, Slot, Table};
+pub use line::{End, Header, Line, Parsed, Record, TEXT_LIMIT};
+pub use pack::{Packed, Packer};
+pub use reader::{Damage, Reader};
+pub use state::{State, changes, whole};
+
+pub const ID: &str = "fdcap";
+
+/// The first frame is a lead, which is text as far as it has to be told by.
+pub fn looks_like(head: &str) -> bool {
+    head.starts_with("P*M\u{18}") && head.get(8..14) == Some("fdcap/")
+}
+
+/// The end of a capture, or the last moment before it that can be read.
+pub fn read(input: Input<'_>) -> Result<Observation, Box<FileError>> {
+    let mut reader = Reader::open(input.name, input.bytes)?;
+    reader.show_last()?;
+    Ok(reader.observation())
+}

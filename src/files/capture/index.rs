@@ -1,0 +1,172 @@
+//! Where in a capture what lies: from the table at its end, or lead by lead where that is missing or damaged.
+
+use std::io;
+
+use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, check};
+use super::pack::{TABLE_WORD, TAIL_WORD};
+
+/// What a capture is read from.
+pub trait Bytes {
+    fn size(&self) -> u64;
+
+    /// So many bytes from an offset on; all of them, or an error.
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>>;
+}
+
+impl Bytes for &[u8] {
+    fn size(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let from = usize::try_from(offset).unwrap_or(usize::MAX);
+        let bytes = self.get(from..from.saturating_add(length)).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(bytes.to_vec())
+    }
+}
+
+/// A frame and where it begins, behind its lead.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Slot {
+    pub offset: u64,
+    pub lead: Lead,
+}
+
+/// Bytes that belong to no frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hole {
+    pub offset: u64,
+    pub bytes: u64,
+    /// The number that the first record in there had, as far as the frame before tells.
+    pub record: u64,
+    /// It goes to the end of the file: nothing comes after it.
+    pub torn: bool,
+}
+
+/// What became of the table at the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Table {
+    Good,
+    Missing,
+    Damaged,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Index {
+    pub slots: Vec<Slot>,
+    pub holes: Vec<Hole>,
+    pub table: Table,
+}
+
+const TAIL: usize = 24;
+
+impl Index {
+    pub fn load(bytes: &impl Bytes) -> io::Result<Self> {
+        let table = match table(bytes)? {
+            Ok(slots) => return Ok(Self { slots, holes: Vec::new(), table: Table::Good }),
+            Err(table) => table,
+        };
+        let mut index = Self { slots: Vec::new(), holes: Vec::new(), table };
+        index.scan(bytes)?;
+        Ok(index)
+    }
+
+    fn scan(&mut self, bytes: &impl Bytes) -> io::Result<()> {
+        let (mut at, size) = (0, bytes.size());
+        while at < size {
+            let rest = size - at;
+            let head = bytes.read(at, rest.min(LEAD_BYTES as u64) as usize)?;
+            let lead =
+                Lead::of_bytes(&head).filter(|lead| LEAD_BYTES as u64 + u64::from(lead.packed) <= rest);
+            if let Some(lead) = lead {
+                self.slots.push(Slot { offset: at + LEAD_BYTES as u64, lead });
+                at += LEAD_BYTES as u64 + u64::from(lead.packed);
+            } else if let Some(length) = table_length(&head).filter(|length| *length <= rest) {
+                // It was looked at before, or it is that of a file that another one was hung on to.
+                at += length;
+            } else {
+                let next = find_lead(bytes, at + 1)?;
+                self.holes.push(Hole {
+                    offset: at,
+                    bytes: next.unwrap_or(size) - at,
+                    record: self.slots.last().map_or(0, |slot| slot.lead.next()),
+                    torn: next.is_none(),
+                });
+                at = next.unwrap_or(size);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The length of a table that begins so, as it says itself.
+fn table_length(head: &[u8]) -> Option<u64> {
+    let length = u32::from_le_bytes(head.get(4..8)?.try_into().ok()?);
+    let is_table = head[..4] == TABLE_MAGIC && head.get(8..16)? == TABLE_WORD;
+    is_table.then_some(8 + u64::from(length))
+}
+
+/// The frames that a good table tells of.
+fn table(bytes: &impl Bytes) -> io::Result<Result<Vec<Slot>, Table>> {
+    let size = bytes.size();
+    if size < (8 + 16 + TAIL) as u64 {
+        return Ok(Err(Table::Missing));
+    }
+    let tail = bytes.read(size - TAIL as u64, TAIL)?;
+    if &tail[16..] != TAIL_WORD {
+        return Ok(Err(Table::Missing));
+    }
+    let offset = tail[..8].iter().rev().fold(0u64, |sum, byte| sum << 8 | u64::from(*byte));
+    if offset > size - (8 + 16 + TAIL) as u64 {
+        return Ok(Err(Table::Damaged));
+    }
+    let whole = bytes.read(offset, (size - offset) as usize)?;
+    Ok(slots_of(&whole, offset).ok_or(Table::Damaged))
+}
+
+fn slots_of(table: &[u8], offset: u64) -> Option<Vec<Slot>> {
+    if table_length(table)? != table.len() as u64 {
+        return None;
+    }
+    let content = &table[8..];
+    let (checked, said) = content.split_at(content.len() - 16);
+    if check(checked) != said[..8] {
+        return None;
+    }
+    let facts = &checked[16..checked.len() - 8];
+    let count = u64::from_le_bytes(checked[8..16].try_into().ok()?);
+    if facts.len() as u64 != count.checked_mul(FACTS_BYTES as u64)? {
+        return None;
+    }
+    let (mut slots, mut at) = (Vec::new(), 0);
+    for facts in facts.chunks_exact(FACTS_BYTES) {
+        let lead = Lead::of_facts(facts.try_into().ok()?)?;
+        slots.push(Slot { offset: at + LEAD_BYTES as u64, lead });
+        at += LEAD_BYTES as u64 + u64::from(lead.packed);
+    }
+    (at == offset).then_some(slots)
+}
+
+/// Where the next good lead begins, from an offset on.
+fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
+    const CHUNK: usize = 1 << 20;
+    let (mut at, size) = (from, bytes.size());
+    while at < size {
+        let chunk = bytes.read(at, (size - at).min(CHUNK as u64) as usize)?;
+        let mut seen = 0;
+        while let Some(found) = Lead::find(&chunk[seen..]) {
+            let place = at + (seen + found) as u64;
+            let head = bytes.read(place, (size - place).min(LEAD_BYTES as u64) as usize)?;
+            if Lead::of_bytes(&head).is_some() {
+                return Ok(Some(place));
+            }
+            seen += found + 1;
+        }
+        if at + chunk.len() as u64 >= size {
+            return Ok(None);
+        }
+        // The magic of a lead may lie across the border.
+        at += (chunk.len() - 3) as u64;
+    }
+    Ok(None)
+}

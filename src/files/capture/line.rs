@@ -1,0 +1,178 @@
+//! One record, a line of JSON each.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::counters::Counters;
+use super::frame::flags;
+use super::switching::{Forwarding, LaneTables};
+use super::topology::Topology;
+use super::words::HexGuid;
+use crate::observe::{Adaptive, Note};
+
+/// The most bytes that a note or news may take.
+pub const TEXT_LIMIT: usize = 64 * 1024;
+
+/// A record with its number and time, in milliseconds since 1970 began. Its keys stand in this order, without blanks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Line {
+    pub seq: u64,
+    pub time: i64,
+    pub record: Record,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Record {
+    /// Begins a whole state.
+    Header(Header),
+    Topology(Topology),
+    Manager(Option<Manager>),
+    Names(BTreeMap<String, String>),
+    Tables(Forwarding),
+    Lanes(LaneTables),
+    Adaptive(Option<AdaptiveRecord>),
+    /// What the look that was recorded had to be noted for.
+    Remarks(Vec<Remark>),
+    Counters(Box<Counters>),
+    /// In an operator's words.
+    Note(String),
+    /// Something that happened, as whoever saw it says it.
+    News(Value),
+    End(End),
+}
+
+/// The kinds of records, and what a frame that holds one has to say.
+const KINDS: &[(&str, u32)] = &[
+    ("header", flags::STATE_WHOLE),
+    ("topology", flags::STATE_MOVED),
+    ("manager", flags::STATE_MOVED),
+    ("names", flags::STATE_MOVED),
+    ("tables", flags::STATE_MOVED),
+    ("lanes", flags::STATE_MOVED),
+    ("adaptive", flags::STATE_MOVED),
+    ("remarks", flags::STATE_MOVED),
+    ("counters", flags::COUNTERS),
+    ("note", flags::EVENT),
+    ("news", flags::EVENT),
+    ("end", flags::END),
+];
+
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Header {
+    /// `fabdeck.capture/1`.
+    pub format: String,
+    /// The version of fabdeck that wrote it.
+    pub fabdeck: String,
+    /// What was recorded, in the operator's words. Of keys a source has no words.
+    pub source: String,
+    pub interval_ms: u64,
+    /// How far the recorder's clock was from UTC, in seconds: times are shown that way.
+    pub utc_offset_s: i32,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Manager {
+    pub guid: HexGuid,
+    pub state: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AdaptiveRecord {
+    Seen,
+    On(u64),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Remark {
+    pub code: String,
+    pub text: String,
+    pub count: u64,
+    pub partial: bool,
+}
+
+/// How a recording ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct End {
+    pub sweeps: u64,
+}
+
+impl From<Adaptive> for AdaptiveRecord {
+    fn from(adaptive: Adaptive) -> Self {
+        match adaptive {
+            Adaptive::Seen => Self::Seen,
+            Adaptive::On(switches) => Self::On(switches),
+        }
+    }
+}
+
+impl From<AdaptiveRecord> for Adaptive {
+    fn from(record: AdaptiveRecord) -> Self {
+        match record {
+            AdaptiveRecord::Seen => Self::Seen,
+            AdaptiveRecord::On(switches) => Self::On(switches),
+        }
+    }
+}
+
+impl From<&Note> for Remark {
+    fn from(note: &Note) -> Self {
+        let Note { code, text, count, partial, .. } = note;
+        Self { code: (*code).to_owned(), text: text.clone(), count: *count, partial: *partial }
+    }
+}
+
+impl Record {
+    /// What a frame that holds it has to say.
+    pub fn flags(&self) -> u32 {
+        match self {
+            Self::Header(_) => flags::STATE_WHOLE,
+            Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
+            Self::Counters(_) => flags::COUNTERS,
+            Self::Note(_) | Self::News(_) => flags::EVENT,
+            Self::End(_) => flags::END,
+            _ => flags::STATE_MOVED,
+        }
+    }
+}
+
+/// A line as far as this version understands it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Parsed {
+    Known(Box<Line>),
+    /// Of a kind that a later version has.
+    Later(String),
+    /// Of a kind that was not asked for.
+    Other,
+}
+
+impl Parsed {
+    /// Reads a line if what its kind says to a frame is among these flags.
+    pub fn of(bytes: &[u8], wanted: u32) -> Result<Self, String> {
+        let kind = kind(bytes).ok_or("a line that begins as no record does")?;
+        let Some((_, says)) = KINDS.iter().find(|(known, _)| *known == kind) else {
+            return Ok(Self::Later(kind.to_owned()));
+        };
+        if says & wanted == 0 {
+            return Ok(Self::Other);
+        }
+        // Small texts of JSON may make large values; notes and news have no need to be large.
+        if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
+            return Err(format!("a {kind} of {} bytes", bytes.len()));
+        }
+        serde_json::from_slice(bytes).map(Self::Known).map_err(|error| error.to_string())
+    }
+}
+
+/// The kind of record by the beginning of its line.
+fn kind(line: &[u8]) -> Option<&str> {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'-').count();
+    let rest = line.strip_prefix(b"{\"seq\":")?;
+    let rest = rest[digits(rest)..].strip_prefix(b",\"time\":")?;
+    let rest = rest[digits(rest)..].strip_prefix(b",\"record\":{\"")?;
+    let end = rest.iter().take(32).position(|byte| *byte == b'"')?;
+    std::str::from_utf8(&rest[..end]).ok()
+}

@@ -1,0 +1,112 @@
+//! Records become frames with their leads, and all leads the table at the end.
+
+use std::io;
+
+use super::frame::{FRAME_LIMIT, LEAD_BYTES, Lead, TABLE_MAGIC, check, flags, pack};
+use super::line::{Line, Record};
+
+pub(super) const TABLE_WORD: &[u8; 8] = b"fdseek/1";
+pub(super) const TAIL_WORD: &[u8; 8] = b"fdseekat";
+/// A frame is closed once its lines come to so much.
+const FULL: usize = 16 << 20;
+
+/// Bytes to write, and how much they would be unpacked.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Packed {
+    pub bytes: Vec<u8>,
+    pub raw: usize,
+}
+
+/// Numbers records and remembers leads; it writes nothing itself.
+#[derive(Clone, Debug, Default)]
+pub struct Packer {
+    next: u64,
+    /// The first record of the last frame that the state was in.
+    state: u64,
+    offset: u64,
+    leads: Vec<Lead>,
+}
+
+impl Packer {
+    /// A file whose first record has this number, behind another one of the same recording.
+    pub fn from(next: u64) -> Self {
+        Self { next, state: next, ..Self::default() }
+    }
+
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// How many bytes came out of it so far.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Records of one time; `moment`: with them all that a sweep brought is there.
+    pub fn pack(&mut self, time: i64, records: Vec<Record>, moment: bool) -> io::Result<Packed> {
+        let mut packed = Packed::default();
+        let (mut lines, mut first, mut says) = (Vec::new(), self.next, 0);
+        let last = records.len().saturating_sub(1);
+        for (at, record) in records.into_iter().enumerate() {
+            says |= record.flags();
+            let begun = lines.len();
+            serde_json::to_writer(&mut lines, &Line { seq: self.next, time, record })?;
+            lines.push(b'\n');
+            if lines.len() - begun > FRAME_LIMIT - FULL {
+                return Err(io::Error::other("one record is larger than a frame may be"));
+            }
+            self.next += 1;
+            if lines.len() > FULL || at == last {
+                let done = if at == last && moment { flags::MOMENT } else { 0 };
+                self.close(&mut packed, &lines, (first, says | done), time)?;
+                (lines, first, says) = (Vec::new(), self.next, 0);
+            }
+        }
+        Ok(packed)
+    }
+
+    fn close(
+        &mut self,
+        packed: &mut Packed,
+        lines: &[u8],
+        (first, flags): (u64, u32),
+        time: i64,
+    ) -> io::Result<()> {
+        let frame = pack(lines)?;
+        if flags & flags::STATE_WHOLE != 0 {
+            self.state = first;
+        }
+        let lead = Lead {
+            flags,
+            records: (self.next - first) as u32,
+            first,
+            time,
+            state: self.state,
+            packed: frame.len() as u32,
+            raw: lines.len() as u32,
+        };
+        if flags & flags::STATE_MOVED != 0 {
+            self.state = first;
+        }
+        self.leads.push(lead);
+        packed.bytes.extend_from_slice(&lead.bytes());
+        packed.bytes.extend_from_slice(&frame);
+        packed.raw += lines.len();
+        self.offset += (LEAD_BYTES + frame.len()) as u64;
+        Ok(())
+    }
+
+    /// The table of everything that was packed.
+    pub fn table(&self) -> Vec<u8> {
+        let mut content = TABLE_WORD.to_vec();
+        content.extend_from_slice(&(self.leads.len() as u64).to_le_bytes());
+        self.leads.iter().for_each(|lead| content.extend_from_slice(&lead.facts()));
+        content.extend_from_slice(&self.offset.to_le_bytes());
+        content.extend_from_slice(&check(&content));
+        content.extend_from_slice(TAIL_WORD);
+        let mut bytes = TABLE_MAGIC.to_vec();
+        bytes.extend_from_slice(&(content.len() as u32).to_le_bytes());
+        bytes.extend_from_slice(&content);
+        bytes
+    }
+}

@@ -1,0 +1,117 @@
+//! What is known at one moment of a capture, and the records that say it.
+
+use super::counters::Base;
+use super::line::{Header, Manager, Record, Remark};
+use super::switching::{Forwarding, LaneTables};
+use super::topology::Topology;
+use super::words::HexGuid;
+use crate::fabric::{Fabric, NameMap, Tables};
+use crate::observe::{Adaptive, Observation, SubnetManager};
+
+/// Everything up to a moment, taken together.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct State {
+    pub header: Header,
+    pub fabric: Fabric,
+    pub tables: Tables,
+    pub names: NameMap,
+    pub manager: Option<SubnetManager>,
+    pub adaptive: Option<Adaptive>,
+    pub remarks: Vec<Remark>,
+    pub base: Base,
+}
+
+impl State {
+    /// Takes a record in. Events change nothing of the fabric.
+    pub fn apply(&mut self, record: Record) -> Result<(), String> {
+        match record {
+            Record::Header(header) => {
+                let base = std::mem::take(&mut self.base);
+                *self = Self { header, base, ..Self::default() };
+            }
+            Record::Topology(topology) => {
+                // Tables are those of nodes, which may be others now.
+                self.tables = Tables::default();
+                self.fabric = topology.fabric()?;
+            }
+            Record::Manager(manager) => {
+                self.manager =
+                    manager.map(|manager| SubnetManager { guid: manager.guid.0, state: manager.state });
+            }
+            Record::Names(names) => {
+                let guid = |(guid, name): (String, String)| match crate::fabric::Guid::from_hex(&guid) {
+                    Ok(guid) => Ok((guid, name)),
+                    Err(error) => Err(error.to_string()),
+                };
+                self.names.by_guid = names.into_iter().map(guid).collect::<Result<_, _>>()?;
+            }
+            Record::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
+            Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables)?,
+            Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
+            Record::Remarks(remarks) => self.remarks = remarks,
+            Record::Counters(counters) => self.base.apply(&counters)?,
+            Record::Note(_) | Record::News(_) | Record::End(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The records of everything but counters.
+pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
+    let mut records = vec![Record::Header(header.clone()), Record::Topology(Topology::of(&look.fabric))];
+    records.extend(Forwarding::of(&look.fabric, &look.tables, None).into_iter().map(Record::Tables));
+    records.extend(LaneTables::of(&look.fabric, &look.tables, None).map(Record::Lanes));
+    records.extend(look.subnet_manager.is_some().then(|| manager(look)));
+    records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
+    records.extend(look.adaptive.is_some().then(|| adaptive(look)));
+    records.extend((!look.notes.is_empty()).then(|| remarks(look)));
+    records
+}
+
+/// The records of what changed between two looks, counters left out.
+pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
+    let mut records = Vec::new();
+    let moved = before.fabric != now.fabric;
+    if moved {
+        records.push(Record::Topology(Topology::of(&now.fabric)));
+    }
+    let known = (!moved).then_some(&before.tables);
+    if moved || before.tables != now.tables {
+        records.extend(Forwarding::of(&now.fabric, &now.tables, known).into_iter().map(Record::Tables));
+        // Nodes that hold nothing any more take their lanes with them, and the others' are told again.
+        let cleared =
+            records.iter().any(|record| matches!(record, Record::Tables(tables) if tables.is_whole()));
+        let known = known.filter(|_| !cleared);
+        records.extend(LaneTables::of(&now.fabric, &now.tables, known).map(Record::Lanes));
+    }
+    records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
+    records.extend((before.names != now.names).then(|| names(now)));
+    records.extend((before.adaptive != now.adaptive).then(|| adaptive(now)));
+    // One more silence of a kind that is known is told by the sweep: it has fewer samples.
+    let kinds = |look: &Observation| {
+        let kinds = look.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
+        kinds.collect::<Vec<_>>()
+    };
+    records.extend((kinds(before) != kinds(now)).then(|| remarks(now)));
+    records
+}
+
+fn manager(look: &Observation) -> Record {
+    let manager = look.subnet_manager.as_ref();
+    Record::Manager(
+        manager.map(|manager| Manager { guid: HexGuid(manager.guid), state: manager.state.clone() }),
+    )
+}
+
+fn names(look: &Observation) -> Record {
+    let names = look.names.by_guid.iter();
+    Record::Names(names.map(|(guid, name)| (guid.to_string(), name.clone())).collect())
+}
+
+fn adaptive(look: &Observation) -> Record {
+    Record::Adaptive(look.adaptive.map(Into::into))
+}
+
+fn remarks(look: &Observation) -> Record {
+    Record::Remarks(look.notes.iter().map(Remark::from).collect())
+}

@@ -1,0 +1,175 @@
+//! A whole fabric as one record.
+
+use serde::{Deserialize, Serialize};
+
+use super::words::{HexGuid, word_of};
+use crate::fabric::{
+    Fabric, FabricBuilder, Lid, LinkSpeed, LinkWidth, Lmc, Node, NodeFacts, NodeId, NodeKind, PhysicalState,
+    Port, PortFacts, PortNum, PortState,
+};
+use crate::files::limit::MOST_NODES;
+
+/// Every node with its ports, in canonical order.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Topology {
+    nodes: Vec<NodeRecord>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct NodeRecord {
+    kind: String,
+    guid: HexGuid,
+    name: String,
+    port_count: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    vendor_id: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    device_id: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    revision: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    system_image_guid: Option<HexGuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enhanced_port0: Option<bool>,
+    answered: bool,
+    ports: Vec<PortRecord>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+struct PortRecord {
+    number: u8,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guid: Option<HexGuid>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lid: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lmc: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    physical_state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    width: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    width_supported: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    speed_supported: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    operational_lanes: Option<u8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lanes_supported: Option<u8>,
+    /// The node (its place in the list, from 0) and the port at the other end of the cable.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peer: Option<(u32, u8)>,
+}
+
+impl Topology {
+    pub fn of(fabric: &Fabric) -> Self {
+        Self { nodes: fabric.nodes().map(|(id, node)| node_record(fabric, id, node)).collect() }
+    }
+
+    pub fn fabric(&self) -> Result<Fabric, String> {
+        if self.nodes.len() > MOST_NODES {
+            return Err(format!("more than {MOST_NODES} nodes"));
+        }
+        let (mut builder, mut keys) = (FabricBuilder::new(), Vec::new());
+        for node in &self.nodes {
+            let key = builder.add_node(node.facts()?);
+            keys.push(key.map_err(|_| format!("{} {} stands in the list twice", node.kind, node.guid.0))?);
+        }
+        for (node, key) in self.nodes.iter().zip(&keys) {
+            for port in &node.ports {
+                let number = number(port.number)?;
+                *builder.port(*key, number) = port.facts()?;
+                let Some((peer, peer_port)) = port.peer else { continue };
+                let peer = keys
+                    .get(peer as usize)
+                    .ok_or_else(|| format!("a cable to node {peer} of {}", keys.len()))?;
+                builder
+                    .connect((*key, number), (*peer, self::number(peer_port)?))
+                    .map_err(|e| e.to_string())?;
+            }
+        }
+        Ok(builder.finish())
+    }
+}
+
+fn number(number: u8) -> Result<PortNum, String> {
+    PortNum::new(number.into()).ok_or_else(|| format!("there is no port {number}"))
+}
+
+fn node_record(fabric: &Fabric, id: NodeId, node: &Node) -> NodeRecord {
+    let facts = &node.facts;
+    NodeRecord {
+        kind: facts.kind.word().to_owned(),
+        guid: HexGuid(facts.guid),
+        name: facts.description.clone(),
+        port_count: facts.port_count,
+        vendor_id: facts.vendor_id,
+        device_id: facts.device_id,
+        revision: facts.revision,
+        system_image_guid: facts.system_image_guid.map(HexGuid),
+        enhanced_port0: facts.enhanced_port0,
+        answered: facts.answered,
+        ports: fabric.ports_of(id).map(|(_, port)| port_record(fabric, port)).collect(),
+    }
+}
+
+fn port_record(fabric: &Fabric, port: &Port) -> PortRecord {
+    let facts = &port.facts;
+    let peer = port.peer.map(|peer| fabric.port(peer));
+    let word = |word: Option<&'static str>| word.map(str::to_owned);
+    PortRecord {
+        number: port.number.value(),
+        guid: facts.guid.map(HexGuid),
+        lid: facts.lid.map(Lid::value),
+        lmc: Some(facts.lmc.value()).filter(|lmc| *lmc > 0),
+        state: word(facts.state.map(PortState::word)),
+        physical_state: word(facts.physical_state.map(PhysicalState::word)),
+        width: word(facts.width.map(LinkWidth::word)),
+        speed: word(facts.speed.map(LinkSpeed::word)),
+        width_supported: word(facts.width_supported.map(LinkWidth::word)),
+        speed_supported: word(facts.speed_supported.map(LinkSpeed::word)),
+        operational_lanes: facts.operational_lanes,
+        lanes_supported: facts.lanes_supported,
+        peer: peer.map(|peer| (peer.node.0, peer.number.value())),
+    }
+}
+
+impl NodeRecord {
+    fn facts(&self) -> Result<NodeFacts, String> {
+        let kind = NodeKind::ALL.into_iter().find(|kind| kind.word() == self.kind);
+        let kind = kind.ok_or_else(|| format!("'{}' is no kind of node", self.kind))?;
+        Ok(NodeFacts {
+            vendor_id: self.vendor_id,
+            device_id: self.device_id,
+            revision: self.revision,
+            system_image_guid: self.system_image_guid.map(|guid| guid.0),
+            enhanced_port0: self.enhanced_port0,
+            answered: self.answered,
+            ..NodeFacts::new(kind, self.guid.0, self.port_count, self.name.clone())
+        })
+    }
+}
+
+impl PortRecord {
+    fn facts(&self) -> Result<PortFacts, String> {
+        let lid = |lid: u16| Lid::new(lid.into()).ok_or_else(|| format!("{lid} is no unicast LID"));
+        let lmc = |lmc: u8| Lmc::new(lmc.into()).ok_or_else(|| format!("{lmc} is no LMC"));
+        Ok(PortFacts {
+            guid: self.guid.map(|guid| guid.0),
+            lid: self.lid.map(lid).transpose()?,
+            lmc: self.lmc.map(lmc).transpose()?.unwrap_or_default(),
+            state: word_of("state", self.state.as_deref(), PortState::from_word)?,
+            physical_state: word_of("state", self.physical_state.as_deref(), PhysicalState::from_word)?,
+            width: word_of("width", self.width.as_deref(), LinkWidth::from_word)?,
+            speed: word_of("speed", self.speed.as_deref(), LinkSpeed::from_word)?,
+            width_supported: word_of("width", self.width_supported.as_deref(), LinkWidth::from_word)?,
+            speed_supported: word_of("speed", self.speed_supported.as_deref(), LinkSpeed::from_word)?,
+            operational_lanes: self.operational_lanes,
+            lanes_supported: self.lanes_supported,
+        })
+    }
+}

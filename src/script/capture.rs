@@ -1,0 +1,110 @@
+//! `capture info`.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use super::args::CaptureAction;
+use super::context::Context;
+use super::json::{Head, Object};
+use super::table::write_pairs;
+use super::{Exit, Failure};
+use crate::capture::{Info, examine};
+use crate::fabric::NodeKind;
+use crate::session::counted;
+
+pub fn run(context: &mut Context<'_, '_>, action: &CaptureAction) -> Result<Exit, Failure> {
+    match action {
+        CaptureAction::Info { file } => info(context, file),
+    }
+}
+
+fn info(context: &mut Context<'_, '_>, file: &Path) -> Result<Exit, Failure> {
+    context.refuse_filter("capture info")?;
+    let info = examine(file)?;
+    let name = file.display().to_string();
+    if context.output.json {
+        write_json(context, &name, &info)?;
+    } else {
+        let page = (context.output.paint, context.output.page);
+        write_pairs(context.output.out, page, &lines(&name, &info))?;
+    }
+    let look = context.look_of(&name, info.last)?;
+    Ok(context.conclude(&look))
+}
+
+fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<(), Failure> {
+    let last = &info.last;
+    let head = Head {
+        schema: "capture-info",
+        source: Some(name),
+        time: last.time.as_deref(),
+        assumed: None,
+        partial: last.partial(),
+        notes: &last.notes,
+    };
+    let damage = info.damage.iter();
+    let damage = damage.map(|one| json!({ "offset": one.offset, "record": one.record, "what": one.what }));
+    let gaps = info.gaps.iter().map(|(from, to)| json!({ "from": from, "to": to }));
+    let mut object = Object::begin(context.output.out, &head)?;
+    object.field("format", &info.header.format)?;
+    object.field("fabdeck", &info.header.fabdeck)?;
+    object.field("recorded", &info.header.source)?;
+    object.field("interval_ms", &info.header.interval_ms)?;
+    object.field("from", &info.from)?;
+    object.field("to", &info.to)?;
+    object.field("sweeps", &info.sweeps)?;
+    object.field("unreadable", &info.lost)?;
+    object.field("events", &info.events)?;
+    object.field("frames", &info.frames)?;
+    object.field("records", &info.records)?;
+    object.field("bytes", &info.bytes)?;
+    object.field("unpacked", &info.raw)?;
+    object.field("set_back", &info.set_back)?;
+    object.field("ended", &info.ended)?;
+    object.list("gaps", gaps)?;
+    object.list("damage", damage)?;
+    Ok(object.end()?)
+}
+
+fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
+    let fabric = &info.last.fabric;
+    let count = |kind, one, many| counted(fabric.count(kind), one, many);
+    let unknown = || "nothing".to_owned();
+    let mut pairs = vec![
+        ("capture", format!("{name}, {}, by fabdeck {}", info.header.format, info.header.fabdeck)),
+        ("of", info.header.source.clone()),
+        (
+            "fabric",
+            format!(
+                "{}, {}, {} at the end",
+                count(NodeKind::Switch, "switch", "switches"),
+                count(NodeKind::ChannelAdapter, "host", "hosts"),
+                counted(fabric.links().len(), "cable", "cables")
+            ),
+        ),
+        ("from", info.from.clone().unwrap_or_else(unknown)),
+        ("to", info.to.clone().unwrap_or_else(unknown)),
+        (
+            "sweeps",
+            format!(
+                "{}, one every {} ms; something happened at {}",
+                info.sweeps, info.header.interval_ms, info.events
+            ),
+        ),
+        ("size", format!("{} bytes, {} unpacked, in {} records", info.bytes, info.raw, info.records)),
+    ];
+    let gaps =
+        info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));
+    pairs.extend(gaps);
+    if info.set_back > 0 {
+        pairs.push(("clock", format!("set back {}", counted(info.set_back, "time", "times"))));
+    }
+    pairs.extend(info.damage.iter().map(|damage| ("damage", damage.to_string())));
+    if info.lost > 0 {
+        pairs.push(("lost", format!("{} cannot be shown", counted(info.lost, "sweep", "sweeps"))));
+    }
+    let end = if info.ended { "as it should be" } else { "missing: cut short, or still being recorded" };
+    pairs.push(("end", end.to_owned()));
+    pairs
+}

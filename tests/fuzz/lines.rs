@@ -1,0 +1,50 @@
+//! The lines of a capture, behind a lead and a checksum that are right: what fuzzing of whole files never comes to.
+
+use fabdeck::files::capture::{Lead, Reader, flags};
+
+use super::judge::sound;
+
+/// Reads the bytes as the records of two frames, cut in the middle. Whatever they say ends with a value or a reason.
+pub fn lines(data: &[u8]) {
+    let half = data.len() / 2;
+    let cut = data[half..].iter().position(|byte| *byte == b'\n').map_or(data.len(), |at| half + at + 1);
+    let says = flags::STATE_WHOLE | flags::STATE_MOVED | flags::COUNTERS | flags::EVENT | flags::MOMENT;
+    let (mut bytes, mut first) = (Vec::new(), 0);
+    for (lines, whole) in [(&data[..cut], flags::COUNTERS_WHOLE), (&data[cut..], 0)] {
+        let Some((lead, frame)) = frame(lines, says | whole, first) else { continue };
+        first = lead.next();
+        bytes.extend_from_slice(&lead.bytes());
+        bytes.extend_from_slice(&frame);
+    }
+    let Ok(mut reader) = Reader::open("fuzz", bytes.as_slice()) else { return };
+    for slot in reader.moments().to_vec() {
+        let shown = reader.show(slot);
+        let said = reader.events(slot).map(|events| events.len());
+        assert_eq!(
+            said,
+            reader.events(slot).map(|events| events.len()),
+            "the same lines were read in two ways"
+        );
+        match shown {
+            Ok(()) => sound(&reader.observation().fabric),
+            Err(damage) => assert!(!damage.what.is_empty()),
+        }
+    }
+}
+
+fn frame(lines: &[u8], flags: u32, first: u64) -> Option<(Lead, Vec<u8>)> {
+    let mut compressor = zstd::bulk::Compressor::new(1).ok()?;
+    compressor.include_checksum(true).ok()?;
+    let frame = compressor.compress(lines).ok()?;
+    let records = lines.split_inclusive(|byte| *byte == b'\n').count() as u32;
+    let lead = Lead {
+        flags,
+        records,
+        first,
+        state: first,
+        packed: frame.len() as u32,
+        raw: lines.len() as u32,
+        time: 0,
+    };
+    (records > 0).then_some((lead, frame))
+}

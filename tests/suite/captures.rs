@@ -1,0 +1,14 @@
+//! Captures: what goes in comes out, at any time, from a whole file or a damaged one.
+
+// Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod bombs;
+mod commands;
+mod damage;
+mod killed;
+mod properties;
+mod reference;
+mod size;
+mod stage;
+mod written;

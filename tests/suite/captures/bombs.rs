@@ -1,0 +1,120 @@
+//! Files made to do harm: they are refused before they take memory or time.
+
+use fabdeck::files::capture::{FRAME_LIMIT, Lead, Reader, flags};
+
+/// A capture of one frame: these lines, and what the lead says of their size.
+fn frame(lines: &[u8], raw: usize, records: u32) -> Vec<u8> {
+    let mut compressor = zstd::bulk::Compressor::new(19).unwrap();
+    compressor.include_checksum(true).unwrap();
+    let packed = compressor.compress(lines).unwrap();
+    let says = flags::STATE_WHOLE | flags::COUNTERS | flags::COUNTERS_WHOLE | flags::EVENT | flags::MOMENT;
+    let lead = Lead { flags: says, records, packed: packed.len() as u32, raw: raw as u32, ..Lead::default() };
+    [&lead.bytes()[..], &packed].concat()
+}
+
+fn refusal(bytes: &[u8]) -> String {
+    match Reader::open("bomb", bytes) {
+        Ok(mut reader) => reader
+            .events(0)
+            .map_or_else(|damage| damage.to_string(), |_| reader.show_last().unwrap_err().to_string()),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn a_frame_holds_what_its_lead_says_and_no_more() {
+    let zeros = vec![b'0'; 2 * FRAME_LIMIT];
+    let small = frame(&zeros, 1000, 1);
+    assert!(small.len() < 64 * 1024, "{} bytes unpack to {}", small.len(), zeros.len());
+    assert!(refusal(&small).contains("the frame is damaged"), "{}", refusal(&small));
+    let large = frame(&zeros, zeros.len(), 1);
+    assert!(refusal(&large).contains("FD-2701"), "no lead may say so much: {}", refusal(&large));
+    let short = frame(b"0\n", 3, 1);
+    assert!(refusal(&short).contains("holds 2 bytes and not the 3"), "{}", refusal(&short));
+}
+
+#[test]
+fn lines_that_would_grow_in_memory_are_refused() {
+    let line = |record: &str| format!("{{\"seq\":0,\"time\":0,\"record\":{record}}}\n").into_bytes();
+    for (record, why) in [
+        (format!("{{\"news\":[{}0]}}", "[],".repeat(100_000)), "a news of 300"),
+        (format!("{{\"note\":\"{}\"}}", "x".repeat(70_000)), "a note of 70"),
+        (format!("{{\"news\":{}1{}}}", "[".repeat(5000), "]".repeat(5000)), "recursion limit"),
+        ("{\"news\":1".to_owned(), "record 0"),
+    ] {
+        let line = line(&record);
+        let said = refusal(&frame(&line, line.len(), 1));
+        assert!(said.contains(why), "{why}: {said}");
+    }
+}
+
+#[test]
+fn records_that_contradict_themselves_are_refused() {
+    let header =
+        r#"{"header":{"format":"f","fabdeck":"0","source":"s","interval_ms":1,"utc_offset_s":99999999}}"#;
+    let counters = |rest: &str| format!(r#"{{"counters":{{"began":1,"took":1,"asked":1,"sent":1,{rest}}}}}"#);
+    let node = |ports: &str| {
+        let ports = format!(r#""port_count":1,"answered":true,"ports":[{ports}]"#);
+        format!(r#"{{"topology":{{"nodes":[{{"kind":"host","guid":"0x1","name":"n",{ports}}}]}}}}"#)
+    };
+    for (record, why) in [
+        (counters(r#""at":[],"values":{"moved":{"silent":[],"ports":[0],"by":{}}}"#), "place 0 among 0"),
+        (counters(r#""at":[1],"values":{"whole":[]}"#), "1 times of 0 samples"),
+        (
+            counters(r#""at":[-9],"values":{"whole":[{"counters":[],"ports":[[null,1,1,[]]]}]}"#),
+            "time that cannot be",
+        ),
+        (
+            counters(r#""at":[1],"values":{"whole":[{"counters":["A"],"ports":[[null,1,1,[]]]}]}"#),
+            "0 values of 1",
+        ),
+        (
+            counters(r#""at":[1],"values":{"whole":[{"counters":[],"ports":[[null,1,255,[]]]}]}"#),
+            "no port 255",
+        ),
+        (node(r#"{"number":255}"#), "no port 255"),
+        (node(r#"{"number":1,"lid":49152}"#), "no unicast LID"),
+        (node(r#"{"number":1,"peer":[9,1]}"#), "a cable to node 9"),
+        (node(r#"{"number":1,"state":"Odd"}"#), "'Odd' is no state"),
+        (r#"{"tables":{"whole":true,"nodes":{"switch 0x1":{}}}}"#.to_owned(), "no node here"),
+    ] {
+        let lines = format!(
+            "{{\"seq\":0,\"time\":0,\"record\":{header}}}\n{{\"seq\":1,\"time\":0,\"record\":{record}}}\n"
+        );
+        let mut bytes = frame(lines.as_bytes(), lines.len(), 2);
+        // Both kinds are read as what they are, whatever the frame says that it holds.
+        let lead = Lead::of_bytes(&bytes).unwrap();
+        let said = Lead { flags: lead.flags | flags::STATE_MOVED, ..lead };
+        bytes[..64].copy_from_slice(&said.bytes());
+        assert!(refusal(&bytes).contains(why), "{why}: {}", refusal(&bytes));
+    }
+}
+
+#[test]
+fn other_versions_and_other_files_are_refused_by_name() {
+    let mut later = frame(b"0\n", 2, 1);
+    later[14] = b'2';
+    assert!(
+        refusal(&later).contains("FD-2702") && refusal(&later).contains("version 2"),
+        "{}",
+        refusal(&later)
+    );
+    for bytes in [&b""[..], b"P*M\x18", b"a letter", &[0; 100]] {
+        assert!(refusal(bytes).contains("FD-2701: no frame of a capture"), "{}", refusal(bytes));
+    }
+}
+
+/// A record of a kind that comes later is passed over, and a note says so.
+#[test]
+fn records_of_a_later_version_are_passed_over() {
+    let bytes = super::stage::reference().bytes;
+    let line = b"{\"seq\":0,\"time\":0,\"record\":{\"omens\":[1,2]}}\n";
+    let mut packed = frame(line, line.len(), 1);
+    let lead = Lead { flags: flags::EVENT, ..Lead::of_bytes(&packed).unwrap() };
+    packed[..64].copy_from_slice(&lead.bytes());
+    let both = [packed, bytes].concat();
+    let mut reader = Reader::open("both", both.as_slice()).unwrap();
+    assert_eq!(reader.events(0), Ok(Vec::new()));
+    assert!(reader.notes().has("FN-385"));
+    reader.show_last().unwrap();
+}

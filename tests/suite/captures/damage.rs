@@ -1,0 +1,114 @@
+//! Every cut and every flipped bit: what is read is right, and what is missing is told with its place.
+
+use fabdeck::files::capture::{Reader, read};
+use fabdeck::files::text::Input;
+use rayon::prelude::*;
+
+use super::stage::{Moment, Reference, assert_same, reference};
+
+/// Which moment of the reference begins with a record.
+fn numbers(reference: &Reference) -> Vec<u64> {
+    let whole = Reader::open("f", reference.bytes.as_slice()).unwrap();
+    whole.moments().iter().map(|slot| whole.slot(*slot).lead.first).collect()
+}
+
+/// Shows every moment that the reader has. Each is as it was recorded, or the reader says where it is damaged; and where
+/// any is missing, somebody is told.
+fn judge(bytes: &[u8], reference: &Reference, numbers: &[u64], why: &str) {
+    let number = |first: u64| numbers.iter().position(|known| *known == first);
+    let mut reader = match Reader::open("f", bytes) {
+        Ok(reader) => reader,
+        Err(error) => {
+            assert!(error.code.starts_with("FD-27") && error.place.offset.is_some(), "{why}: {error}");
+            assert!(read(Input::new("f", bytes)).is_err(), "{why}");
+            return;
+        }
+    };
+    let slots = reader.moments().to_vec();
+    let (mut shown, mut told) = (Vec::new(), !reader.notes().is_empty());
+    for slot in slots {
+        let first = reader.slot(slot).lead.first;
+        match reader.show(slot) {
+            Ok(()) => {
+                let at =
+                    number(first).unwrap_or_else(|| panic!("{why}: a moment of nobody's, record {first}"));
+                assert_same(&reader, &reference.moments[at]);
+                shown.push(at);
+            }
+            Err(damage) => {
+                assert!(!damage.what.is_empty() && damage.offset <= bytes.len() as u64, "{why}: {damage}");
+                told = true;
+            }
+        }
+    }
+    assert!(shown.is_sorted() && (told || shown.len() == reference.moments.len()), "{why}: {shown:?}");
+    let last: Option<&Moment> = shown.last().map(|at| &reference.moments[*at]);
+    match (read(Input::new("f", bytes)), last) {
+        (Ok(seen), Some(last)) => {
+            assert_eq!(seen.fabric, last.look.fabric, "{why}");
+            assert_eq!(seen.counters, last.sweep.samples, "{why}");
+            let notes = ["FN-381", "FN-382", "FN-383", "FN-384", "FN-386"];
+            let noted = notes.iter().any(|code| seen.notes.has(code));
+            assert!(
+                noted || shown.last() == Some(&(reference.moments.len() - 1)),
+                "{why}: an earlier end, unsaid"
+            );
+        }
+        (Err(error), None) => assert_eq!(error.code, "FD-2703", "{why}: {error}"),
+        (read, _) => panic!("{why}: {read:?}"),
+    }
+}
+
+#[test]
+fn every_cut_is_read_as_far_as_it_goes() {
+    let reference = reference();
+    let numbers = numbers(&reference);
+    (0..reference.bytes.len()).into_par_iter().for_each(|cut| {
+        judge(&reference.bytes[..cut], &reference, &numbers, &format!("cut at {cut}"));
+    });
+}
+
+/// One bit of each byte here, every bit where there is time (`FABDECK_LONG=1`).
+#[test]
+fn every_flipped_bit_is_harmless_or_told() {
+    let reference = reference();
+    let numbers = numbers(&reference);
+    let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
+    let bits = (0..reference.bytes.len() * 8).into_par_iter();
+    bits.filter(|bit| long || bit % 8 == bit / 8 % 8).for_each(|bit| {
+        let mut bytes = reference.bytes.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        judge(&bytes, &reference, &numbers, &format!("bit {} of byte {}", bit % 8, bit / 8));
+    });
+}
+
+/// Without the table at the end the leads have to say where a flipped bit lies.
+#[test]
+fn every_damaged_byte_of_a_recording_that_was_killed_is_told() {
+    let reference = reference();
+    let numbers = numbers(&reference);
+    let table = reference.bytes.windows(8).rposition(|eight| eight == b"fdseek/1").unwrap() - 8;
+    (0..table).into_par_iter().for_each(|at| {
+        let mut bytes = reference.bytes[..table].to_vec();
+        bytes[at] ^= 0x55;
+        judge(&bytes, &reference, &numbers, &format!("byte {at}, no table"));
+    });
+}
+
+/// A stretch in the middle that is gone, and one of zeros, as a file system leaves them.
+#[test]
+fn stretches_that_are_missing_or_zero_are_told() {
+    let reference = reference();
+    let numbers = numbers(&reference);
+    let length = reference.bytes.len();
+    for from in (0..length).step_by(97) {
+        for size in [1, 64, 700] {
+            let to = (from + size).min(length);
+            let mut zero = reference.bytes.clone();
+            zero[from..to].fill(0);
+            judge(&zero, &reference, &numbers, &format!("zeros at {from}, {size}"));
+            let gone = [&reference.bytes[..from], &reference.bytes[to..]].concat();
+            judge(&gone, &reference, &numbers, &format!("gone at {from}, {size}"));
+        }
+    }
+}

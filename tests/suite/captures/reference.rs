@@ -1,0 +1,81 @@
+//! One capture with everything in it, as this version writes it and as the first version wrote it.
+
+use std::path::Path;
+
+use fabdeck::capture::{Answer, Cursor, Moments, Store};
+use fabdeck::files::capture::{Line, Reader, Record};
+
+use super::stage::{BEGUN, Reference, assert_same, reference};
+
+const FIRST: &str = "tests/fixtures/capture/first.fdcap";
+
+/// All moments, forward, back and in leaps.
+fn assert_holds(bytes: &[u8], moments: &[super::stage::Moment]) {
+    let mut reader = Reader::open("reference", bytes).unwrap();
+    let slots = reader.moments().to_vec();
+    assert_eq!(slots.len(), moments.len());
+    let all = || 0..moments.len();
+    for at in all().chain(all().rev()).chain([9, 0, 5, 2, 8, 7, 1]) {
+        reader.show(slots[at]).unwrap();
+        assert_same(&reader, &moments[at]);
+    }
+    assert!(reader.ended());
+}
+
+#[test]
+fn what_goes_in_comes_out_at_any_moment() {
+    let Reference { bytes, moments } = reference();
+    assert!(bytes.len() <= 16 * 1024, "{} bytes", bytes.len());
+    assert_holds(&bytes, &moments);
+}
+
+/// Later versions read what the first one wrote. The file is written once and stays.
+#[test]
+fn a_capture_of_the_first_version_is_read() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(FIRST);
+    let Reference { bytes, moments } = reference();
+    if !path.exists() && std::env::var_os("FABDECK_UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &bytes).unwrap();
+    }
+    assert_holds(&std::fs::read(&path).unwrap(), &moments);
+}
+
+/// Anybody can read it: frames of zstd, a record a line, numbered through, and leads that zstd passes over.
+#[test]
+fn it_is_lines_of_json_to_whoever_unpacks_it() {
+    let bytes = reference().bytes;
+    let text = zstd::stream::decode_all(bytes.as_slice()).unwrap();
+    let lines: Vec<Line> = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    assert!(lines.iter().enumerate().all(|(at, line)| line.seq == at as u64), "{lines:?}");
+    assert!(matches!(lines[0].record, Record::Header(_)) && lines[0].time == BEGUN);
+    assert!(matches!(lines.last().unwrap().record, Record::End(_)));
+    let kinds = |wanted: fn(&Record) -> bool| lines.iter().filter(|line| wanted(&line.record)).count();
+    assert_eq!(kinds(|record| matches!(record, Record::Counters(_))), 10);
+    assert!(kinds(|record| matches!(record, Record::Header(_))) > 1, "the state stands whole more than once");
+    assert_eq!(kinds(|record| matches!(record, Record::Note(_) | Record::News(_))), 2);
+}
+
+#[test]
+fn gaps_events_and_a_clock_that_was_set_back_are_told_apart() {
+    let Reference { bytes, moments } = reference();
+    let mut cursor = Cursor::new(Moments(Reader::open("reference", bytes.as_slice()).unwrap()));
+    let answers: Vec<_> = (0..11).map(|_| cursor.forward()).collect();
+    let gaps = answers.iter().filter(|answer| matches!(answer, Answer::Gap { .. })).count();
+    assert_eq!((gaps, answers.last()), (1, Some(&Answer::End)));
+    assert_eq!(answers[7], Answer::Gap { from: moments[7].time, to: moments[8].time });
+    cursor.to(i64::MIN);
+    let mut events = Vec::new();
+    while cursor.next_event() != Answer::End {
+        events.push(cursor.place());
+    }
+    // The words after the third sweep come to light with the fourth; the cable fails with the seventh.
+    assert_eq!(events, [3, 6]);
+    let store = cursor.store_mut();
+    let said = (0..store.0.index().slots.len()).flat_map(|slot| store.0.events(slot).unwrap());
+    let said: Vec<_> = said.map(|(_, record)| record).collect();
+    assert_eq!(said[0], Record::Note("somebody at the rack\npulls a cable".into()));
+    assert!(said.len() == 2 && store.eventful(3));
+}

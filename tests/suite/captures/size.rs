@@ -1,0 +1,82 @@
+//! An hour of a large fabric, from some of its sweeps.
+
+use std::time::{Duration, Instant};
+
+use fabdeck::capture::Recorder;
+use fabdeck::fabric::{Guid, PortNum};
+use fabdeck::files::capture::Reader;
+use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::stage::{BEGUN, Memory, header};
+
+const PORTS: u64 = 10_000;
+/// Enough for two sweeps that stand whole.
+const SWEEPS: u64 = 61;
+
+/// Ports as PortCountersExtended tells of them, with errors that nobody has. Of so many one is busy, each second with
+/// another load of packets of another size.
+fn step(sweep: &mut Sweep, second: u64, busy_in: u64, dice: &mut Xoshiro256PlusPlus) {
+    sweep.began = Duration::from_micros(1_000_000 * second);
+    let mut at = sweep.began;
+    for (place, sample) in sweep.samples.iter_mut().enumerate() {
+        at += Duration::from_micros(dice.next_u64() % 20);
+        sweep.at[place] = at;
+        if !(place as u64).is_multiple_of(busy_in) {
+            continue;
+        }
+        let packets = 1_000_000 + dice.next_u64() % 1_000_000;
+        for (counter, by) in [
+            (Counter::PortXmitDataExtended, packets * (500 + dice.next_u64() % 24)),
+            (Counter::PortRcvDataExtended, dice.next_u64() % 1_000_000_000),
+            (Counter::PortXmitPktsExtended, packets),
+            (Counter::PortRcvPktsExtended, dice.next_u64() % 2_000_000),
+            (Counter::PortUnicastXmitPkts, packets),
+            (Counter::PortXmitWaitExt, dice.next_u64() % 100_000),
+        ] {
+            let value = sample.values.get(&counter).unwrap_or(0);
+            sample.values.insert(counter, Some(value + by));
+        }
+    }
+}
+
+/// What an hour comes to, in megabytes, and how long the farthest leap into its first minute takes.
+fn hour(busy_in: u64) -> (f64, Duration) {
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(busy_in);
+    let wide = Counter::KNOWN.iter().filter(|counter| counter.bits() == Some(64)).cloned();
+    let wide: Vec<Counter> = wide.collect();
+    let sample = |place: u64| CounterSample {
+        node: Some(Guid(0x0002_c903_0000_0000 + (place / 36) * 16)),
+        lid: Some((place / 36) as u16 + 1),
+        port: Some(PortNum((place % 36) as u8 + 1)),
+        values: wide.iter().map(|counter| (counter.clone(), Some(0))).collect(),
+    };
+    let mut sweep = Sweep { ports: PORTS, sent: PORTS, ..Sweep::default() };
+    sweep.samples = (0..PORTS).map(sample).collect();
+    sweep.at = vec![Duration::ZERO; PORTS as usize];
+    let (memory, look) = (Memory::default(), Observation::default());
+    let mut recorder = Recorder::new(memory.clone(), header());
+    let mut first = 0;
+    for second in 0..=SWEEPS {
+        step(&mut sweep, second, busy_in, &mut dice);
+        recorder.sweep(BEGUN + 1000 * second as i64, &look, &sweep).unwrap();
+        first = if second == 0 { recorder.kept().bytes } else { first };
+    }
+    let kept = recorder.end(BEGUN).unwrap();
+    let bytes = memory.bytes.take();
+    let begun = Instant::now();
+    let mut reader = Reader::open("hour", bytes.as_slice()).unwrap();
+    let slot = reader.moments()[59];
+    reader.show(slot).unwrap();
+    ((kept.bytes - first) as f64 * 3600.0 / SWEEPS as f64 / 1e6, begun.elapsed())
+}
+
+#[test]
+fn an_hour_of_ten_thousand_ports_has_room() {
+    for (busy_in, most) in [(10, 130.0), (1, 800.0)] {
+        let (megabytes, leap) = hour(busy_in);
+        println!("one port in {busy_in} busy: {megabytes:.1} MB an hour; the farthest leap {leap:?}");
+        assert!(megabytes <= most, "one port in {busy_in} busy: {megabytes:.1} MB an hour");
+    }
+}

@@ -1,0 +1,172 @@
+//! What is recorded here: a small fabric whose counters rise, a cable that fails, words.
+
+use std::cell::RefCell;
+use std::io;
+use std::rc::Rc;
+use std::time::Duration;
+
+use fabdeck::capture::{Recorder, Sink};
+use fabdeck::fabric::*;
+use fabdeck::files::capture::{Header, Reader};
+use fabdeck::generate::{Spec, generate};
+use fabdeck::observe::*;
+use fabdeck::routing::{NoPulse, Problem, Request, engine};
+
+/// 2026-11-22T02:13:40Z.
+pub const BEGUN: i64 = 1_795_313_620_000;
+
+/// A file in memory, that may have room for so many bytes only.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    pub bytes: Rc<RefCell<Vec<u8>>>,
+    pub room: Option<usize>,
+    /// Half a frame cannot be taken away again.
+    pub stiff: bool,
+}
+
+impl Sink for Memory {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut held = self.bytes.borrow_mut();
+        let room = self.room.map_or(bytes.len(), |room| room.saturating_sub(held.len()).min(bytes.len()));
+        held.extend_from_slice(&bytes[..room]);
+        if room < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        if self.stiff {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        self.bytes.borrow_mut().truncate(length as usize);
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+pub fn header() -> Header {
+    Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: "0.1.0".into(),
+        source: "sim:kary,k=2,n=2".into(),
+        interval_ms: 1000,
+        utc_offset_s: 3600,
+    }
+}
+
+/// A fabric with tables, lanes, a manager, names and a note.
+pub fn look(name: &str) -> Observation {
+    let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let computed = (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap();
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        let held = tables.entry(id);
+        held.lft = Some(computed.routes.lft(id.0));
+        held.unread = [7].into();
+        held.mft = Some(Mft { groups: [(0xC001, vec![PortNum(1), PortNum(2)])].into() });
+        let mut row = Sl2Vl::default();
+        row.set(ServiceLevel::new(3).unwrap(), Lane::new(5).unwrap());
+        held.sl2vl.insert((PortNum(1), PortNum(2)), row);
+        let weight = |lane| VlWeight { lane: Lane::new(lane).unwrap(), weight: 64 };
+        let weights = Arbitration { high_limit: 9, high: vec![weight(0)], low: vec![weight(1), weight(2)] };
+        held.arbitration.insert(PortNum(1), weights);
+    }
+    let (_, switch) = fabric.switches().next().unwrap();
+    let guid = switch.guid();
+    let mut notes = Notes::new();
+    notes.add_partial("FN-526", Place::file("sim"), || "a switch was silent".into());
+    Observation {
+        tables,
+        names: NameMap { by_guid: [(guid, "the \"first\" switch".to_owned())].into() },
+        subnet_manager: Some(SubnetManager { guid, state: Some("MASTER".into()) }),
+        adaptive: Some(Adaptive::On(1)),
+        notes,
+        fabric,
+        ..Observation::default()
+    }
+}
+
+/// All counters after so many seconds: every third port moves, one is silent every fourth time.
+pub fn sweep(fabric: &Fabric, second: u64) -> Sweep {
+    let began = Duration::from_micros(1_000_000 * second + 17);
+    let mut sweep = Sweep { began, took: Duration::from_micros(900), sent: 40, ..Sweep::default() };
+    for (at, port) in fabric.ports().filter(|(_, port)| port.peer.is_some()) {
+        sweep.ports += 1;
+        let place = u64::from(at.0);
+        if second % 4 == 3 && place % 5 == 2 {
+            continue;
+        }
+        let rate = if place.is_multiple_of(3) { 1_000_000 + place } else { 0 };
+        let values = [
+            (Counter::PortXmitDataExtended, Some(u64::MAX - 3 + second * rate)),
+            (Counter::PortXmitWait, Some(second * rate / 7)),
+            (Counter::SymbolErrorCounter, if place.is_multiple_of(2) { Some(second / 3) } else { None }),
+        ];
+        let values = values.map(|(counter, value)| (counter, value.map(|value| value % (u64::MAX - 1))));
+        let node = fabric.node(port.node).guid();
+        sweep.samples.push(CounterSample {
+            node: Some(node),
+            lid: Some(7),
+            port: Some(port.number),
+            values: values.into_iter().collect(),
+        });
+        sweep.at.push(began + Duration::from_micros(30 * place % 100));
+    }
+    sweep
+}
+
+/// One moment as it was recorded.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    pub time: i64,
+    pub look: Observation,
+    pub sweep: Sweep,
+}
+
+/// A capture with everything in it, and what it should say.
+pub struct Reference {
+    pub bytes: Vec<u8>,
+    pub moments: Vec<Moment>,
+}
+
+pub fn reference() -> Reference {
+    let first = look("kary,k=2,n=2");
+    let failed = look("kary,k=2,n=2,faults=1,seed=3");
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(4, 200);
+    let mut moments = Vec::new();
+    for second in 0..10 {
+        let look = if second < 6 { &first } else { &failed };
+        let moment = Moment {
+            // The clock is set back once, and nothing is recorded for a while.
+            time: BEGUN + 1000 * second as i64 - if second > 4 { 2_500 } else { 0 }
+                + if second > 7 { 60_000 } else { 0 },
+            look: look.clone(),
+            sweep: sweep(&look.fabric, second),
+        };
+        recorder.sweep(moment.time, look, &moment.sweep).unwrap();
+        if second == 2 {
+            recorder.note(moment.time + 1, "somebody at the rack\npulls a cable").unwrap();
+            recorder.news(moment.time + 2, serde_json::json!({ "link_down": ["a[1]", "b[2]"] })).unwrap();
+        }
+        moments.push(moment);
+    }
+    recorder.end(moments[9].time + 5).unwrap();
+    Reference { bytes: memory.bytes.take(), moments }
+}
+
+/// Whether what a reader shows is a moment as it was recorded.
+#[track_caller]
+pub fn assert_same(reader: &Reader<impl fabdeck::files::capture::Bytes>, moment: &Moment) {
+    let seen = reader.observation();
+    let told = &moment.look;
+    assert_eq!(seen.fabric, told.fabric);
+    assert_eq!(seen.tables, told.tables);
+    assert_eq!((&seen.names, &seen.subnet_manager), (&told.names, &told.subnet_manager));
+    assert_eq!((seen.adaptive, seen.partial()), (told.adaptive, told.partial()));
+    assert_eq!(reader.state().base.sweep(), moment.sweep);
+    assert_eq!(seen.time, Some(reader.clock(moment.time)));
+}
