@@ -36,7 +36,7 @@ pub struct Info {
 
 /// Reads a capture from its beginning to its end.
 pub fn examine(path: &Path) -> Result<Info, SourceError> {
-    let mut moments = Moments(open(path)?);
+    let mut moments = Moments::new(open(path)?);
     let (mut damage, mut lost) = (Vec::<Damage>::new(), 0);
     for at in 0..moments.len() {
         if let Err(found) = moments.read(at) {
@@ -47,22 +47,22 @@ pub fn examine(path: &Path) -> Result<Info, SourceError> {
         }
     }
     // Notes, news and the end belong to no sweep.
-    for slot in 0..moments.0.index().slots.len() {
-        let told = moments.0.slot(slot).lead;
+    for slot in 0..moments.reader.index().slots.len() {
+        let told = moments.reader.slot(slot).lead;
         if told.flags & (flags::EVENT | flags::END) != 0
-            && let Err(found) = moments.0.lines(slot, flags::EVENT | flags::END)
+            && let Err(found) = moments.reader.lines(slot, flags::EVENT | flags::END)
             && !damage.contains(&found)
         {
             damage.push(found);
         }
     }
     damage.sort_by_key(|found| found.offset);
-    moments.0.show_last()?;
+    moments.reader.show_last()?;
     Ok(told(&moments, damage, lost))
 }
 
 fn told(moments: &Moments<FileBytes>, damage: Vec<Damage>, lost: usize) -> Info {
-    let reader: &Reader<FileBytes> = &moments.0;
+    let reader: &Reader<FileBytes> = &moments.reader;
     let times: Vec<i64> = (0..moments.len()).map(|at| moments.time(at)).collect();
     let gap = |pair: &[i64]| pair[1].saturating_sub(pair[0]) > moments.longest_step();
     let gaps = times.windows(2).filter(|pair| gap(pair));

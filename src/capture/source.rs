@@ -26,12 +26,12 @@ pub struct CaptureSource {
 impl CaptureSource {
     /// The last moment up to a time; without one the last of all.
     pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
-        let cursor = Cursor::new(Moments(open(path)?));
+        let cursor = Cursor::new(Moments::new(open(path)?));
         Ok(Self { name: path.display().to_string(), cursor, at, next: 0 })
     }
 
     fn reader(&mut self) -> &mut Reader<FileBytes> {
-        &mut self.cursor.store_mut().0
+        &mut self.cursor.store_mut().reader
     }
 
     fn show_at(&mut self, at: At) -> Result<usize, SourceError> {
@@ -58,9 +58,9 @@ impl CaptureSource {
         let store = self.cursor.store();
         let times = || (0..store.len()).map(|at| store.time(at));
         let Some((from, to)) = times().min().zip(times().max()) else {
-            return Err(store.0.unreadable(None).into());
+            return Err(store.reader.unreadable(None).into());
         };
-        let reader = &store.0;
+        let reader = &store.reader;
         let time = at.within(from, to, reader.header().utc_offset_s);
         let side = match () {
             () if time < from => "before the capture begins",

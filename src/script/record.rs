@@ -31,7 +31,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let mut source = context.open(&name)?;
     let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: false };
     let look = context.look_through(source.as_mut(), wanted)?;
-    let simulated = look.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
+    let Some(reading) = &look.observation.reading else {
+        return Err(Failure::usage(format!(
+            "FD-7964: {name} is not live, so there is nothing to record; `convert` writes what is known of it"
+        )));
+    };
+    let simulated = reading.virtual_time;
     if simulated && args.time.is_none() {
         return Err(Failure::usage(
             "FD-7961: in this simulator time passes as fast as it is asked for; say how much with --for, as in --for 10m",
@@ -125,6 +130,12 @@ impl Run {
         let stop = context.outside.stop();
         let wish = stop.heed();
         let mut next = Duration::ZERO;
+        let told = self
+            .look
+            .observation
+            .reading
+            .as_ref()
+            .map_or((0, 0), |told| (told.phases.len(), told.silent.len()));
         loop {
             let meter = Meter::new(context.output.err, context.progress);
             let mut watch = Recording { meter, wish, kept: recorder.kept() };
@@ -135,6 +146,11 @@ impl Run {
                 Err(SourceError::Cancelled) => return Ok(()),
                 Err(error) => return Err(Stopped::Source(error)),
             };
+            // A night of sweeps tells of every phase and every silence again; what is missing in a sweep says the same.
+            if let Some(reading) = &mut self.look.observation.reading {
+                reading.phases.truncate(told.0);
+                reading.silent.truncate(told.1);
+            }
             let time = self.clock.time(&sweep);
             recorder.sweep(time, &self.look.observation, &sweep).map_err(Stopped::Write)?;
             self.sweeps += 1;
@@ -183,8 +199,8 @@ fn report(context: &mut Context<'_, '_>, look: &Look, file: &str, kept: Kept) ->
         let mut object = context.object("record", look)?;
         object.field("file", &file)?;
         object.field("sweeps", &kept.sweeps)?;
-        object.field("bytes", &kept.bytes)?;
         if times {
+            object.field("bytes", &kept.bytes)?;
             object.field("from_ms", &kept.from)?;
             object.field("to_ms", &kept.to)?;
         }

@@ -492,7 +492,7 @@ fn fields() -> Value {
 }
 
 fn recorded() -> Vec<(&'static str, Value)> {
-    vec![("file", text()), ("sweeps", number()), ("bytes", number())]
+    vec![("file", text()), ("sweeps", number())]
 }
 
 fn capture_info() -> Vec<(&'static str, Value)> {

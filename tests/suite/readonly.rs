@@ -28,6 +28,7 @@ const READS: &[(&str, &[&str])] = &[
     ("route", &["route", "--engine", "minhop", "-o", "reroute.plan"]),
     ("plan check", &["plan", "check", "reroute.plan"]),
     ("whatif", &["whatif", "--fail", "link:leaf0/5", "--engine", "minhop"]),
+    ("record", &["record", "-o", "read.fdcap", "--interval", "10ms", "--for", "100ms"]),
     ("sources", &["sources", "--identity"]),
 ];
 

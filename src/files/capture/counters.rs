@@ -89,10 +89,8 @@ impl Base {
     pub fn apply(&mut self, record: &Counters) -> Result<(), String> {
         match &record.values {
             Values::Whole(runs) => {
-                self.samples = runs
-                    .iter()
-                    .flat_map(|run| run.ports.iter().map(|port| sample(run, port)))
-                    .collect::<Result<_, _>>()?;
+                let runs: Vec<Vec<CounterSample>> = runs.iter().map(samples).collect::<Result<_, _>>()?;
+                self.samples = runs.into_iter().flatten().collect();
                 self.present = vec![true; self.samples.len()];
                 self.at = vec![Duration::ZERO; self.samples.len()];
             }
@@ -140,13 +138,17 @@ impl Base {
     }
 }
 
-fn sample(run: &Run, Row(node, lid, port, values): &Row) -> Result<CounterSample, String> {
-    if values.len() != run.counters.len() {
-        return Err(format!("{} values of {} counters", values.len(), run.counters.len()));
+fn samples(run: &Run) -> Result<Vec<CounterSample>, String> {
+    let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
+    run.ports.iter().map(|row| sample(&counters, row)).collect()
+}
+
+fn sample(counters: &[Counter], Row(node, lid, port, values): &Row) -> Result<CounterSample, String> {
+    if values.len() != counters.len() {
+        return Err(format!("{} values of {} counters", values.len(), counters.len()));
     }
     let number = |port: u8| PortNum::new(port.into()).ok_or_else(|| format!("there is no port {port}"));
-    let mut held: CounterValues =
-        run.counters.iter().zip(values).map(|(name, value)| (Counter::from_name(name), *value)).collect();
+    let mut held: CounterValues = counters.iter().cloned().zip(values.iter().copied()).collect();
     held.shrink();
     Ok(CounterSample {
         node: node.map(|guid| guid.0),

@@ -28,11 +28,6 @@ pub struct Packer {
 }
 
 impl Packer {
-    /// A file whose first record has this number, behind another one of the same recording.
-    pub fn from(next: u64) -> Self {
-        Self { next, state: next, ..Self::default() }
-    }
-
     pub fn next(&self) -> u64 {
         self.next
     }

@@ -251,7 +251,7 @@ impl<B: Bytes> Reader<B> {
     /// The frames that make the state at a frame, from the last whole one on. Each names the one before it.
     fn state_frames(&self, slot: usize) -> Result<Vec<usize>, Damage> {
         let slots = &self.index.slots;
-        let (mut chain, mut wanted) = (Vec::new(), None);
+        let (mut chain, mut wanted, mut lost) = (Vec::new(), None, 0);
         for at in (0..=slot).rev() {
             let lead = slots[at].lead;
             if lead.flags & STATE == 0 {
@@ -259,6 +259,7 @@ impl<B: Bytes> Reader<B> {
                 continue;
             }
             if wanted.is_some_and(|wanted| wanted != lead.first) {
+                lost = at + 1;
                 break;
             }
             chain.push(at);
@@ -271,7 +272,7 @@ impl<B: Bytes> Reader<B> {
         let record = wanted.unwrap_or(0);
         let offset = self.hole_of(record).unwrap_or(slots[slot].offset);
         let what = "the state of the fabric stood there, and it cannot be read".to_owned();
-        Err(Damage { slot: chain.last().copied().unwrap_or(slot), offset, record, what })
+        Err(Damage { slot: lost, offset, record, what })
     }
 
     fn hole_of(&self, record: u64) -> Option<u64> {

@@ -68,14 +68,14 @@ fn every_cut_is_read_as_far_as_it_goes() {
     });
 }
 
-/// One bit of each byte here, every bit where there is time (`FABDECK_LONG=1`).
+/// One bit of every second byte here, every bit where there is time (`FABDECK_LONG=1`).
 #[test]
 fn every_flipped_bit_is_harmless_or_told() {
     let reference = reference();
     let numbers = numbers(&reference);
     let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
     let bits = (0..reference.bytes.len() * 8).into_par_iter();
-    bits.filter(|bit| long || bit % 8 == bit / 8 % 8).for_each(|bit| {
+    bits.filter(|bit| long || bit % 16 == bit / 16 % 8).for_each(|bit| {
         let mut bytes = reference.bytes.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         judge(&bytes, &reference, &numbers, &format!("bit {} of byte {}", bit % 8, bit / 8));
@@ -88,7 +88,7 @@ fn every_damaged_byte_of_a_recording_that_was_killed_is_told() {
     let reference = reference();
     let numbers = numbers(&reference);
     let table = reference.bytes.windows(8).rposition(|eight| eight == b"fdseek/1").unwrap() - 8;
-    (0..table).into_par_iter().for_each(|at| {
+    (0..table).into_par_iter().step_by(2).for_each(|at| {
         let mut bytes = reference.bytes[..table].to_vec();
         bytes[at] ^= 0x55;
         judge(&bytes, &reference, &numbers, &format!("byte {at}, no table"));
@@ -101,7 +101,7 @@ fn stretches_that_are_missing_or_zero_are_told() {
     let reference = reference();
     let numbers = numbers(&reference);
     let length = reference.bytes.len();
-    for from in (0..length).step_by(97) {
+    for from in (0..length).step_by(149) {
         for size in [1, 64, 700] {
             let to = (from + size).min(length);
             let mut zero = reference.bytes.clone();

@@ -61,7 +61,7 @@ fn it_is_lines_of_json_to_whoever_unpacks_it() {
 #[test]
 fn gaps_events_and_a_clock_that_was_set_back_are_told_apart() {
     let Reference { bytes, moments } = reference();
-    let mut cursor = Cursor::new(Moments(Reader::open("reference", bytes.as_slice()).unwrap()));
+    let mut cursor = Cursor::new(Moments::new(Reader::open("reference", bytes.as_slice()).unwrap()));
     let answers: Vec<_> = (0..11).map(|_| cursor.forward()).collect();
     let gaps = answers.iter().filter(|answer| matches!(answer, Answer::Gap { .. })).count();
     assert_eq!((gaps, answers.last()), (1, Some(&Answer::End)));
@@ -74,7 +74,7 @@ fn gaps_events_and_a_clock_that_was_set_back_are_told_apart() {
     // The words after the third sweep come to light with the fourth; the cable fails with the seventh.
     assert_eq!(events, [3, 6]);
     let store = cursor.store_mut();
-    let said = (0..store.0.index().slots.len()).flat_map(|slot| store.0.events(slot).unwrap());
+    let said = (0..store.reader.index().slots.len()).flat_map(|slot| store.reader.events(slot).unwrap());
     let said: Vec<_> = said.map(|(_, record)| record).collect();
     assert_eq!(said[0], Record::Note("somebody at the rack\npulls a cable".into()));
     assert!(said.len() == 2 && store.eventful(3));

@@ -101,7 +101,7 @@ pub fn sweep(fabric: &Fabric, second: u64) -> Sweep {
         }
         let rate = if place.is_multiple_of(3) { 1_000_000 + place } else { 0 };
         let values = [
-            (Counter::PortXmitDataExtended, Some(u64::MAX - 3 + second * rate)),
+            (Counter::PortXmitDataExtended, Some((u64::MAX - 3).wrapping_add(second * rate))),
             (Counter::PortXmitWait, Some(second * rate / 7)),
             (Counter::SymbolErrorCounter, if place.is_multiple_of(2) { Some(second / 3) } else { None }),
         ];
@@ -133,10 +133,10 @@ pub struct Reference {
 }
 
 pub fn reference() -> Reference {
-    let first = look("kary,k=2,n=2");
-    let failed = look("kary,k=2,n=2,faults=1,seed=3");
+    let first = look("torus,dims=3,terminals=1");
+    let failed = look("torus,dims=3,terminals=1,faults=1,seed=3");
     let memory = Memory::default();
-    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(4, 200);
+    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(4, 1200);
     let mut moments = Vec::new();
     for second in 0..10 {
         let look = if second < 6 { &first } else { &failed };

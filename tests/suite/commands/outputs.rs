@@ -39,6 +39,8 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("simulate", &["--source", "small", "simulate", "--serve", "socket"], "simulate"),
     ("simulate", &["--source", "routed", "simulate", "--pattern", "ring", "--for", "30us"], "throughput"),
     ("simulate", &["--source", "ring", "simulate", "--pattern", "hotspot", "--for", "30us"], "throughput"),
+    ("record", &["--source", "hot", "record", "-o", "/dev/null", "--for", "2s", "--no-times"], "record"),
+    ("capture info", &["capture", "info", "tests/fixtures/capture/first.fdcap"], "capture-info"),
     ("completions", &["completions", "bash"], "completions"),
     ("man", &["man"], "man"),
 ];
@@ -47,7 +49,9 @@ const LINES: &[(&str, &[&str], &str)] = &[
 fn every_command_stands_in_the_table_of_command_lines() {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
-    for command in COMMANDS.iter().filter(|command| command.name != "show" && !plans(command.name)) {
+    for command in
+        COMMANDS.iter().filter(|command| !["show", "capture"].contains(&command.name) && !plans(command.name))
+    {
         assert!(LINES.iter().any(|(name, ..)| *name == command.name), "{}", command.name);
     }
 }
