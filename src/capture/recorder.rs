@@ -105,6 +105,10 @@ impl<S: Sink> Recorder<S> {
             self.known = Some(Observation { counters: Vec::new(), reading: None, ..look.clone() });
         }
         records.push(Record::Counters(Box::new(encode(&mut self.base, sweep, key))));
+        for news in &sweep.news {
+            let value = serde_json::to_value(news).map_err(|error| self.failed(error.into()))?;
+            records.push(Record::News(value));
+        }
         let key =
             key || records.iter().any(|record| matches!(record, Record::Counters(all) if all.is_whole()));
         let (bytes, lines) = self.write(time, records, true)?;

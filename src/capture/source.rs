@@ -1,6 +1,7 @@
 //! A capture as a source: what was seen at its end, or at a time.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::at::At;
@@ -19,15 +20,16 @@ pub struct CaptureSource {
     name: String,
     cursor: Cursor<Moments<FileBytes>>,
     at: Option<At>,
-    /// The first moment that the next sweep may be of.
+    /// The first moment that the next sweep may be of, and the one that the last sweep was of.
     next: usize,
+    last: Option<usize>,
 }
 
 impl CaptureSource {
     /// The last moment up to a time; without one the last of all.
     pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
         let cursor = Cursor::new(Moments::new(open(path)?));
-        Ok(Self { name: path.display().to_string(), cursor, at, next: 0 })
+        Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None })
     }
 
     fn reader(&mut self) -> &mut Reader<FileBytes> {
@@ -95,6 +97,25 @@ impl CaptureSource {
     }
 }
 
+impl CaptureSource {
+    /// The sweep of the moment shown, with all that is different since the last one.
+    fn sweep_of(&mut self, place: usize, look: &mut Observation) -> Result<Sweep, SourceError> {
+        let before = self.last.replace(place);
+        let reader = self.reader();
+        let mut sweep = reader.state().base.sweep();
+        if let Some(before) = before {
+            let (behind, to) = (reader.moments()[before], reader.moments()[place]);
+            sweep.news = reader.news(behind, to).map_err(|damage| reader.unreadable(Some(damage)))?;
+        }
+        if look.fabric != reader.state().fabric {
+            look.fabric = reader.state().fabric.clone();
+            sweep.fabric = Some(Arc::new(look.fabric.clone()));
+        }
+        look.tables.clone_from(&reader.state().tables);
+        Ok(sweep)
+    }
+}
+
 impl Source for CaptureSource {
     fn describe(&self) -> &str {
         &self.name
@@ -105,7 +126,7 @@ impl Source for CaptureSource {
             Some(at) => self.show_at(at)?,
             None => self.reader().show_last()?,
         };
-        self.next = shown;
+        (self.next, self.last) = (shown, None);
         Ok(self.reader().observation())
     }
 
@@ -131,13 +152,13 @@ impl Source for CaptureSource {
             };
             place = before;
         }
-        self.next = place;
+        (self.next, self.last) = (place, None);
         Ok(())
     }
 
     fn sweep(
         &mut self,
-        _: &mut Observation,
+        look: &mut Observation,
         not_before: Duration,
         _: &mut dyn Watch,
     ) -> Result<Sweep, SourceError> {
@@ -145,7 +166,7 @@ impl Source for CaptureSource {
             let began = self.began(self.next)?;
             self.next += 1;
             if began >= not_before {
-                return Ok(self.reader().state().base.sweep());
+                return self.sweep_of(self.next - 1, look);
             }
         }
         Err(self.too_short("it ends before there is another sweep".into()))

@@ -16,6 +16,7 @@ mod nearest;
 mod node;
 mod partitions;
 mod routes;
+mod serial;
 mod snapshot;
 mod tables;
 

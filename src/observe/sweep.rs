@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::CounterSample;
 use crate::fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum};
 
@@ -13,7 +15,7 @@ pub type End = (Guid, PortNum);
 pub type Rate = (Option<LinkWidth>, Option<LinkSpeed>);
 
 /// An entry of a forwarding table that somebody changed; `None` leads nowhere.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ChangedEntry {
     pub lid: Lid,
     pub before: Option<PortNum>,
@@ -21,7 +23,8 @@ pub struct ChangedEntry {
 }
 
 /// What a sweep found to be different from the one before.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum News {
     LinkDown {
         a: End,

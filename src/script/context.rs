@@ -60,7 +60,13 @@ impl Context<'_, '_> {
         let globals = self.globals;
         let mkey_file = globals.mkey_file.as_ref().or(self.config.mkey_file.as_ref()).cloned();
         let drift_period = self.config.drift_period;
-        Reach { timeout: globals.timeout, retries: globals.retries, mkey_file, drift_period, at: globals.at.clone() }
+        Reach {
+            timeout: globals.timeout,
+            retries: globals.retries,
+            mkey_file,
+            drift_period,
+            at: globals.at.clone(),
+        }
     }
 
     /// The source that a text names, under the flags of live sources.

@@ -59,7 +59,7 @@ impl Opening {
         let given = |(option, file): (&'static str, &Option<PathBuf>)| {
             file.as_ref().map(|file| (option.to_owned(), file.display().to_string()))
         };
-        let at = globals.at.clone().map(|at| ("--at", at));
+        let at = globals.at.clone().map(|at| ("--at".to_owned(), at));
         Ok(Self {
             named: context.source().is_some(),
             options: files.into_iter().filter_map(given).chain(at).collect(),

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::HexGuid;
-use crate::fabric::PortNum;
+use crate::fabric::{Guid, PortNum};
 use crate::observe::{Counter, CounterSample, CounterValues, Sweep};
 
 /// A sweep. Times are whole microseconds of the clock of the port that it went through.
@@ -40,7 +39,7 @@ struct Run {
 
 /// Node, LID, port and values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-struct Row(Option<HexGuid>, Option<u16>, Option<u8>, Vec<Option<u64>>);
+struct Row(Option<Guid>, Option<u16>, Option<u8>, Vec<Option<u64>>);
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Moved {
@@ -78,6 +77,7 @@ impl Base {
             took: self.took,
             ports: self.asked,
             sent: self.sent,
+            ..Sweep::default()
         }
     }
 
@@ -150,12 +150,7 @@ fn sample(counters: &[Counter], Row(node, lid, port, values): &Row) -> Result<Co
     let number = |port: u8| PortNum::new(port.into()).ok_or_else(|| format!("there is no port {port}"));
     let mut held: CounterValues = counters.iter().cloned().zip(values.iter().copied()).collect();
     held.shrink();
-    Ok(CounterSample {
-        node: node.map(|guid| guid.0),
-        lid: *lid,
-        port: port.map(number).transpose()?,
-        values: held,
-    })
+    Ok(CounterSample { node: *node, lid: *lid, port: port.map(number).transpose()?, values: held })
 }
 
 /// Places from their differences: ascending, and below a number.
@@ -215,12 +210,7 @@ fn runs(sweep: &Sweep) -> Vec<Run> {
         }
         let values = sample.values.iter().map(|(_, value)| value).collect();
         if let Some((run, _)) = runs.last_mut() {
-            run.ports.push(Row(
-                sample.node.map(HexGuid),
-                sample.lid,
-                sample.port.map(PortNum::value),
-                values,
-            ));
+            run.ports.push(Row(sample.node, sample.lid, sample.port.map(PortNum::value), values));
         }
     }
     runs.into_iter().map(|(run, _)| run).collect()

@@ -9,7 +9,7 @@ use super::counters::Counters;
 use super::frame::flags;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
-use super::words::HexGuid;
+use crate::fabric::Guid;
 use crate::observe::{Adaptive, Note};
 
 /// The most bytes that a note or news may take.
@@ -39,7 +39,7 @@ pub enum Record {
     Counters(Box<Counters>),
     /// In an operator's words.
     Note(String),
-    /// Something that happened, as whoever saw it says it.
+    /// Something that happened: `observe::News` as far as this version knows it.
     News(Value),
     End(End),
 }
@@ -75,7 +75,7 @@ pub struct Header {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Manager {
-    pub guid: HexGuid,
+    pub guid: Guid,
     pub state: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use super::index::{Bytes, Hole, Index, Slot, Table};
 use super::line::{Header, Line, Parsed, Record};
 use super::state::State;
 use crate::files::FileError;
-use crate::observe::{Notes, Observation, Place};
+use crate::observe::{News, Notes, Observation, Place};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
@@ -375,6 +375,21 @@ impl<B: Bytes> Reader<B> {
             adaptive: state.adaptive,
             reading: None,
         }
+    }
+
+    /// What sweeps found to be different, in the frames behind one and up to another. Words of a later version are none.
+    pub fn news(&mut self, behind: usize, to: usize) -> Result<Vec<News>, Damage> {
+        let mut news = Vec::new();
+        for slot in behind + 1..=to {
+            if self.slot(slot).lead.has(flags::EVENT) {
+                let events = self.events(slot)?;
+                news.extend(events.into_iter().filter_map(|(_, record)| match record {
+                    Record::News(value) => serde_json::from_value(value).ok(),
+                    _ => None,
+                }));
+            }
+        }
+        Ok(news)
     }
 
     /// What was said of a moment besides what was seen.

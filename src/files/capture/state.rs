@@ -4,7 +4,6 @@ use super::counters::Base;
 use super::line::{Header, Manager, Record, Remark};
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
-use super::words::HexGuid;
 use crate::fabric::{Fabric, NameMap, Tables};
 use crate::observe::{Adaptive, Observation, SubnetManager};
 
@@ -36,7 +35,7 @@ impl State {
             }
             Record::Manager(manager) => {
                 self.manager =
-                    manager.map(|manager| SubnetManager { guid: manager.guid.0, state: manager.state });
+                    manager.map(|manager| SubnetManager { guid: manager.guid, state: manager.state });
             }
             Record::Names(names) => {
                 let guid = |(guid, name): (String, String)| match crate::fabric::Guid::from_hex(&guid) {
@@ -98,9 +97,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
 
 fn manager(look: &Observation) -> Record {
     let manager = look.subnet_manager.as_ref();
-    Record::Manager(
-        manager.map(|manager| Manager { guid: HexGuid(manager.guid), state: manager.state.clone() }),
-    )
+    Record::Manager(manager.map(|manager| Manager { guid: manager.guid, state: manager.state.clone() }))
 }
 
 fn names(look: &Observation) -> Record {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::words::{HexGuid, word_of};
+use super::words::word_of;
 use crate::fabric::{
-    Fabric, FabricBuilder, Lid, LinkSpeed, LinkWidth, Lmc, Node, NodeFacts, NodeId, NodeKind, PhysicalState,
-    Port, PortFacts, PortNum, PortState,
+    Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, Lmc, Node, NodeFacts, NodeId, NodeKind,
+    PhysicalState, Port, PortFacts, PortNum, PortState,
 };
 use crate::files::limit::MOST_NODES;
 
@@ -18,7 +18,7 @@ pub struct Topology {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct NodeRecord {
     kind: String,
-    guid: HexGuid,
+    guid: Guid,
     name: String,
     port_count: u8,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,7 +28,7 @@ struct NodeRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     revision: Option<u32>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    system_image_guid: Option<HexGuid>,
+    system_image_guid: Option<Guid>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     enhanced_port0: Option<bool>,
     answered: bool,
@@ -39,7 +39,7 @@ struct NodeRecord {
 struct PortRecord {
     number: u8,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    guid: Option<HexGuid>,
+    guid: Option<Guid>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lid: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -77,7 +77,7 @@ impl Topology {
         let (mut builder, mut keys) = (FabricBuilder::new(), Vec::new());
         for node in &self.nodes {
             let key = builder.add_node(node.facts()?);
-            keys.push(key.map_err(|_| format!("{} {} stands in the list twice", node.kind, node.guid.0))?);
+            keys.push(key.map_err(|_| format!("{} {} stands in the list twice", node.kind, node.guid))?);
         }
         for (node, key) in self.nodes.iter().zip(&keys) {
             for port in &node.ports {
@@ -104,13 +104,13 @@ fn node_record(fabric: &Fabric, id: NodeId, node: &Node) -> NodeRecord {
     let facts = &node.facts;
     NodeRecord {
         kind: facts.kind.word().to_owned(),
-        guid: HexGuid(facts.guid),
+        guid: facts.guid,
         name: facts.description.clone(),
         port_count: facts.port_count,
         vendor_id: facts.vendor_id,
         device_id: facts.device_id,
         revision: facts.revision,
-        system_image_guid: facts.system_image_guid.map(HexGuid),
+        system_image_guid: facts.system_image_guid,
         enhanced_port0: facts.enhanced_port0,
         answered: facts.answered,
         ports: fabric.ports_of(id).map(|(_, port)| port_record(fabric, port)).collect(),
@@ -123,7 +123,7 @@ fn port_record(fabric: &Fabric, port: &Port) -> PortRecord {
     let word = |word: Option<&'static str>| word.map(str::to_owned);
     PortRecord {
         number: port.number.value(),
-        guid: facts.guid.map(HexGuid),
+        guid: facts.guid,
         lid: facts.lid.map(Lid::value),
         lmc: Some(facts.lmc.value()).filter(|lmc| *lmc > 0),
         state: word(facts.state.map(PortState::word)),
@@ -146,10 +146,10 @@ impl NodeRecord {
             vendor_id: self.vendor_id,
             device_id: self.device_id,
             revision: self.revision,
-            system_image_guid: self.system_image_guid.map(|guid| guid.0),
+            system_image_guid: self.system_image_guid,
             enhanced_port0: self.enhanced_port0,
             answered: self.answered,
-            ..NodeFacts::new(kind, self.guid.0, self.port_count, self.name.clone())
+            ..NodeFacts::new(kind, self.guid, self.port_count, self.name.clone())
         })
     }
 }
@@ -159,7 +159,7 @@ impl PortRecord {
         let lid = |lid: u16| Lid::new(lid.into()).ok_or_else(|| format!("{lid} is no unicast LID"));
         let lmc = |lmc: u8| Lmc::new(lmc.into()).ok_or_else(|| format!("{lmc} is no LMC"));
         Ok(PortFacts {
-            guid: self.guid.map(|guid| guid.0),
+            guid: self.guid,
             lid: self.lid.map(lid).transpose()?,
             lmc: self.lmc.map(lmc).transpose()?.unwrap_or_default(),
             state: word_of("state", self.state.as_deref(), PortState::from_word)?,

@@ -65,6 +65,7 @@ fn sweep_of(ports: &[Told], nth: u64) -> Sweep {
         took: Duration::from_micros(nth),
         ports: 9,
         sent: nth,
+        ..Sweep::default()
     }
 }
 

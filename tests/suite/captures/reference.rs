@@ -1,11 +1,13 @@
 //! One capture with everything in it, as this version writes it and as the first version wrote it.
 
 use std::path::Path;
+use std::time::Duration;
 
-use fabdeck::capture::{Answer, Cursor, Moments, Store};
+use fabdeck::access::{Source, Unwatched, Wanted};
+use fabdeck::capture::{Answer, CaptureSource, Cursor, Moments, Store};
 use fabdeck::files::capture::{Line, Reader, Record};
 
-use super::stage::{BEGUN, Reference, assert_same, reference};
+use super::stage::{BEGUN, Reference, assert_same, news, reference};
 
 const FIRST: &str = "tests/fixtures/capture/first.fdcap";
 
@@ -55,7 +57,8 @@ fn it_is_lines_of_json_to_whoever_unpacks_it() {
     let kinds = |wanted: fn(&Record) -> bool| lines.iter().filter(|line| wanted(&line.record)).count();
     assert_eq!(kinds(|record| matches!(record, Record::Counters(_))), 10);
     assert!(kinds(|record| matches!(record, Record::Header(_))) > 1, "the state stands whole more than once");
-    assert_eq!(kinds(|record| matches!(record, Record::Note(_) | Record::News(_))), 2);
+    assert_eq!(kinds(|record| matches!(record, Record::Note(_))), 1);
+    assert_eq!(kinds(|record| matches!(record, Record::News(_))), 1 + news().len());
 }
 
 #[test]
@@ -77,5 +80,32 @@ fn gaps_events_and_a_clock_that_was_set_back_are_told_apart() {
     let said = (0..store.reader.index().slots.len()).flat_map(|slot| store.reader.events(slot).unwrap());
     let said: Vec<_> = said.map(|(_, record)| record).collect();
     assert_eq!(said[0], Record::Note("somebody at the rack\npulls a cable".into()));
-    assert!(said.len() == 2 && store.eventful(3));
+    assert!(said.len() == 2 + news().len() && store.eventful(3));
+}
+
+/// Sweeps of a capture come as those of the live fabric came, with what they told and the fabric as it was then.
+#[test]
+fn sweeps_are_had_again_with_their_news() {
+    let Reference { bytes, moments } = reference();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("again.fdcap");
+    std::fs::write(&file, &bytes).unwrap();
+    let mut source = CaptureSource::open(&file, None).unwrap();
+    let mut look = source.observe(Wanted::default(), &mut Unwatched).unwrap();
+    source.go_back(&mut look, Duration::from_secs(9)).unwrap();
+    for (second, moment) in moments.iter().enumerate() {
+        let mut swept = source.sweep(&mut look, Duration::ZERO, &mut Unwatched).unwrap();
+        assert_eq!((&look.fabric, &look.tables), (&moment.look.fabric, &moment.look.tables), "{second}");
+        assert_eq!(swept.fabric.take().is_some(), second == 0 || second == 6, "{second}");
+        // What was said by others is no news of a sweep that this version knows.
+        assert_eq!(std::mem::take(&mut swept.news), if second == 6 { news() } else { Vec::new() });
+        assert_eq!(swept, moment.sweep, "{second}");
+    }
+    assert!(source.sweep(&mut look, Duration::ZERO, &mut Unwatched).is_err());
+    // Over a sweep that nobody wanted its news are told with the next.
+    let mut look = source.observe(Wanted::default(), &mut Unwatched).unwrap();
+    source.go_back(&mut look, Duration::from_secs(4)).unwrap();
+    source.sweep(&mut look, Duration::ZERO, &mut Unwatched).unwrap();
+    let late = source.sweep(&mut look, moments[8].sweep.began, &mut Unwatched).unwrap();
+    assert_eq!((late.began, late.news), (moments[8].sweep.began, news()));
 }

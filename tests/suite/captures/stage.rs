@@ -118,6 +118,33 @@ pub fn sweep(fabric: &Fabric, second: u64) -> Sweep {
     sweep
 }
 
+/// Of every kind one, as a sweep tells it.
+pub fn news() -> Vec<News> {
+    let end = |guid, port| (Guid(guid), PortNum(port));
+    let entry = ChangedEntry { lid: Lid::new(7).unwrap(), before: Some(PortNum(1)), now: None };
+    vec![
+        News::LinkDown { a: end(u64::MAX, 1), b: end(2, 254) },
+        News::LinkUp { a: end(1, 1), b: end(2, 2) },
+        News::Recabled { at: end(1, 1), before: end(2, 2), now: end(3, 3) },
+        News::RateChanged {
+            a: end(1, 1),
+            b: end(2, 2),
+            before: (Some(LinkWidth::X4), Some(LinkSpeed::Hdr)),
+            now: (Some(LinkWidth::X1), None),
+        },
+        News::NodeAppeared { node: Guid(4) },
+        News::NodeSilent { node: Guid(5) },
+        News::NodeAnswers { node: Guid(6) },
+        News::TableDrift {
+            switch: Guid(7),
+            blocks: vec![0, 767],
+            entries: 65,
+            first: vec![entry],
+            manager: Lid::new(3),
+        },
+    ]
+}
+
 /// One moment as it was recorded.
 #[derive(Clone, Debug)]
 pub struct Moment {
@@ -147,7 +174,8 @@ pub fn reference() -> Reference {
             look: look.clone(),
             sweep: sweep(&look.fabric, second),
         };
-        recorder.sweep(moment.time, look, &moment.sweep).unwrap();
+        let news = if second == 6 { news() } else { Vec::new() };
+        recorder.sweep(moment.time, look, &Sweep { news, ..moment.sweep.clone() }).unwrap();
         if second == 2 {
             recorder.note(moment.time + 1, "somebody at the rack\npulls a cable").unwrap();
             recorder.news(moment.time + 2, serde_json::json!({ "link_down": ["a[1]", "b[2]"] })).unwrap();

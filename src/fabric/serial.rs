@@ -1,0 +1,60 @@
+//! Ids and words in JSON, as every tool of the trade prints them; what cannot be is refused when it is read.
+
+use std::borrow::Cow;
+use std::fmt::Display;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Guid, Lid, LinkSpeed, LinkWidth, PortNum};
+
+/// A type that is written as text, and what reads it.
+macro_rules! as_text {
+    ($($name:ident, $read:expr;)+) => {$(
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = Cow::<str>::deserialize(deserializer)?;
+                $read(&text).ok_or_else(|| refused(&text, stringify!($name)))
+            }
+        }
+    )+};
+}
+
+/// A type that is written as a number.
+macro_rules! as_number {
+    ($($name:ident;)+) => {$(
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_u32(self.value().into())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let number = u32::deserialize(deserializer)?;
+                $name::new(number).ok_or_else(|| refused(number, stringify!($name)))
+            }
+        }
+    )+};
+}
+
+as_text! {
+    Guid, |text: &str| Guid::from_hex(text).ok();
+    LinkWidth, LinkWidth::from_word;
+    LinkSpeed, LinkSpeed::from_word;
+}
+
+as_number! {
+    Lid;
+    PortNum;
+}
+
+fn refused<E: Error>(what: impl Display, name: &str) -> E {
+    E::custom(format_args!("'{what}' is no {name}"))
+}
