@@ -1,10 +1,11 @@
 //! Every cut and every flipped bit: what is read is right, and what is missing is told with its place.
 
-use fabdeck::files::capture::{Reader, read};
+use fabdeck::capture::Recorder;
+use fabdeck::files::capture::{Reader, flags, read};
 use fabdeck::files::text::Input;
 use rayon::prelude::*;
 
-use super::stage::{Moment, Reference, assert_same, reference};
+use super::stage::{BEGUN, Memory, Moment, Reference, assert_same, header, look, reference, sweep};
 
 /// Which moment of the reference begins with a record.
 fn numbers(reference: &Reference) -> Vec<u64> {
@@ -93,6 +94,30 @@ fn every_damaged_byte_of_a_recording_that_was_killed_is_told() {
         bytes[at] ^= 0x55;
         judge(&bytes, &reference, &numbers, &format!("byte {at}, no table"));
     });
+}
+
+/// Counters that stand whole again do not hide that nobody knows how the fabric is by then.
+#[test]
+fn a_change_of_the_fabric_that_is_lost_is_told_at_every_later_moment() {
+    let looks = ["torus,dims=3,terminals=1", "torus,dims=3,terminals=1,faults=1,seed=3"].map(look);
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(2, u64::MAX);
+    for second in 0..7 {
+        let look = &looks[usize::from(second > 0)];
+        recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
+    }
+    let mut bytes = memory.bytes.take();
+    let reader = Reader::open("f", bytes.as_slice()).unwrap();
+    let lost = reader.slot(reader.moments()[1]);
+    assert!(reader.index().slots[4..].iter().any(|slot| slot.lead.has(flags::COUNTERS_WHOLE)));
+    bytes[lost.offset as usize - 64..lost.offset as usize].fill(0);
+    let mut reader = Reader::open("f", bytes.as_slice()).unwrap();
+    let shown: Vec<_> = reader.moments().to_vec().into_iter().map(|slot| reader.show(slot)).collect();
+    assert!(shown.len() == 6 && shown[0].is_ok(), "{shown:?}");
+    for damage in &shown[1..] {
+        let damage = damage.as_ref().unwrap_err();
+        assert_eq!((damage.record, damage.offset), (lost.lead.first, lost.offset - 64), "{damage}");
+    }
 }
 
 /// A stretch in the middle that is gone, and one of zeros, as a file system leaves them.
