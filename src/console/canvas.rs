@@ -58,7 +58,8 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
         };
         signs.take_while(fits).collect()
     };
-    let head: String = as_wide_as(room.div_ceil(2), &mut clean.chars()).into_iter().collect();
+    // What tells names apart is rather at their beginning: `node07…[1]`.
+    let head: String = as_wide_as(room - room / 3, &mut clean.chars()).into_iter().collect();
     let tail = as_wide_as(room - width(&head), &mut clean.chars().rev());
     let tail: String = tail.into_iter().rev().collect();
     format!("{head}{more}{tail}")

@@ -87,7 +87,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 
 /// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
 /// keys lead to them.
-const LESSER: [&str; 11] = [
+const LESSER: [&str; 14] = [
+    "share",
+    "rcv_mbps",
+    "xmit_mbps",
     "parallel",
     "kind",
     "guid",
@@ -102,6 +105,8 @@ const LESSER: [&str; 11] = [
 ];
 /// What tells of trouble is seen on any screen.
 const KEPT: &str = "state";
+/// Words that are read whole.
+const WORDS: [&str; 2] = [KEPT, "role"];
 
 /// A column in sight: which, where, how wide.
 struct Shown {
@@ -152,7 +157,7 @@ fn measured(listing: &dyn Listing, sample: &[usize], column: usize, most: u16, f
 
 /// Whether its texts are names, which are known by both of their ends.
 fn is_name(column: &Column) -> bool {
-    matches!(column.kind, Kind::Text) && column.id != KEPT
+    matches!(column.kind, Kind::Text) && !WORDS.contains(&&*column.id)
 }
 
 impl Shown {
@@ -257,14 +262,22 @@ fn cell(
     let about = listing.column(shown.column);
     if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
         let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
-        let role = Some(base).filter(|base| *base != Role::Text);
-        return heat::strip(canvas, inside, (shown.x, y), heat::of_digits(&value.shown()), role);
+        let steps = || heat::of_digits(latest(&text, shown.width));
+        // One colour a row, that of now: each of its own would be most of what a screen of rows sends every second.
+        let now = steps().last().map_or(base, |level| heat::step(canvas, level).1);
+        let role = if base == Role::Text { now } else { base };
+        return heat::strip(canvas, inside, (shown.x, y), steps(), Some(role));
     }
     let cut = if is_name(about) { shorten } else { fit };
     let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
     let role = if base == Role::Text { role_of(&about.id, &value) } else { base };
     canvas.text(area, x, y, &text, role);
+}
+
+/// As much of a history as has room: its end.
+fn latest(steps: &str, room: u16) -> &str {
+    steps.get(steps.len().saturating_sub(room.into())..).unwrap_or(steps)
 }
 
 /// What a value means, for its colour; its text says the same.

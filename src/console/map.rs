@@ -115,7 +115,7 @@ const WORST: u16 = "a link is degraded".len() as u16;
 /// What the signs say, in full and in short.
 const WORDS: [[&str; 4]; 2] = [
     ["well", "a link below its speed", "a link down or marked", "marked"],
-    ["well", "degraded", "link down", "marked"],
+    ["well", "degraded", "down/marked", "marked"],
 ];
 
 fn legend_width(canvas: &Canvas<'_>, words: [&str; 4]) -> u16 {

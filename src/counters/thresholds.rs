@@ -1,5 +1,7 @@
 //! From where on something is worth a word. All of them can be set in the configuration.
 
+use super::trouble::Why;
+
 /// What a verdict is measured by.
 #[derive(Clone, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,5 +22,15 @@ impl Default for Thresholds {
         // The standard takes a link for sound up to a bit error rate of 10^-12; ten symbol errors an hour are what
         // vendors and site runbooks replace cables at.
         Self { congestion: 100_000.0, fair_share: 0.5, errors_per_hour: 10.0, flaps_per_hour: 1.0 }
+    }
+}
+
+impl Thresholds {
+    /// From where on a link is in trouble for this reason.
+    pub fn of(&self, why: Why) -> f64 {
+        match why {
+            Why::Flaps { .. } => self.flaps_per_hour,
+            Why::Errored { .. } | Why::Degraded => self.errors_per_hour,
+        }
     }
 }

@@ -148,11 +148,7 @@ pub(super) fn waits(at: &Waiting, limit: f64) -> String {
 }
 
 fn trouble_words(look: &Look, trouble: &Trouble, thresholds: &Thresholds) -> String {
-    let limit = match trouble.why {
-        Why::Flaps { .. } => thresholds.flaps_per_hour,
-        Why::Errored { .. } | Why::Degraded => thresholds.errors_per_hour,
-    };
-    link_words(look, trouble, limit)
+    link_words(look, trouble, thresholds.of(trouble.why))
 }
 
 pub(super) fn link_words(look: &Look, trouble: &Trouble, limit: f64) -> String {
@@ -171,7 +167,7 @@ pub(super) fn trouble_rate(look: &Look, why: Why, limit: f64) -> Option<String> 
     };
     let bound = if at_least { "at least " } else { "" };
     let at = look.port_name(at);
-    Some(format!("{bound}{per_hour:.1} {what} an hour counted at {at}, the threshold is {limit}"))
+    Some(format!("{bound}{per_hour:.1} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
 }
 
 pub(super) fn shorten<T>(

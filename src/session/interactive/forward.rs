@@ -26,7 +26,11 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         }
         Outcome::Looked(Err(error)) => {
             state.say(Severity::Error, error.clone());
-            state.go_on(Loading::Failed(error));
+            // A look that was there before stands as it was, and so does the watch.
+            state.go_on(match state.known.tables {
+                true => Loading::Done,
+                false => Loading::Failed(error),
+            });
             refresh(state);
             next_engine(state)
         }
@@ -282,6 +286,11 @@ pub fn undo(state: &mut State) -> Vec<Effect> {
 }
 
 /// Asks engines for the marks as they are. Those that have answered are not asked again.
+/// Whether an engine is at work, or waits for its turn.
+pub fn engines_at_work(state: &State) -> bool {
+    state.known.proposed.values().any(|proposed| !matches!(proposed, Proposed::Done { .. }))
+}
+
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
     for engine in engines {
         if !state.known.proposed.contains_key(engine.id) {

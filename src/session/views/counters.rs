@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use crate::counters::{node_of, port_of};
-use crate::fabric::{NodeId, PortId};
+use crate::fabric::{Fabric, NodeId, PortId};
 use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
@@ -120,12 +120,9 @@ fn sample(look: &Look, at: usize) -> &CounterSample {
 }
 
 /// Errors of links by the port that counted them.
-pub fn link_errors(look: &Look) -> FxHashMap<PortId, u64> {
-    let counted = |at: usize| {
-        let sample = sample(look, at);
-        Some((port_of(look.fabric(), sample)?, sample.values.link_errors()?))
-    };
-    (0..look.observation.counters.len()).filter_map(counted).collect()
+pub fn errors_by_port(fabric: &Fabric, samples: &[CounterSample]) -> FxHashMap<PortId, u64> {
+    let counted = |sample| Some((port_of(fabric, sample)?, sample.values.link_errors()?));
+    samples.iter().filter_map(counted).collect()
 }
 
 fn node(look: &Look, at: usize) -> Option<NodeId> {

@@ -6,7 +6,7 @@ use crate::session::hotspots::{trouble_rate, waits};
 use crate::session::{Field, Kind, Look};
 
 /// How many sweeps the small history of a row goes back.
-pub const SPARK: usize = 16;
+pub const SPARK: usize = 8;
 
 /// Steps of a history, the oldest first: 0 to 7, and `UNTOLD`.
 pub type Spark = [u8; SPARK];
@@ -20,7 +20,8 @@ pub enum HotRole {
     /// A port that leads to an adapter which takes in slower than packets come.
     HotSpot,
     /// An adapter that gets less than a fair share while there is a hot-spot: it sends there, or stands behind who does.
-    Contributor,
+    /// Counters do not tell which.
+    ContributorOrVictim,
     /// An adapter that gets less than a fair share, and no adapter is a hot-spot.
     Victim,
     /// An adapter that waits, and how much it sends is not known.
@@ -31,23 +32,23 @@ pub enum HotRole {
     OnTheWay,
     /// The same without one: the link carries less than is sent.
     TooNarrow,
-    /// It waits no more than others, and its link has errors.
-    Errored,
-    /// Its link goes down again and again.
+    /// It waits no more than others, and its link goes down again and again.
     Flaps,
+    /// The same, and its link stays up.
+    Errored,
 }
 
 impl HotRole {
     pub const WORDS: &'static [&'static str] = &[
         "hot-spot",
-        "contributor",
+        "contr/victim",
         "victim",
         "held up",
         "fair share",
         "on the way",
         "link too narrow",
-        "errored",
         "flaps",
+        "errored",
     ];
 
     pub fn word(self) -> &'static str {
@@ -64,8 +65,9 @@ pub struct HotPort {
     pub waits: Option<Waiting>,
     /// The threshold of that.
     pub limit: f64,
-    /// What is wrong with its link, counted at this end, and the threshold of it.
-    pub trouble: Option<(Why, f64)>,
+    /// What is wrong with its link, counted at this end, and the threshold of it: that it goes down, and its errors.
+    pub flaps: Option<(Why, f64)>,
+    pub errored: Option<(Why, f64)>,
     /// Ticks a second.
     pub waiting: Option<u64>,
     /// Percent of its link, and of all waiting in the fabric.
@@ -86,7 +88,8 @@ pub static HOT_FIELDS: &[Get] = &[
         "role",
         "ROLE",
         Kind::Text,
-        "what the verdict makes of it; - where nothing is above a threshold",
+        "what the verdict makes of it, - where nothing is above a threshold; contr/victim: it sends to a hot-spot or stands \
+         behind who does, which counters do not tell",
         |_, r| r.role.map(HotRole::word).into(),
     )
     .words(HotRole::WORDS),
@@ -110,7 +113,7 @@ pub static HOT_FIELDS: &[Get] = &[
         "errors_per_hour",
         "ERRORS/H",
         Kind::Number,
-        "errors since the first sweep, as if these were all of an hour",
+        "errors of the last half hour to hour; in the first of them all since the first sweep, as if these were all of an hour",
         |_, r| r.errors_per_hour.into(),
     ),
     Get::new("share", "SHARE", Kind::Number, "part of all waiting in the fabric", |_, r| r.share.into())
@@ -121,8 +124,9 @@ pub static HOT_FIELDS: &[Get] = &[
         Kind::Text,
         "use of its link in the last sweeps, the latest at the right: eighths",
         |_, r| steps(&r.used_levels).into(),
-    ),
-    Get::new("why", "WHY", Kind::Text, "counter, rate and threshold", |l, r| why(l, &r).into()),
+    )
+    .on_request(),
+    Get::new("why", "WHY", Kind::Text, "counter, rate and threshold", |l, r| why(l, &r).into()).on_request(),
 ];
 
 /// Columns whose texts are steps of a history.
@@ -138,9 +142,15 @@ pub fn steps(levels: &[u8]) -> String {
 }
 
 fn why(look: &Look, row: &HotPort) -> Option<String> {
-    match (&row.waits, row.trouble) {
-        (Some(at), _) => Some(waits(at, row.limit)),
-        (None, Some((why, limit))) => trouble_rate(look, why, limit),
-        (None, None) => None,
+    match &row.waits {
+        Some(at) => Some(waits(at, row.limit)),
+        None => row.troubles().find_map(|(why, limit)| trouble_rate(look, why, limit)),
+    }
+}
+
+impl HotPort {
+    /// What is wrong with its link, the worst first.
+    pub fn troubles(&self) -> impl Iterator<Item = (Why, f64)> {
+        self.flaps.into_iter().chain(self.errored)
     }
 }

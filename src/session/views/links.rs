@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::counters::link_errors;
+use super::counters::errors_by_port;
 use crate::analysis::Paths;
 use crate::fabric::{Element, LinkId, LinkSpeed, NodeId, NodeKind, Port, PortState, Resolved};
 use crate::session::{Field, Kind, Look, Rows};
@@ -134,7 +134,7 @@ pub fn link_rows(look: &Look, paths: Option<&Paths>) -> Vec<Cable> {
     for (link, _) in fabric.links() {
         *between.entry(pair(link)).or_default() += 1;
     }
-    let counted = link_errors(look);
+    let counted = errors_by_port(fabric, &look.observation.counters);
     let cable = |link| {
         let [a, b] = { [fabric.link(link).a, fabric.link(link).b] }.map(|port| counted.get(&port).copied());
         Cable {

@@ -32,7 +32,8 @@ pub fn user_rows(look: &Look, paths: &Paths, link: LinkId) -> Vec<User> {
 }
 
 pub fn users<'l>(look: &'l Look, rows: &'l [User]) -> Rows<'l, User> {
-    let when_empty = "no path between hosts of different switches crosses this cable";
+    let when_empty =
+        "no path between two switches crosses this cable; an adapter's own carries all of its paths";
     Rows { look, fields: USER_FIELDS, rows: rows.into(), when_empty }
 }
 

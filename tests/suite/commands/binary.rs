@@ -78,7 +78,7 @@ fn the_demo_shows_a_hot_spot_who_is_held_up_and_a_bad_cable() {
         "hot-spot    storage01 mlx5_0[1], which rack6-leaf",
         "held up     node02 mlx5_0[1]: PortXmitWait",
         "held up     node01 mlx5_0[1]: PortXmitWait",
-        "link        rack2-leaf[7] to spine-1[3]: 20.0 errors an hour",
+        "link        rack2-leaf[7] to spine-1[3]: 20.0 errors in an hour or less",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }

@@ -12,8 +12,8 @@ use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, Outcome, ReplayError, Screen, ScreenId, Severity, Size, Sweeper,
-    WatchSettings, replay_watched, sweep_again, update, wakes_ms,
+    Driver, Effect, Event, Happening, Job, Outcome, Proposed, ReplayError, Screen, ScreenId, Severity, Size,
+    Sweeper, WatchSettings, replay_watched, sweep_again, update, wakes_ms,
 };
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -255,7 +255,10 @@ fn a_sweep_that_fails_is_told_once_and_so_is_its_end() {
     swept(&mut driver, 3);
     broken.set(true);
     swept(&mut driver, 5);
-    assert_eq!(counted(&driver, "counters could not be read, which is tried again: FD-5003"), 1);
+    assert_eq!(
+        counted(&driver, "counters could not be read, which is tried again, and r looks anew: FD-5003"),
+        1
+    );
     assert_eq!(driver.state.known.watch.sweeps, 3);
     assert!(shown(&driver).contains("watch 5s failing"), "{}", shown(&driver));
     broken.set(false);
@@ -479,4 +482,112 @@ fn tables_that_drift_are_told_and_shown() {
     assert_eq!(told, 1, "{:?}", said(&driver));
     assert!(counted(&driver, "LID 16 to port 9, before to port 8") == 1, "{:?}", said(&driver));
     assert!(counted(&driver, "r reads all at once") == 1, "{:?}", said(&driver));
+}
+
+/// A cable that counts errors and goes down too.
+fn worn(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+    let down = u64::from(second >= 15);
+    vec![
+        ("rack2-leaf", 3, ERRORS, second.min(20)),
+        ("rack2-leaf", 3, Counter::LinkDownedCounterExt, 3 * down),
+    ]
+}
+
+#[test]
+fn what_a_cable_counts_is_told_of_each_kind_and_stands_among_the_links() {
+    let mut driver = watching(worn);
+    swept(&mut driver, 6);
+    assert_eq!(
+        counted(&driver, "errors in an hour or less, counted at rack2-leaf[3]"),
+        1,
+        "{:?}",
+        said(&driver)
+    );
+    assert_eq!(
+        counted(&driver, "times down in an hour or less, counted at rack2-leaf[3]"),
+        1,
+        "{:?}",
+        said(&driver)
+    );
+    driver.press("2 / errors>0 enter");
+    assert!(shown(&driver).contains("1 of 81"), "{}", shown(&driver));
+}
+
+/// What was wrong hours ago is not what is wrong now.
+#[test]
+fn errors_are_told_of_the_last_hour() {
+    let (look, sweeper) = lab(worn, Rc::default());
+    let settings = WatchSettings { interval_ms: 600_000, ..EVERY };
+    let mut driver = Driver::watching(look, sweeper, settings, Size { width: 80, height: 24 });
+    let in_trouble = |driver: &Driver| driver.state.known.watch.reading.as_ref().unwrap().in_trouble;
+    driver.pass(600_000).pass(600_000);
+    assert_eq!(in_trouble(&driver), 1);
+    for _ in 0..6 {
+        driver.pass(600_000);
+    }
+    assert_eq!(in_trouble(&driver), 0);
+}
+
+#[test]
+fn a_look_that_fails_leaves_the_watch_as_it_was() {
+    let mut driver = watching(quiet);
+    swept(&mut driver, 2);
+    let at_ms = driver.state.now_ms;
+    let [key] = fabdeck::session::interactive::Key::sequence("r")[..] else { panic!() };
+    let effects = update(&mut driver.state, Event { at_ms, what: Happening::Key(key) });
+    let begun = effects.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: Job::Look } => Some(*task),
+        _ => None,
+    });
+    let outcome = Outcome::Looked(Err("FD-5003: the adapter is gone".to_owned()));
+    driver.happen(Happening::Finished { task: begun.unwrap(), outcome });
+    assert_eq!(counted(&driver, "the adapter is gone"), 1);
+    let before = driver.state.known.watch.sweeps;
+    swept(&mut driver, 2);
+    assert_eq!(driver.state.known.watch.sweeps, before + 2);
+}
+
+/// An engine that takes longer than a sweep is not begun again at each; what moved meanwhile comes after it.
+#[test]
+fn a_fabric_that_moves_waits_for_engines() {
+    let (look, sweeper) = lab_where(|world, look, second| {
+        world.set_link(node(look, "rack1-leaf"), PortNum(8), second < 10);
+        Ok(())
+    });
+    let cables = |driver: &Driver| driver.state.look().unwrap().fabric().links().len();
+    let all = look.fabric().links().len();
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
+    swept(&mut driver, 1);
+    driver.state.known.proposed.insert("minhop", Proposed::Waiting);
+    swept(&mut driver, 4);
+    assert_eq!(cables(&driver), all);
+    assert_eq!(counted(&driver, "link down: rack1-leaf[8]"), 1, "{:?}", said(&driver));
+    assert_eq!(counted(&driver, "engines go on with the fabric as it was"), 1, "{:?}", said(&driver));
+    driver.state.known.proposed.clear();
+    swept(&mut driver, 1);
+    assert_eq!(cables(&driver), all - 1);
+}
+
+/// The agents of all ports fall silent in the sweep in which a cable goes down: that is told all the same.
+#[test]
+fn what_moved_is_told_though_nobody_counts() {
+    let (look, Sweeper(mut sweep)) = lab_where(|world, look, second| {
+        world.set_link(node(look, "rack1-leaf"), PortNum(8), second < 10);
+        Ok(())
+    });
+    let all = look.fabric().links().len();
+    let sweeper = Sweeper(Box::new(move |not_before| {
+        let mut swept = sweep(not_before)?;
+        let mut mute = (*swept.sweep).clone();
+        if not_before >= Duration::from_secs(10) {
+            (mute.samples, mute.at) = (Vec::new(), Vec::new());
+        }
+        swept.sweep = mute.into();
+        Ok(swept)
+    }));
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
+    swept(&mut driver, 4);
+    assert_eq!(counted(&driver, "link down: rack1-leaf[8]"), 1, "{:?}", said(&driver));
+    assert_eq!(driver.state.look().unwrap().fabric().links().len(), all - 1);
+    assert_eq!(counted(&driver, "FD-6320"), 1);
 }

@@ -31,15 +31,13 @@ pub fn changes(
     say(&mut said, Severity::Warning, new.map(words), listed("hot-spot", "hot-spots"));
     let over = was.difference(&is).map(|port| format!("no {HOT} any more: {}", led_to(look, *port)));
     say(&mut said, Severity::Said, over, listed("hot-spot that ended", "hot-spots that ended"));
-    let errored = |watched: &Watched| -> BTreeSet<LinkId> { bad(watched).map(|bad| bad.link).collect() };
-    let was = before.map(errored).unwrap_or_default();
-    let new = bad(now).filter(|bad| !was.contains(&bad.link)).map(|trouble| {
-        let limit = match trouble.why {
-            Why::Flaps { .. } => thresholds.flaps_per_hour,
-            Why::Errored { .. } | Why::Degraded => thresholds.errors_per_hour,
-        };
-        format!("{LINK} {}", link_words(look, trouble, limit))
-    });
+    // A link that counts errors may begin to go down too.
+    let kind = |bad: &Trouble| (bad.link, matches!(bad.why, Why::Flaps { .. }));
+    let of = |watched: &Watched| -> BTreeSet<(LinkId, bool)> { bad(watched).map(kind).collect() };
+    let was = before.map(of).unwrap_or_default();
+    let new = bad(now)
+        .filter(|bad| !was.contains(&kind(bad)))
+        .map(|bad| format!("{LINK} {}", link_words(look, bad, thresholds.of(bad.why))));
     say(&mut said, Severity::Warning, new, listed("link in trouble", "links in trouble"));
     let cleared = now.cleared.iter().map(|port| {
         format!("somebody cleared the counters of {}: what came before is lost", look.port_name(*port))
@@ -74,6 +72,10 @@ pub fn news(look: &Look, all: &[News]) -> Vec<(Severity, String)> {
             let text = format!("{}: {}", news_label(word), news_text(look, news));
             match news {
                 News::TableDrift { .. } => format!("{text}; tables are read in turns, r reads all at once"),
+                News::NodeAppeared { .. } => format!("{text}; its tables are not read: r looks again"),
+                News::LinkDown { .. } | News::LinkUp { .. } | News::Recabled { .. } => {
+                    format!("{text}; paths are those of the tables as they were read last")
+                }
                 _ => text,
             }
         };

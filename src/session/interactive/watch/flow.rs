@@ -76,6 +76,8 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     let took = watch.under.take().map_or(0, |under| now.saturating_sub(under.begun_ms));
     // A sweep that takes long leaves the fabric alone for as long.
     watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
+    let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| moved(state, swept));
+    let watch = &mut state.known.watch;
     let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
     let result = match result {
         Ok(swept) if silent(&swept.sweep) => {
@@ -83,35 +85,55 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
         }
         other => other,
     };
-    let Swept { sweep: after, look } = match result {
+    let after = match result {
         Err(error) => {
             if watch.trouble.replace(error.clone()).is_none() {
                 state.say(
                     Severity::Warning,
-                    format!("counters could not be read, which is tried again: {error}"),
+                    format!("counters could not be read, which is tried again, and r looks anew: {error}"),
                 );
             }
-            return Vec::new();
+            return effects;
         }
-        Ok(swept) => swept,
+        Ok(swept) => swept.sweep,
     };
     if watch.sweeps == 0 {
         watch.since_ms = now;
     }
     watch.sweeps += 1;
     watch.last_began = Some(after.began);
-    let first = watch.first.get_or_insert_with(|| after.clone()).clone();
+    let first = watch.errors_since(&after);
     let before = watch.before.replace(after.clone());
     if watch.trouble.take().is_some() {
         state.say(Severity::Said, "counters are read again");
     }
-    let mut effects = look.map_or_else(Vec::new, |look| follow(state, look));
-    if let Some(look) = &state.known.look {
-        let news = changes::news(look, &after.news);
-        news.into_iter().for_each(|(severity, text)| state.say(severity, text));
-    }
     effects.extend(before.into_iter().flat_map(|before| judge(state, first.clone(), before, after.clone())));
     effects
+}
+
+/// What moved is said at once. Engines at work are not begun again at every sweep: as long as they take the fabric stays
+/// as it was.
+fn moved(state: &mut State, swept: &Swept) -> Vec<Effect> {
+    let held = state.known.watch.held.take();
+    let look = swept.look.clone().or(held);
+    if let Some(look) = look.as_ref().or(state.known.look.as_ref()) {
+        let news = changes::news(look, &swept.sweep.news);
+        news.into_iter().for_each(|(severity, text)| state.say(severity, text));
+    }
+    match look {
+        None => Vec::new(),
+        Some(look) if forward::engines_at_work(state) => {
+            if swept.look.is_some() {
+                state.say(
+                    Severity::Warning,
+                    "engines go on with the fabric as it was; what moved comes after them",
+                );
+            }
+            state.known.watch.held = Some(look);
+            Vec::new()
+        }
+        Some(look) => follow(state, look),
+    }
 }
 
 /// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: what is kept by these

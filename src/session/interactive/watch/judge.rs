@@ -10,7 +10,7 @@ use crate::fabric::{PortId, Resolved};
 use crate::observe::Sweep;
 use crate::session::interactive::messages::Severity;
 use crate::session::{
-    Columns, HotPort, HotRole, Look, Query, Rowset, SPARK, Selection, Spark, UNTOLD, Watched,
+    Columns, HotPort, HotRole, Look, Query, Rowset, SPARK, Selection, Spark, UNTOLD, Watched, errors_by_port,
 };
 
 /// A list whose rows are to be made anew, and what is seen of it.
@@ -79,7 +79,7 @@ impl Judging {
         let mut verdicts: Vec<HotPort> =
             ports.iter().flatten().filter(|port| port.role.is_some()).copied().collect();
         verdicts.sort_by_key(|port| (port.role, Reverse(port.waiting), Reverse(port.errors_per_hour)));
-        let in_trouble = verdicts.iter().filter(|port| port.trouble.is_some()).count();
+        let in_trouble = verdicts.iter().filter(|port| port.troubles().next().is_some()).count();
         let node_load = self.node_load(&ports);
         let links = self.links(&ports);
         let ports = Arc::new(Rowset::Hot(ports.into_iter().flatten().collect()));
@@ -122,7 +122,7 @@ impl Judging {
         let alone = verdict.hot_spots.is_empty();
         for held in &verdict.held_up {
             let role = match (held.role, alone) {
-                (Role::ContributorOrVictim, false) => HotRole::Contributor,
+                (Role::ContributorOrVictim, false) => HotRole::ContributorOrVictim,
                 (Role::ContributorOrVictim, true) => HotRole::Victim,
                 (Role::FairShare, _) => HotRole::FairShare,
                 (Role::Unknown, _) => HotRole::HeldUp,
@@ -133,15 +133,17 @@ impl Judging {
             waits(way, if alone { HotRole::TooNarrow } else { HotRole::OnTheWay });
         }
         for trouble in &watched.troubles {
-            let (at, role, limit) = match trouble.why {
-                Why::Errored { at, .. } => (at, HotRole::Errored, self.thresholds.errors_per_hour),
-                Why::Flaps { at, .. } => (at, HotRole::Flaps, self.thresholds.flaps_per_hour),
+            let told = Some((trouble.why, self.thresholds.of(trouble.why)));
+            match trouble.why {
+                Why::Errored { at, .. } => ports[at.index()].iter_mut().for_each(|port| port.errored = told),
+                Why::Flaps { at, .. } => ports[at.index()].iter_mut().for_each(|port| port.flaps = told),
                 // It did so before anybody watched; the list of links tells.
-                Why::Degraded => continue,
-            };
-            let Some(port) = &mut ports[at.index()] else { continue };
-            port.trouble.get_or_insert((trouble.why, limit));
-            port.role.get_or_insert(role);
+                Why::Degraded => {}
+            }
+        }
+        for port in ports.iter_mut().flatten().filter(|port| port.role.is_none()) {
+            let errored = port.errored.map(|_| HotRole::Errored);
+            port.role = port.flaps.map(|_| HotRole::Flaps).or(errored);
         }
     }
 
@@ -163,12 +165,15 @@ impl Judging {
     fn links(&self, ports: &[Option<HotPort>]) -> Rowset {
         let Rowset::Links(cables) = &*self.links.0 else { return (*self.links.0).clone() };
         let fabric = self.look.fabric();
+        let counted = errors_by_port(fabric, &self.after.samples);
         let with_load = |cable: &crate::session::Cable| {
             let ends = fabric.link(cable.link);
             let [a, b] = [ends.a, ends.b].map(|port| ports[port.index()].as_ref());
             let most = |of: fn(&HotPort) -> Option<u16>| a.and_then(of).max(b.and_then(of));
             let errors = [a, b].map(|port| port.and_then(|port| port.errors_per_hour));
+            let all = [ends.a, ends.b].map(|port| counted.get(&port).copied());
             crate::session::Cable {
+                errors: all.into_iter().flatten().reduce(u64::saturating_add).or(cable.errors),
                 load: most(|port| port.used),
                 errors_per_hour: errors.into_iter().flatten().reduce(u64::saturating_add),
                 ..*cable
@@ -183,7 +188,7 @@ fn listed(look: &Look, rows: Arc<Rowset>, query: &Query) -> Listed {
     Listed { rows, query: query.clone(), selection }
 }
 
-/// Of one port: what it did now, and its errors since the first sweep.
+/// Of one port: what it did now, and its errors since the sweep that these are told from.
 fn row(
     id: PortId,
     (now, since): (Option<&PortRates>, Option<&PortRates>),
@@ -204,7 +209,8 @@ fn row(
         port: id,
         role: None,
         waits: None,
-        trouble: None,
+        flaps: None,
+        errored: None,
         limit: 0.0,
         waiting: now.and_then(PortRates::congestion).map(whole),
         used: now.and_then(PortRates::utilisation).map(percent),

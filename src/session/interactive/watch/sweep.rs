@@ -15,8 +15,8 @@ pub struct Swept {
     pub look: Option<Arc<Look>>,
 }
 
-/// Reads the counters again. Notes stay those of the look: of a thousand sweeps they are of no use, and who was silent is
-/// told by what is missing.
+/// Reads the counters again. Notes, and how it was read, stay those of the look: of a thousand sweeps they are of no use
+/// and without end, and who was silent is told by what is missing.
 pub fn sweep_again(
     source: &mut dyn Source,
     look: &mut Look,
@@ -24,13 +24,17 @@ pub fn sweep_again(
     watch: &mut dyn Watch,
 ) -> Result<Swept, SourceError> {
     let notes = std::mem::take(&mut look.observation.notes);
+    let reading = look.observation.reading.clone();
     // Tables that are assumed are nobody's to have changed.
     let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
     let nodes = look.fabric().nodes().len();
     let swept = source.sweep(&mut look.observation, not_before, watch);
-    look.observation.notes = notes;
-    if let Some(assumed) = assumed.filter(|_| look.fabric().nodes().len() == nodes) {
-        look.observation.tables = assumed;
+    (look.observation.notes, look.observation.reading) = (notes, reading);
+    match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
+        Some(assumed) => look.observation.tables = assumed,
+        // With another node the assumed routes are those of no fabric.
+        None if look.assumed.is_some() => (look.assumed, look.routes) = (None, None),
+        None => {}
     }
     let sweep = swept?;
     if sweep.fabric.is_some() {

@@ -9,6 +9,7 @@ use super::history::History;
 use super::judge::Reading;
 use crate::counters::Thresholds;
 use crate::observe::Sweep;
+use crate::session::Look;
 use crate::session::interactive::tasks::TaskId;
 
 /// What the configuration says of it.
@@ -19,6 +20,8 @@ pub struct WatchSettings {
     pub interval_ms: u64,
     pub thresholds: Thresholds,
 }
+
+const HALF_HOUR: Duration = Duration::from_secs(1800);
 
 /// A sweep under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,8 +44,11 @@ pub struct Watch {
     pub(super) due_ms: u64,
     /// Why the last sweep failed.
     pub trouble: Option<String>,
-    /// Errors are told since this one.
+    /// Errors are told since the first of these; the other takes its place when it is half an hour old.
     pub(super) first: Option<Arc<Sweep>>,
+    pub(super) half: Option<Arc<Sweep>>,
+    /// The fabric moved while engines were at work.
+    pub(super) held: Option<Arc<Look>>,
     /// What the next is compared with; none after a pause, for what happened meanwhile is not that of an interval.
     pub(super) before: Option<Arc<Sweep>>,
     /// When the last one began, by the clock of the source.
@@ -55,6 +61,16 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// The sweep that errors are told from: too rare to tell from seconds, and of no use when they are of last week. It
+    /// lies half an hour to an hour back, less in the beginning.
+    pub(super) fn errors_since(&mut self, after: &Arc<Sweep>) -> Arc<Sweep> {
+        let half = self.half.get_or_insert_with(|| after.clone());
+        if after.began.saturating_sub(half.began) >= HALF_HOUR {
+            self.first = Some(std::mem::replace(half, after.clone()));
+        }
+        self.first.get_or_insert_with(|| after.clone()).clone()
+    }
+
     /// Whether there is something to watch at all.
     pub fn possible(&self) -> bool {
         self.settings.interval_ms > 0 && self.live == Some(true)

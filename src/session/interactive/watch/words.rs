@@ -42,7 +42,17 @@ pub fn empty_words(watch: &Watch) -> String {
             let interval = interval_words(watch.settings.interval_ms);
             format!("the first sweep is there; the second, {interval} later, brings a verdict")
         }
-        () => format!("{}; {}", quiet_words(&watch.settings.thresholds), since(watch)),
+        () => {
+            let untold = watch.reading.as_ref().map_or(0, |reading| reading.watched.verdict.untold.len());
+            let told = match untold {
+                0 => quiet_words(&watch.settings.thresholds),
+                some => format!(
+                    "{} ports do not tell whether they wait; of the others none waits above {} ticks/s",
+                    some, watch.settings.thresholds.congestion
+                ),
+            };
+            format!("{told}; {}", since(watch))
+        }
     }
 }
 

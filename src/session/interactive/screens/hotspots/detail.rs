@@ -17,7 +17,10 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
     let Some(row) = reading.port(what) else { return Vec::new() };
     let mut lines = why(look, row);
     if lines.is_empty() {
-        lines.push(("verdict", "nothing is above a threshold".to_owned()));
+        let untold =
+            "whether it waits is not known: it does not count it, is stuck at its maximum, or did not answer";
+        let words = if row.waiting.is_some() { "nothing is above a threshold" } else { untold };
+        lines.push(("verdict", words.to_owned()));
     }
     let counted = |number: Option<u64>, unit: &str| number.map(|number| format!("{number} {unit}"));
     let percent = |part: Option<u16>, of: &str| part.map(|part| format!("{part} % {of}"));
@@ -28,7 +31,7 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
         ("used", percent(row.used, "of its link")),
         ("sends", counted(row.sent_mbps, "Mbit/s")),
         ("receives", counted(row.received_mbps, "Mbit/s")),
-        ("errors", counted(row.errors_per_hour, "an hour, since the first sweep")),
+        ("errors", counted(row.errors_per_hour, "an hour")),
     ];
     lines.extend(figures.into_iter().filter_map(|(label, text)| Some((label, text?))));
     lines
@@ -43,7 +46,7 @@ fn why(look: &Look, row: &HotPort) -> Vec<Line> {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
                 (HOT, hot_words(look, adapter, at, row.limit))
             }
-            HotRole::Contributor => held(Role::ContributorOrVictim, false),
+            HotRole::ContributorOrVictim => held(Role::ContributorOrVictim, false),
             HotRole::Victim => held(Role::ContributorOrVictim, true),
             HotRole::FairShare => held(Role::FairShare, true),
             HotRole::HeldUp => held(Role::Unknown, true),
@@ -53,8 +56,9 @@ fn why(look: &Look, row: &HotPort) -> Vec<Line> {
             lines.push((NARROW, NARROW_WORDS.to_owned()));
         }
     }
-    if let (Some((why, limit)), Some(link)) = (row.trouble, look.fabric().port(row.port).link) {
-        lines.push((LINK, link_words(look, &Trouble { link, why }, limit)));
+    if let Some(link) = look.fabric().port(row.port).link {
+        let words = |(why, limit)| (LINK, link_words(look, &Trouble { link, why }, limit));
+        lines.extend(row.troubles().map(words));
     }
     lines
 }
