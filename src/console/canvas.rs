@@ -58,8 +58,9 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
         };
         signs.take_while(fits).collect()
     };
-    // What tells names apart is rather at their beginning: `node07…[1]`.
-    let head: String = as_wide_as(room - room / 3, &mut clean.chars()).into_iter().collect();
+    // Of `node07 mlx5_0[1]` it is the host that tells it apart, and the device that hardly does: `node07…[1]`.
+    let tail = if clean.contains(' ') { room / 3 } else { room / 2 };
+    let head: String = as_wide_as(room - tail, &mut clean.chars()).into_iter().collect();
     let tail = as_wide_as(room - width(&head), &mut clean.chars().rev());
     let tail: String = tail.into_iter().rev().collect();
     format!("{head}{more}{tail}")
@@ -160,6 +161,7 @@ mod tests {
     fn names_lose_their_middle() {
         assert_eq!(shorten("leaf", 4, "~"), "leaf");
         assert_eq!(shorten("rack12-row3-leaf03", 13, "…"), "rack12…leaf03");
+        assert_eq!(shorten("node07 mlx5_0[1]", 10, "…"), "node07…[1]");
         assert_eq!(shorten("rack12-row3-leaf03", 14, ".."), "rack12..leaf03");
         assert_eq!(shorten("叶子叶子叶", 6, "~"), "叶~叶");
         assert_eq!((shorten("leaf", 1, "~").as_str(), shorten("leaf", 0, "~").as_str()), ("", ""));

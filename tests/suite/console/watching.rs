@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fabdeck::access::{Source, Unwatched, Wanted};
 use fabdeck::console::{Appearance, Depth, Role, Signs};
-use fabdeck::fabric::{Lid, NameMap, NodeId, PortNum, Tables};
+use fabdeck::fabric::{Element, Fabric, Lid, NameMap, Names, NodeId, PortNum, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::session::Look;
@@ -96,15 +96,23 @@ fn node(look: &Look, name: &str) -> NodeId {
 }
 
 /// The demo, in which this happens before each sweep.
-fn lab_where(
+fn lab_where(meddle: impl FnMut(&mut World, &Look, u64) -> Result<(), String> + 'static) -> (Look, Sweeper) {
+    lab_from(|_| (), meddle)
+}
+
+/// The same, and what happens before the first look.
+fn lab_from(
+    prepare: impl FnOnce(&mut World),
     mut meddle: impl FnMut(&mut World, &Look, u64) -> Result<(), String> + 'static,
 ) -> (Look, Sweeper) {
     let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
-    let world = World::new(&fabric, &Tables::default()).unwrap();
+    let mut world = World::new(&fabric, &Tables::default()).unwrap();
+    prepare(&mut world);
     let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
     let port = simulator.open(None).unwrap();
     let mut source = LiveSource::new("sim:demo", port, Policy::default(), Keys::default());
-    let observed = source.observe(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched).unwrap();
+    let observed =
+        source.observe(Wanted { tables: true, counters: true, ..Wanted::default() }, &mut Unwatched).unwrap();
     let look = Look::new("sim:demo", observed, &NameMap::default());
     let mut known = look.clone();
     let sweep = move |not_before: Duration| {
@@ -590,4 +598,46 @@ fn what_moved_is_told_though_nobody_counts() {
     assert_eq!(counted(&driver, "link down: rack1-leaf[8]"), 1, "{:?}", said(&driver));
     assert_eq!(driver.state.look().unwrap().fabric().links().len(), all - 1);
     assert_eq!(counted(&driver, "FD-6320"), 1);
+}
+
+/// A host that comes up moves the numbers of those behind it: names, marks and verdicts stay with whom they are of.
+#[test]
+fn who_appears_takes_nobodys_place() {
+    let named =
+        |fabric: &Fabric, name: &str| Names::new(fabric, &NameMap::default()).find(fabric, name, None)[0];
+    let up = move |world: &mut World, up: bool| {
+        let host = named(world.fabric(), "node06");
+        world.set_link(host, PortNum(1), up);
+    };
+    let (look, sweeper) = lab_from(
+        move |world| up(world, false),
+        move |world, _, second| {
+            up(world, second >= 15);
+            // The numbers of the world are its own: those of the look shift.
+            let (host, waits) = (named(world.fabric(), "node30"), [(WAIT, Some(900_000 * second))]);
+            world.set_counters(host, PortNum(1), CounterValues::from_iter(waits));
+            Ok(())
+        },
+    );
+    let nodes = look.fabric().nodes().len();
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 100, height: 30 });
+    driver.press("2 / node30 enter f 5");
+    swept(&mut driver, 3);
+    let marked = |driver: &Driver| {
+        let look = driver.state.look().unwrap();
+        let name = |what| Element::of(look.fabric(), &look.names, what).to_string();
+        driver.state.known.marks.iter().map(name).collect::<Vec<_>>()
+    };
+    let held = |driver: &Driver| {
+        let (look, reading) =
+            (driver.state.look().unwrap(), driver.state.known.watch.reading.as_ref().unwrap());
+        let held = reading.watched.verdict.held_up.iter();
+        held.map(|held| look.port_name(held.at.port)).collect::<Vec<_>>()
+    };
+    let before = (held(&driver), marked(&driver));
+    assert_eq!((before.0[0].as_str(), before.1.len()), ("node30 mlx5_0[1]", 1));
+    swept(&mut driver, 3);
+    assert_eq!(driver.state.look().unwrap().fabric().nodes().len(), nodes + 1, "{:?}", said(&driver));
+    assert_eq!(counted(&driver, "new: node06"), 1, "{:?}", said(&driver));
+    assert_eq!((held(&driver), marked(&driver)), before);
 }
