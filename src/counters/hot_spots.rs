@@ -2,8 +2,8 @@
 //!
 //! A port of a switch that leads to an adapter and waits beyond the threshold is a hot-spot: its adapter takes packets in
 //! slower than they come. An adapter that waits beyond the threshold is held up. One that uses less than the fair share of
-//! its link is a potential contributor in the paper; where routes are known those that lead to no hot-spot's way are
-//! told apart from them. A port between switches that waits is congestion on the way: behind a hot-spot it is its tree,
+//! its link is a potential contributor in the paper; who of them only stands behind a contributor, counters do not tell.
+//! A port between switches that waits is congestion on the way: behind a hot-spot it is its tree,
 //! without one it is a link with too little bandwidth (a rail with one uplink), and no end-point hot-spot.
 
 use super::rates::{PortRates, Rates};

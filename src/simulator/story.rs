@@ -78,9 +78,9 @@ impl World {
     }
 }
 
-/// The demo's: everybody talks a little with others, and two with all their might; three hosts write to a storage host that takes in half of what its
-/// link carries, and every five seconds one more; a cable counts more and more symbol errors, goes down for two
-/// seconds, and comes back at 1x.
+/// The demo's: everybody talks a little with others, and two with all their might; three hosts write to a storage
+/// host that takes in half of what its link carries, and every five seconds one more; a cable counts more and more
+/// symbol errors, goes down for two seconds, and comes back at 1x.
 #[derive(Clone, Debug)]
 pub struct Demo {
     pub flows: Vec<Flow>,

@@ -1,6 +1,7 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
 mod administration;
+mod altered;
 mod carried;
 mod compare;
 mod faults;

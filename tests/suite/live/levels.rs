@@ -1,18 +1,14 @@
 //! Service levels by path records: what is asked, and what becomes of sources that differ.
 
-use std::time::Duration;
-
-use fabdeck::access::{
-    Arrival, Clock, LanesRead, LevelsRead, LevelsWanted, LocalPort, MadPort, Parcel, PortError, ReadPort,
-    Source, Unwatched, Wanted,
-};
+use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, Unwatched, Wanted};
 use fabdeck::fabric::{Fabric, Faults, Lid};
-use fabdeck::mad::{Class, PathRecord};
+use fabdeck::mad::{Class, Mad, PathRecord};
 use fabdeck::observe::{Observation, PathLevels};
 use fabdeck::routing::Problem;
 use fabdeck::simulator::Line;
 use fabdeck::source::{Keys, LiveSource, Policy};
 
+use super::altered::Altered;
 use super::{ALL, fabric, simulated};
 
 /// The level that a path from one LID to another has in these tests.
@@ -21,44 +17,18 @@ fn level(from: u16, to: u16) -> u8 {
     if to % 5 == 2 { (from % 3) as u8 } else { (to % 4) as u8 }
 }
 
-/// A port behind which the manager gives levels.
-struct Levelled<P>(P);
-
-impl<P: MadPort> Clock for Levelled<P> {
-    fn now(&self) -> Duration {
-        self.0.now()
-    }
-
-    fn is_virtual(&self) -> bool {
-        self.0.is_virtual()
-    }
-}
-
-impl<P: MadPort> MadPort for Levelled<P> {
-    fn local(&self) -> &LocalPort {
-        self.0.local()
-    }
-
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
-        self.0.send(parcel, patience)
-    }
-
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
-        let mut arrival = self.0.receive(until)?;
-        if let Some(Arrival::Mad(parcel)) = &mut arrival
-            && parcel.mad.class() == Class::SUBNET_ADMINISTRATION
-        {
-            let record = parcel.mad.record_mut::<PathRecord>();
-            let level = level(record.source_lid.get(), record.destination_lid.get());
-            record.qos_class_sl = u16::from(level).into();
-        }
-        Ok(arrival)
+/// The manager gives levels.
+fn levelled(mad: &mut Mad) {
+    if mad.class() == Class::SUBNET_ADMINISTRATION {
+        let record = mad.record_mut::<PathRecord>();
+        let level = level(record.source_lid.get(), record.destination_lid.get());
+        record.qos_class_sl = u16::from(level).into();
     }
 }
 
 fn read(fabric: &Fabric, wanted: LevelsWanted) -> (Fabric, LevelsRead, u64) {
     let port = simulated(fabric, Line::default(), 1).open(None).unwrap();
-    let port = ReadPort::new(Levelled(port));
+    let port = ReadPort::new(Altered(port, levelled));
     let mut source = LiveSource::new("sim", port, Policy::default(), Keys::default());
     let mut look = source.observe(ALL, &mut Unwatched).unwrap();
     let read = source.read_levels(&mut look, wanted, &mut Unwatched).unwrap();

@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use fabdeck::access::{
-    Arrival, Clock, LocalPort, MadPort, Parcel, PortError, ReadPort, Source, Unwatched, Wanted,
-};
+use fabdeck::access::{ReadPort, Source, Unwatched, Wanted};
 use fabdeck::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
 use fabdeck::fabric::{Fabric, NodeKind, PortId};
-use fabdeck::mad::{ClassPortInfo, attribute};
+use fabdeck::mad::{Class, ClassPortInfo, attribute};
 use fabdeck::observe::{Counter, News, Observation, Sweep};
 use fabdeck::simulator::{Line, SimulatedPort, Simulator};
 use fabdeck::source::{Keys, LiveSource, Policy};
 
+use super::altered::Altered;
 use super::{TOPOLOGY, fabric, simulated, world};
 
 const TEN_SECONDS: Duration = Duration::from_secs(10);
@@ -80,37 +79,12 @@ impl Watched {
 }
 
 /// Agents with 32 bits for errors and waiting, as many devices have.
-struct Older(ReadPort);
-
-impl Clock for Older {
-    fn now(&self) -> Duration {
-        self.0.now()
-    }
-
-    fn is_virtual(&self) -> bool {
-        self.0.is_virtual()
-    }
-}
-
-impl MadPort for Older {
-    fn local(&self) -> &LocalPort {
-        self.0.local()
-    }
-
-    fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
-        self.0.send(parcel, patience)
-    }
-
-    fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
-        let mut arrival = self.0.receive(until)?;
-        if let Some(Arrival::Mad(parcel)) = &mut arrival {
-            let header = parcel.mad.header();
-            if header.attribute.get() == attribute::CLASS_PORT_INFO && header.class == 4 {
-                parcel.mad.performance_data_mut::<ClassPortInfo>().capability_mask2_response = 16.into();
-            }
+fn older(port: ReadPort) -> ReadPort {
+    ReadPort::new(Altered(port, |mad| {
+        if mad.header().attribute.get() == attribute::CLASS_PORT_INFO && mad.class() == Class::PERFORMANCE {
+            mad.performance_data_mut::<ClassPortInfo>().capability_mask2_response = 16.into();
         }
-        Ok(arrival)
-    }
+    }))
 }
 
 #[test]
@@ -133,7 +107,7 @@ fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() 
     assert_eq!(first.ports, all.fabric().ports().filter(|(_, port)| port.number.value() != 0).count() as u64);
     assert_eq!((second.samples.len() as u64, rates.ports.len() as u64), (second.ports, second.ports));
     assert!(second.began == first.began + TEN_SECONDS && second.took < Duration::from_secs(1), "{second:?}");
-    let mut older = Watched::new("kary,k=3,n=2", |port| ReadPort::new(Older(port)));
+    let mut older = Watched::new("kary,k=3,n=2", older);
     let (_, second, _) = older.between(|_| {});
     assert_eq!(second.sent, 2 * second.ports + states + due);
     for watched in [&all, &older] {
@@ -203,7 +177,7 @@ fn who_falls_silent_between_two_sweeps_is_named_and_untold() {
 
 #[test]
 fn what_others_clear_and_what_is_stuck_is_told_apart() {
-    let mut watched = Watched::new("kary,k=3,n=2", |port| ReadPort::new(Older(port)));
+    let mut watched = Watched::new("kary,k=3,n=2", older);
     let hosts = watched.hosts();
     let full = u64::from(u32::MAX);
     watched.count(hosts[0].0, &[(WAIT, 70_000_000)]);

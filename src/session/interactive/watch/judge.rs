@@ -64,9 +64,10 @@ impl Judging {
     pub fn run(&self) -> Reading {
         let (look, fabric) = (&*self.look, self.look.fabric());
         let rates = rates_of_sweeps(fabric, &self.before, &self.after);
-        let since = rates_of_sweeps(fabric, &self.first, &self.after).over_an_hour();
+        let since = rates_of_sweeps(fabric, &self.first, &self.after);
         let seconds = self.after.began.saturating_sub(self.before.began).as_secs_f64();
         let watched = Watched::new(look, (&rates, seconds), since.clone(), &self.thresholds);
+        let since = since.over_an_hour();
         let mut levels = vec![NOBODY; fabric.ports().len()];
         for port in &rates.ports {
             levels[port.port.index()] = byte(port, self.thresholds.congestion);
