@@ -2,10 +2,12 @@
 //!
 //! A port of a switch that leads to an adapter and waits beyond the threshold is a hot-spot: its adapter takes packets in
 //! slower than they come. An adapter that waits beyond the threshold is held up. One that uses less than the fair share of
-//! its link is a potential contributor in the paper; who of them only stands behind a contributor, counters do not tell.
+//! its link is a potential contributor in the paper; who of them only stands behind a contributor, counters alone do not
+//! tell (with forwarding tables [`super::tell_apart`] does, as far as can be).
 //! A port between switches that waits is congestion on the way: behind a hot-spot it is its tree,
 //! without one it is a link with too little bandwidth (a rail with one uplink), and no end-point hot-spot.
 
+use super::apart::Evidence;
 use super::rates::{PortRates, Rates};
 use super::thresholds::Thresholds;
 use crate::fabric::{Fabric, NodeKind, PortId};
@@ -31,11 +33,15 @@ pub struct HotSpot {
 }
 
 /// What an adapter that waits is, and what tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Role {
+    /// It gets less than a fair share, and sends to a hot-spot.
+    Contributor(Evidence),
     /// It gets less than a fair share: it sends to a hot-spot, or its packets stand behind such. Counters alone do not
     /// tell the two apart.
     ContributorOrVictim,
+    /// It gets less than a fair share, and of what it sends so much at the most goes to a hot-spot. Bytes a second.
+    Victim { most: f64, sent: f64 },
     /// It waits, but has at least the fair share of its link.
     FairShare,
     /// It waits, and how much it sends is not known.

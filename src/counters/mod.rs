@@ -1,6 +1,7 @@
 //! What counters tell when they are read twice: rates, hot-spots with who contributes and who suffers, links in
 //! trouble. Pure functions over two looks and the time between them; nothing here asks a clock or a port.
 
+mod apart;
 mod growth;
 mod hot_spots;
 mod placed;
@@ -8,6 +9,7 @@ mod rates;
 mod thresholds;
 mod trouble;
 
+pub use apart::{Evidence, tell_apart};
 pub use growth::{Growth, growth};
 pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
 pub use placed::{node_of, port_of};

@@ -15,7 +15,9 @@ use super::progress::Meter;
 use super::table::write_pairs;
 use super::{Exit, Failure};
 use crate::access::{Source, Wanted};
-use crate::counters::{Contributor, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps};
+use crate::counters::{
+    Contributor, Evidence, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps,
+};
 use crate::observe::{CounterSample, News, Sweep};
 use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
 
@@ -45,7 +47,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Fa
 fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Look, Vec<Interval>), Failure> {
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut source = context.open(context.named_source()?)?;
-    let mut look = context.look_through(source.as_mut(), Wanted::default())?;
+    // Where packets went tells contributors from victims.
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let mut look = context.look_through(source.as_mut(), wanted)?;
     source.go_back(&mut look.observation, interval * args.count)?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
@@ -92,7 +96,7 @@ fn from_files(
     after: &Path,
     seconds: f64,
 ) -> Result<(Look, Vec<Interval>), Failure> {
-    let mut look = context.look(Wanted::default())?;
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
     let before = samples(context, &mut look, before)?;
     let after = samples(context, &mut look, after)?;
     let rates = rates(look.fabric(), &before, &after, seconds);
@@ -179,10 +183,7 @@ struct Row {
 impl Row {
     fn new(Interval { look, watched, news }: &Interval, times: bool) -> Self {
         let verdict = &watched.verdict;
-        let held = |all: &[Contributor]| {
-            let one = |held: &Contributor| with(waiting(look, &held.at), "role", role_word(held.role).into());
-            all.iter().map(one).collect()
-        };
+        let held = |held: &Contributor| held_object(look, held);
         let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
@@ -192,8 +193,8 @@ impl Row {
                 .iter()
                 .map(|hot| with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into()))
                 .collect(),
-            contributors: held(watched.contributors()),
-            victims: held(watched.victims()),
+            contributors: watched.contributors().map(held).collect(),
+            victims: watched.victims().map(held).collect(),
             on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
             links_too_narrow: verdict.links_too_narrow(),
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
@@ -218,6 +219,21 @@ fn waiting(look: &Look, at: &Waiting) -> Value {
         "at_least": at.at_least,
         "utilisation": at.utilisation,
     })
+}
+
+fn held_object(look: &Look, held: &Contributor) -> Value {
+    let object = with(waiting(look, &held.at), "role", role_word(held.role).into());
+    let why = match held.role {
+        Role::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
+            json!({ "others_at_most": others, "arrived": arrived })
+        }
+        Role::Contributor(Evidence::NowhereElse { elsewhere, sent }) => {
+            json!({ "elsewhere_at_most": elsewhere, "sent": sent })
+        }
+        Role::Victim { most, sent } => json!({ "to_hot_spots_at_most": most, "sent": sent }),
+        Role::ContributorOrVictim | Role::FairShare | Role::Unknown => Value::Null,
+    };
+    with(object, "bytes_per_second", why)
 }
 
 fn link(look: &Look, trouble: &Trouble) -> Value {

@@ -250,6 +250,8 @@ fn throughput() -> Vec<(&'static str, Value)> {
 fn hotspots() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
     let names = || list(text());
+    let numbers = ["others_at_most", "arrived", "elsewhere_at_most", "to_hot_spots_at_most", "sent"];
+    let evidence = grown(vec![], &numbers);
     let waiting = |more: &'static str| {
         let mut keys = vec![
             ("port", text()),
@@ -260,6 +262,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
             ("utilisation", nullable(any())),
         ];
         keys.extend((!more.is_empty()).then(|| (more, text())));
+        keys.extend((more == "role").then(|| ("bytes_per_second", nullable(evidence.clone()))));
         list(closed(keys))
     };
     let link = closed(vec![

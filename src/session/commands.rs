@@ -181,8 +181,8 @@ pub const COMMANDS: &[Command] = &[
         "hotspots",
         "Who is congested, who is held up, and which links are in trouble",
         "All counters are read twice, and nothing is cleared. A port of a switch that waits and leads to an adapter \
-         makes that adapter a hot-spot; adapters that wait are contributors to it, or its victims, which counters alone do not \
-         tell apart; where links between switches wait and no adapter is a hot-spot they are too narrow. Links that count \
+         makes that adapter a hot-spot; adapters that wait are contributors to it, or its victims, told apart as far as the forwarding tables and what \
+         channels carried can prove it; where links between switches wait and no adapter is a hot-spot they are too narrow. Links that count \
          errors, go down, or run below what both ends can do are named too. Each line says which rate is above which \
          threshold; [hotspots] in the configuration sets them. On a simulator of its own the time between is simulated \
          and takes none. With --before, --after and --seconds two files are compared, of any format with counters. \

@@ -2,7 +2,8 @@
 
 use super::{Look, counted};
 use crate::counters::{
-    Contributor, HotSpots, Rates, Role, Thresholds, Trouble, Waiting, Why, hot_spots, troubles,
+    Contributor, Evidence, HotSpots, Rates, Role, Thresholds, Trouble, Waiting, Why, hot_spots, tell_apart,
+    troubles,
 };
 use crate::fabric::PortId;
 
@@ -32,13 +33,12 @@ impl Watched {
         let mut troubles = troubles(fabric, &since_first.over_an_hour(), thresholds);
         // Where every cable runs below what it can, those that get worse would drown.
         troubles.sort_by_key(|trouble| trouble.why == Why::Degraded);
-        Self {
-            seconds,
-            ports: rates.ports.len(),
-            verdict: hot_spots(fabric, rates, thresholds),
-            troubles,
-            cleared: rates.cleared().collect(),
+        let mut verdict = hot_spots(fabric, rates, thresholds);
+        // Tables that an engine made up say nothing of where packets went.
+        if look.assumed.is_none() {
+            tell_apart(fabric, &look.observation.tables, rates, &mut verdict);
         }
+        Self { seconds, ports: rates.ports.len(), verdict, troubles, cleared: rates.cleared().collect() }
     }
 
     /// Whether there is something that somebody should look at.
@@ -46,21 +46,27 @@ impl Watched {
         !self.verdict.is_quiet() || !self.troubles.is_empty()
     }
 
-    /// Adapters that wait while a hot-spot is there: they send to it, or stand behind who does.
-    pub fn contributors(&self) -> &[Contributor] {
-        if self.verdict.hot_spots.is_empty() { &[] } else { &self.verdict.held_up }
+    /// Adapters that wait while a hot-spot is there: they send to it, or may do so.
+    pub fn contributors(&self) -> impl Iterator<Item = &Contributor> {
+        self.verdict.held_up.iter().filter(|held| !self.is_victim(held))
     }
 
-    /// Adapters that wait although no adapter is a hot-spot: the way is too narrow for them.
-    pub fn victims(&self) -> &[Contributor] {
-        if self.verdict.hot_spots.is_empty() { &self.verdict.held_up } else { &[] }
+    /// Adapters that wait and do not send to a hot-spot, be it that there is none and the way too narrow for them.
+    pub fn victims(&self) -> impl Iterator<Item = &Contributor> {
+        self.verdict.held_up.iter().filter(|held| self.is_victim(held))
+    }
+
+    fn is_victim(&self, held: &Contributor) -> bool {
+        self.verdict.hot_spots.is_empty() || matches!(held.role, Role::Victim { .. })
     }
 }
 
 /// The role of an adapter that waits, in a word.
 pub fn role_word(role: Role) -> &'static str {
     match role {
+        Role::Contributor(_) => "contributor",
         Role::ContributorOrVictim => "contributor-or-victim",
+        Role::Victim { .. } => "victim",
         Role::FairShare => "fair-share",
         Role::Unknown => "unknown",
     }
@@ -124,13 +130,34 @@ pub(super) fn hot_words(look: &Look, adapter: PortId, at: &Waiting, limit: f64) 
 
 /// `alone`: no adapter is a hot-spot.
 pub(super) fn held_words(look: &Look, at: &Waiting, role: Role, alone: bool, limit: f64) -> String {
-    let who = match (role, alone) {
-        (Role::ContributorOrVictim, false) => "below a fair share: contributor or victim",
-        (Role::ContributorOrVictim, true) => "below a fair share, and no adapter is a hot-spot: victim",
-        (Role::FairShare, _) => "which is a fair share",
-        (Role::Unknown, _) => "contributor or victim is not known",
-    };
-    format!("{}: {}; {who}", look.port_name(at.port), waits(at, limit))
+    format!("{}: {}; {}", look.port_name(at.port), waits(at, limit), held_why(look, role, alone))
+}
+
+fn held_why(look: &Look, role: Role, alone: bool) -> String {
+    let mbps = |bytes: f64| format!("{:.0}", bytes * 8.0 / 1e6);
+    match (role, alone) {
+        (Role::Contributor(Evidence::OthersFallShort { hot_spot, others, arrived }), _) => {
+            let (hot_spot, others) = (look.port_name(hot_spot), mbps(others));
+            format!(
+                "contributor: the ways of all others carried {others} of the {} Mbit/s to {hot_spot}",
+                mbps(arrived)
+            )
+        }
+        (Role::Contributor(Evidence::NowhereElse { elsewhere, sent }), _) => {
+            let (elsewhere, sent) = (mbps(elsewhere), mbps(sent));
+            format!("contributor: others than hot-spots can have had {elsewhere} of its {sent} Mbit/s")
+        }
+        (Role::Victim { most, sent }, _) => {
+            let (most, sent) = (mbps(most), mbps(sent));
+            format!("victim: its way to a hot-spot carried {most} of its {sent} Mbit/s")
+        }
+        (Role::ContributorOrVictim, false) => "below a fair share: contributor or victim".to_owned(),
+        (Role::ContributorOrVictim, true) => {
+            "below a fair share, and no adapter is a hot-spot: victim".to_owned()
+        }
+        (Role::FairShare, _) => "which is a fair share".to_owned(),
+        (Role::Unknown, _) => "contributor or victim is not known".to_owned(),
+    }
 }
 
 pub(super) fn way_words(look: &Look, at: &Waiting, limit: f64) -> String {

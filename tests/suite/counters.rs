@@ -1,8 +1,8 @@
 //! Rates, hot-spots and links in trouble, against what is worked out by hand.
 
-use fabdeck::counters::{Growth, Role, Thresholds, Why, hot_spots, rates, troubles};
+use fabdeck::counters::{Evidence, Growth, Role, Thresholds, Why, hot_spots, rates, tell_apart, troubles};
 use fabdeck::fabric::{
-    Fabric, FabricBuilder, Guid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum,
+    Fabric, FabricBuilder, Guid, Lid, LinkSpeed, LinkWidth, NodeFacts, NodeKind, PortId, PortNum, Tables,
 };
 use fabdeck::observe::{Counter, CounterSample};
 
@@ -32,6 +32,9 @@ impl Lab {
                 let facts = builder.port(keys[at], PortNum(port));
                 (facts.width, facts.speed) = (Some(LinkWidth::X4), Some(LinkSpeed::Ddr));
                 (facts.width_supported, facts.speed_supported) = (facts.width, facts.speed);
+                if name.starts_with(char::is_lowercase) {
+                    facts.lid = Lid::new(names.iter().position(|known| *known == name).unwrap() as u32 + 1);
+                }
                 (keys[at], PortNum(port))
             });
             builder.connect(ends[0], ends[1]).unwrap();
@@ -46,6 +49,19 @@ impl Lab {
     fn port(&self, (name, port): (&str, u8)) -> PortId {
         let node = self.fabric.node_by_guid(self.guid(name)).unwrap();
         self.fabric.port_of(node, PortNum(port)).unwrap()
+    }
+
+    /// For each adapter the ports that lead to it.
+    fn tables(&self, ways: &[(&'static str, &[(&str, u8)])]) -> Tables {
+        let mut tables = Tables::default();
+        for (to, ports) in ways {
+            let lid = self.fabric.port(self.port((to, 1))).facts.lid.unwrap();
+            for (switch, port) in *ports {
+                let node = self.fabric.node_by_guid(self.guid(switch)).unwrap();
+                tables.entry(node).lft.get_or_insert_default().set(lid, Some(PortNum(*port)));
+            }
+        }
+        tables
     }
 
     /// A sample of every port: zero but for what is listed.
@@ -123,6 +139,52 @@ fn figure_2_has_one_hot_spot_three_contributors_and_a_victim() {
     let way: Vec<_> = verdict.on_the_way.iter().map(|way| way.port).collect();
     assert_eq!(way, [lab.port(("A", 10))], "the tree of the hot-spot");
     assert!(verdict.untold.is_empty() && !verdict.links_too_narrow());
+}
+
+#[test]
+fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
+    // C has a cable of its own to B, which carries nothing; what n9 sends goes over A to n1.
+    let lab = Lab::new(&[
+        ("A", 1, "n1", 1),
+        ("A", 2, "n2", 1),
+        ("A", 10, "B", 10),
+        ("A", 11, "C", 11),
+        ("B", 12, "C", 12),
+        ("B", 4, "n4", 1),
+        ("B", 6, "n6", 1),
+        ("C", 9, "n9", 1),
+    ]);
+    let part = WORDS_A_SECOND / 3;
+    let mut counted = vec![(("B", 6), WAIT, 900_000), (("B", 6), DATA, part * 2), (("A", 1), DATA, part)];
+    for name in ["n2", "n4", "n9"] {
+        counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
+    }
+    counted.extend([(("A", 10), DATA, part), (("C", 11), DATA, part)]);
+    let rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let mut verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    let counters_alone = verdict.clone();
+    tell_apart(&lab.fabric, &lab.tables(&[]), &rates, &mut verdict);
+    assert_eq!(verdict, counters_alone, "where nobody read tables nothing is told");
+    let to_n6 = [("A", 10), ("B", 6), ("C", 12)];
+    tell_apart(
+        &lab.fabric,
+        &lab.tables(&[("n1", &[("A", 1), ("B", 10), ("C", 11)]), ("n6", &to_n6)]),
+        &rates,
+        &mut verdict,
+    );
+    let role =
+        |name| verdict.held_up.iter().find(|held| held.at.port == lab.port((name, 1))).map(|held| held.role);
+    let sent = part as f64 * 4.0;
+    assert_eq!(role("n9"), Some(Role::Victim { most: 0.0, sent }));
+    let hot_spot = lab.port(("n6", 1));
+    let evidence = Evidence::OthersFallShort { hot_spot, others: sent, arrived: 2.0 * sent };
+    for name in ["n2", "n4"] {
+        assert_eq!(
+            role(name),
+            Some(Role::Contributor(evidence)),
+            "{name}: half of it comes from nobody else"
+        );
+    }
 }
 
 #[test]

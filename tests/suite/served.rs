@@ -165,7 +165,7 @@ fn two_observers_see_the_same_counters_growing() {
         |before: &[u64], after: &[u64]| before.iter().zip(after).all(|(before, after)| before <= after);
     assert!(grows(&first, &other) && grows(&other, &later) && grows(&later, &last), "{sums:?}");
     // What lies between two sweeps of one after the other is little beside what grew over the pause.
-    assert!(sums[0] > 0 && sums[2] - sums[1] > 400_000, "{sums:?}");
+    assert!(sums[2] - sums[1] > 400_000, "{sums:?}");
     assert!(sums[3] - sums[2] < sums[2] - sums[1], "{sums:?}");
     drop(sources);
     let summary = served.end();

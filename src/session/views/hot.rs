@@ -1,6 +1,6 @@
 //! Ports under watch: what each did between the last two sweeps, and what that makes of it.
 
-use crate::counters::{Waiting, Why};
+use crate::counters::{Role as CounterRole, Waiting, Why};
 use crate::fabric::{Port, PortId};
 use crate::session::hotspots::{trouble_rate, waits};
 use crate::session::{Field, Kind, Look};
@@ -19,10 +19,12 @@ pub const UNTOLD: u8 = 15;
 pub enum HotRole {
     /// A port that leads to an adapter which takes in slower than packets come.
     HotSpot,
+    /// An adapter that gets less than a fair share and sends to a hot-spot.
+    Contributor,
     /// An adapter that gets less than a fair share while there is a hot-spot: it sends there, or stands behind who does.
-    /// Counters do not tell which.
+    /// Neither counters nor tables tell which.
     ContributorOrVictim,
-    /// An adapter that gets less than a fair share, and no adapter is a hot-spot.
+    /// An adapter that gets less than a fair share and does not send to a hot-spot, be it that there is none.
     Victim,
     /// An adapter that waits, and how much it sends is not known.
     HeldUp,
@@ -32,6 +34,8 @@ pub enum HotRole {
     OnTheWay,
     /// The same without one: the link carries less than is sent.
     TooNarrow,
+    /// Whether it waits nobody knows: it does not count it, is stuck at its maximum, or did not answer.
+    Untold,
     /// It waits no more than others, and its link goes down again and again.
     Flaps,
     /// The same, and its link stays up.
@@ -41,12 +45,14 @@ pub enum HotRole {
 impl HotRole {
     pub const WORDS: &'static [&'static str] = &[
         "hot-spot",
+        "contributor",
         "contr/victim",
         "victim",
         "held up",
         "fair share",
         "on the way",
         "link too narrow",
+        "untold",
         "flaps",
         "errored",
     ];
@@ -63,6 +69,8 @@ pub struct HotPort {
     pub role: Option<HotRole>,
     /// Where it waits above the threshold: what tells.
     pub waits: Option<Waiting>,
+    /// What an adapter is that is held up, with what tells.
+    pub held: Option<CounterRole>,
     /// The threshold of that.
     pub limit: f64,
     /// What is wrong with its link, counted at this end, and the threshold of it: that it goes down, and its errors.
@@ -88,8 +96,8 @@ pub static HOT_FIELDS: &[Get] = &[
         "role",
         "ROLE",
         Kind::Text,
-        "what the verdict makes of it, - where nothing is above a threshold; contr/victim: it sends to a hot-spot or stands \
-         behind who does, which counters do not tell",
+        "what the verdict makes of it, - where nothing is above a threshold, untold where its waiting is not known; contr/victim: it sends to a hot-spot or stands \
+         behind who does, which neither counters nor tables tell",
         |_, r| r.role.map(HotRole::word).into(),
     )
     .words(HotRole::WORDS),
@@ -149,6 +157,11 @@ fn why(look: &Look, row: &HotPort) -> Option<String> {
 }
 
 impl HotPort {
+    /// Whether something is above a threshold.
+    pub fn is_judged(&self) -> bool {
+        self.role.is_some_and(|role| role != HotRole::Untold)
+    }
+
     /// What is wrong with its link, the worst first.
     pub fn troubles(&self) -> impl Iterator<Item = (Why, f64)> {
         self.flaps.into_iter().chain(self.errored)

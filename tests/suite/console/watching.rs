@@ -41,8 +41,9 @@ fn incast(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
     vec![
         ("rack1-leaf", 2, WAIT, 900_000 * at),
         ("rack1-leaf", 2, SENT, FULL * 95 / 100 * at),
-        ("spine-1", 1, WAIT, 400_000 * at),
-        ("spine-1", 1, SENT, FULL * 60 / 100 * at),
+        ("spine-2", 1, WAIT, 400_000 * at),
+        ("spine-2", 1, SENT, FULL * 95 / 100 * at),
+        ("rack2-leaf", 9, SENT, FULL * 95 / 100 * at),
         ("node10 mlx5_0", 1, WAIT, 300_000 * at),
         ("node10 mlx5_0", 1, SENT, FULL * 30 / 100 * at),
         ("node11 mlx5_0", 1, WAIT, 200_000 * at),
@@ -242,7 +243,22 @@ fn what_changes_is_said_once() {
     // Nobody waits any more, and the link had its errors within this hour.
     driver.press("5");
     let seen = shown(&driver);
-    assert!(seen.contains("errored") && !seen.contains("contributor"), "{seen}");
+    assert!(seen.contains("errored") && !seen.contains("contr"), "{seen}");
+}
+
+#[test]
+fn ports_that_do_not_tell_whether_they_wait_can_be_listed() {
+    fn stuck(_: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        vec![("node12 mlx5_0", 1, WAIT, u64::MAX)]
+    }
+    let mut driver = watching(stuck);
+    swept(&mut driver, 3);
+    driver.press("5");
+    assert!(shown(&driver).contains("1 untold; 3 sweeps"), "{}", shown(&driver));
+    assert!(!shown(&driver).contains("node12"), "nothing is above a threshold: {}", shown(&driver));
+    driver.press("tab / role=untold enter");
+    let seen = shown(&driver);
+    assert!(seen.contains("node12") && seen.contains("1/1 of 162"), "{seen}");
 }
 
 #[test]

@@ -6,3 +6,4 @@ mod papers;
 mod shares;
 mod stage;
 mod standstill;
+mod verdicts;

@@ -78,7 +78,7 @@ impl Judging {
         let mut ports = self.ports(&rates, &since, &history);
         self.place_verdicts(&watched, &mut ports);
         let mut verdicts: Vec<HotPort> =
-            ports.iter().flatten().filter(|port| port.role.is_some()).copied().collect();
+            ports.iter().flatten().filter(|port| port.is_judged()).copied().collect();
         verdicts.sort_by_key(|port| (port.role, Reverse(port.waiting), Reverse(port.errors_per_hour)));
         let in_trouble = verdicts.iter().filter(|port| port.troubles().next().is_some()).count();
         let node_load = self.node_load(&ports);
@@ -112,26 +112,28 @@ impl Judging {
     fn place_verdicts(&self, watched: &Watched, ports: &mut [Option<HotPort>]) {
         let verdict = &watched.verdict;
         let limit = self.thresholds.congestion;
-        let mut waits = |at: &Waiting, role: HotRole| {
+        let mut waits = |at: &Waiting, role: HotRole, held: Option<Role>| {
             if let Some(port) = &mut ports[at.port.index()] {
-                (port.role, port.waits, port.limit) = (Some(role), Some(*at), limit);
+                (port.role, port.waits, port.limit, port.held) = (Some(role), Some(*at), limit, held);
             }
         };
         for hot in &verdict.hot_spots {
-            waits(&hot.at, HotRole::HotSpot);
+            waits(&hot.at, HotRole::HotSpot, None);
         }
         let alone = verdict.hot_spots.is_empty();
         for held in &verdict.held_up {
             let role = match (held.role, alone) {
+                (Role::Contributor(_), _) => HotRole::Contributor,
+                (Role::Victim { .. }, _) => HotRole::Victim,
                 (Role::ContributorOrVictim, false) => HotRole::ContributorOrVictim,
                 (Role::ContributorOrVictim, true) => HotRole::Victim,
                 (Role::FairShare, _) => HotRole::FairShare,
                 (Role::Unknown, _) => HotRole::HeldUp,
             };
-            waits(&held.at, role);
+            waits(&held.at, role, Some(held.role));
         }
         for way in &verdict.on_the_way {
-            waits(way, if alone { HotRole::TooNarrow } else { HotRole::OnTheWay });
+            waits(way, if alone { HotRole::TooNarrow } else { HotRole::OnTheWay }, None);
         }
         for trouble in &watched.troubles {
             let told = Some((trouble.why, self.thresholds.of(trouble.why)));
@@ -142,9 +144,13 @@ impl Judging {
                 Why::Degraded => {}
             }
         }
-        for port in ports.iter_mut().flatten().filter(|port| port.role.is_none()) {
+        for untold in &verdict.untold {
+            let port = ports[untold.index()].as_mut();
+            port.into_iter().for_each(|port| port.role = Some(HotRole::Untold));
+        }
+        for port in ports.iter_mut().flatten().filter(|port| !port.is_judged()) {
             let errored = port.errored.map(|_| HotRole::Errored);
-            port.role = port.flaps.map(|_| HotRole::Flaps).or(errored);
+            port.role = port.flaps.map(|_| HotRole::Flaps).or(errored).or(port.role);
         }
     }
 
@@ -210,6 +216,7 @@ fn row(
         port: id,
         role: None,
         waits: None,
+        held: None,
         flaps: None,
         errored: None,
         limit: 0.0,

@@ -1,6 +1,7 @@
 //! How the watch goes, in words.
 
 use super::watched::Watch;
+use crate::counters::{Contributor, Role};
 use crate::session::counted;
 use crate::session::hotspots::quiet_words;
 
@@ -64,7 +65,7 @@ pub fn head_words(watch: &Watch) -> String {
     let bad = reading.in_trouble;
     let parts = [
         (hot, counted(hot, "hot-spot", "hot-spots")),
-        (held, format!("{held} held up")),
+        (held, format!("{held} held up{}", told_apart(&verdict.held_up))),
         (way, format!("{way} {}", if verdict.links_too_narrow() { "too narrow" } else { "on the way" })),
         (bad, format!("{bad} with link errors")),
         (verdict.untold.len(), format!("{} untold", verdict.untold.len())),
@@ -73,6 +74,20 @@ pub fn head_words(watch: &Watch) -> String {
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     let parts = if parts.is_empty() { "quiet".to_owned() } else { parts.join(", ") };
     format!("{parts}; {}", since(watch))
+}
+
+/// Of those that are held up, who is known to be what.
+fn told_apart(held: &[Contributor]) -> String {
+    let count = |is: fn(&Role) -> bool| held.iter().filter(|held| is(&held.role)).count();
+    let contributors = count(|role| matches!(role, Role::Contributor(_)));
+    let victims = count(|role| matches!(role, Role::Victim { .. }));
+    let parts = [
+        (contributors, counted(contributors, "contributor", "contributors")),
+        (victims, counted(victims, "victim", "victims")),
+    ];
+    let parts: Vec<String> =
+        parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
 /// Times are those of the message log.

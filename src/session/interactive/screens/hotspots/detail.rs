@@ -1,6 +1,6 @@
 //! What can be said of a port under watch, in the words of the command `hotspots`.
 
-use crate::counters::{Role, Trouble};
+use crate::counters::Trouble;
 use crate::fabric::Resolved;
 use crate::session::hotspots::{
     HELD, HOT, LINK, NARROW, NARROW_WORDS, WAY, held_words, hot_words, link_words, way_words,
@@ -40,16 +40,14 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
 fn why(look: &Look, row: &HotPort) -> Vec<Line> {
     let mut lines = Vec::new();
     if let (Some(at), Some(role)) = (&row.waits, row.role) {
-        let held = |told: Role, alone: bool| (HELD, held_words(look, at, told, alone, row.limit));
-        lines.push(match role {
-            HotRole::HotSpot => {
+        // Without a hot-spot the word says victim where counters alone could not.
+        let alone = role == HotRole::Victim;
+        lines.push(match (role, row.held) {
+            (_, Some(held)) => (HELD, held_words(look, at, held, alone, row.limit)),
+            (HotRole::HotSpot, _) => {
                 let adapter = look.fabric().peer(row.port).unwrap_or(row.port);
                 (HOT, hot_words(look, adapter, at, row.limit))
             }
-            HotRole::ContributorOrVictim => held(Role::ContributorOrVictim, false),
-            HotRole::Victim => held(Role::ContributorOrVictim, true),
-            HotRole::FairShare => held(Role::FairShare, true),
-            HotRole::HeldUp => held(Role::Unknown, true),
             _ => (WAY, way_words(look, at, row.limit)),
         });
         if role == HotRole::TooNarrow {

@@ -1,0 +1,118 @@
+//! Verdicts over counters of traffic that is known: who is called a contributor sends to a hot-spot, and no victim does.
+
+use super::stage::{EXPERIMENTS, Stage, limited};
+use fabdeck::counters::{Evidence, HotSpots, Role, Thresholds, hot_spots, rates, tell_apart};
+use fabdeck::fabric::{Fabric, LinkSpeed, PortId, Routes, Tables};
+use fabdeck::observe::CounterSample;
+use fabdeck::simulator::traffic::{Flow, TrafficRun};
+use rand_core::{RngCore, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+fn samples(run: &TrafficRun, fabric: &Fabric) -> Vec<CounterSample> {
+    let sample = |count: fabdeck::simulator::traffic::PortCount| {
+        let port = fabric.port(count.port);
+        CounterSample {
+            node: Some(fabric.node(port.node).guid()),
+            port: Some(port.number),
+            values: count.values(),
+            ..CounterSample::default()
+        }
+    };
+    run.counters(fabric).into_iter().map(sample).collect()
+}
+
+fn tables(fabric: &Fabric, routes: &Routes) -> Tables {
+    let mut tables = Tables::default();
+    for (switch, _) in fabric.switches() {
+        tables.entry(switch).lft = Some(routes.lft(switch.0));
+    }
+    tables
+}
+
+/// What two looks, a millisecond apart, make of these flows.
+fn judged(stage: &Stage, flows: Vec<Flow>, told: bool) -> HotSpots {
+    let mut run = stage.run(flows, limited(), &Tables::default());
+    run.advance(300_000);
+    let before = samples(&run, &stage.fabric);
+    run.advance(1_300_000);
+    let rates = rates(&stage.fabric, &before, &samples(&run, &stage.fabric), 1e-3);
+    let mut verdict = hot_spots(&stage.fabric, &rates, &Thresholds::default());
+    if told {
+        tell_apart(&stage.fabric, &tables(&stage.fabric, &stage.routes), &rates, &mut verdict);
+    }
+    verdict
+}
+
+fn number(stage: &Stage, host: PortId) -> u8 {
+    (1..=12).find(|number| stage.host(*number) == host).unwrap()
+}
+
+/// The numbers of the hosts that are held up: contributors, either, victims.
+fn hosts(stage: &Stage, verdict: &HotSpots) -> [Vec<u8>; 3] {
+    let of = |wanted: fn(&Role) -> bool| {
+        let held = verdict.held_up.iter().filter(|held| wanted(&held.role));
+        let mut hosts: Vec<u8> = held.map(|held| number(stage, held.at.port)).collect();
+        hosts.sort_unstable();
+        hosts
+    };
+    [
+        of(|role| matches!(role, Role::Contributor(_))),
+        of(|role| *role == Role::ContributorOrVictim),
+        of(|role| matches!(role, Role::Victim { .. })),
+    ]
+}
+
+#[test]
+fn routes_tell_the_contributors_of_the_papers_experiments() {
+    for experiment in &EXPERIMENTS {
+        let stage = experiment.stage();
+        let pairs = experiment.contributors.iter().chain([&experiment.victim]);
+        let flows: Vec<Flow> = pairs.map(|(from, to)| stage.flow(*from, *to)).collect();
+        let verdict = judged(&stage, flows.clone(), false);
+        let hot: Vec<PortId> = verdict.hot_spots.iter().map(|hot| hot.adapter).collect();
+        assert_eq!(hot, [stage.host(experiment.contributors[0].1)], "{}", experiment.name);
+        let all: Vec<u8> = flows.iter().map(|flow| number(&stage, flow.from)).collect();
+        let [_, either, _] = hosts(&stage, &verdict);
+        assert_eq!(either.len(), all.len(), "{}: counters alone tell of nobody", experiment.name);
+        let told = hosts(&stage, &judged(&stage, flows, true));
+        // Who stands at one leaf with the victim may be one too; so may who stands beside the one that it sends to.
+        let expected: [&[u8]; 3] = match experiment.name {
+            "I" => [&[3, 6], &[1, 2], &[]],
+            "II" => [&[6], &[1, 2, 3], &[]],
+            "III" => [&[10], &[1, 2, 5], &[]],
+            _ => [&[5, 10], &[1, 2], &[]],
+        };
+        assert_eq!(told, expected, "{}", experiment.name);
+    }
+}
+
+#[test]
+fn nobody_is_told_apart_wrongly_whatever_flows_there_are() {
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(6);
+    let mut of_kind = [0; 4];
+    for case in 0..120 {
+        let trunk = [LinkSpeed::Ddr, LinkSpeed::Qdr, LinkSpeed::Sdr][case % 3];
+        let stage = Stage::new(4, trunk, case % 2 == 1);
+        let mut host = || (dice.next_u32() % 12) as u8 + 1;
+        let pairs: Vec<(u8, u8)> = (0..3 + case % 12).map(|_| (host(), host())).collect();
+        let flows = pairs.iter().filter(|(from, to)| from != to).map(|(from, to)| stage.flow(*from, *to));
+        let flows: Vec<Flow> = flows.collect();
+        let verdict = judged(&stage, flows.clone(), true);
+        let hot = |port| verdict.hot_spots.iter().any(|spot| spot.adapter == port);
+        for held in &verdict.held_up {
+            let own = flows.iter().filter(|flow| flow.from == held.at.port);
+            let to_hot: Vec<_> = own.map(|flow| flow.to).filter(|to| hot(*to)).collect();
+            let (kind, right) = match held.role {
+                Role::Contributor(Evidence::OthersFallShort { hot_spot, .. }) => {
+                    (0, to_hot.contains(&hot_spot))
+                }
+                Role::Contributor(Evidence::NowhereElse { .. }) => (1, !to_hot.is_empty()),
+                Role::Victim { .. } => (2, to_hot.is_empty()),
+                _ => (3, true),
+            };
+            of_kind[kind] += 1;
+            assert!(right, "case {case}: {:?} of {} with {pairs:?}", held.role, number(&stage, held.at.port));
+        }
+    }
+    assert!(of_kind.iter().all(|count| *count > 5), "each kind is there: {of_kind:?}");
+}
