@@ -247,7 +247,8 @@ pub struct RowArgs {
     /// Only these fields, in this order: ids with commas between; `help` lists them
     #[arg(long, value_name = "A,B,...")]
     pub fields: Option<String>,
-    /// Order of the rows: FIELD, FIELD:desc or -FIELD, several with commas between
+    /// Order of the rows: FIELD, FIELD:asc, FIELD:desc or -FIELD, several with commas between; of errors, loads and the
+    /// like the largest come first
     #[arg(long, value_name = "FIELD", allow_hyphen_values = true)]
     pub sort: Option<String>,
     /// Only the first N rows

@@ -92,18 +92,7 @@ mod about {
     use std::borrow::Cow;
 
     const fn column(id: &'static str, title: &'static str, kind: Kind) -> Column {
-        Column {
-            id: Cow::Borrowed(id),
-            title: Cow::Borrowed(title),
-            unit: "",
-            kind,
-            about: Cow::Borrowed(""),
-            words: &[],
-            shown: true,
-            when_yes: false,
-            when_known: false,
-            spare: false,
-        }
+        Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
     }
 
     pub static COLUMNS: &[Column] = &[

@@ -99,7 +99,7 @@ pub const COMMANDS: &[Command] = &[
     .examples(&["fabdeck --source sim:demo show fabric", "fabdeck --source site.topo show fabric --json"]),
     command_of("show switches", "The switches", "A row for each switch.")
         .looks()
-        .examples(&["fabdeck --source sim:demo show switches --sort hosts:desc --top 5"]),
+        .examples(&["fabdeck --source sim:demo show switches --sort hosts --top 5"]),
     command_of(
         "show hosts",
         "The hosts and where they are attached",
@@ -127,7 +127,7 @@ pub const COMMANDS: &[Command] = &[
          that send to it that way. A cable to a host carries what its host sends and is sent, and has no rows.",
     )
     .looks()
-    .examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources:desc"]),
+    .examples(&["fabdeck --source sim:demo show users 'link:rack3-leaf[10]' --sort sources"]),
     command_of(
         "show counters",
         "The counters as they were read",
@@ -137,7 +137,7 @@ pub const COMMANDS: &[Command] = &[
     )
     .looks()
     .examples(&[
-        "fabdeck --source capture/ show counters --sort PortXmitWait:desc --top 10",
+        "fabdeck --source capture/ show counters --sort PortXmitWait --top 10",
         "fabdeck --source sim:kary,k=4,n=2 show counters --format prometheus --interval 10s",
     ]),
     command_of(

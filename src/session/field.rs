@@ -25,8 +25,34 @@ pub struct Column {
     pub when_yes: bool,
     /// Whether a table that would not show it does so when some row has it.
     pub when_known: bool,
+    /// Whether an order by it begins with the largest, where nobody says: of errors and loads these matter.
+    pub largest_first: bool,
     /// Whether a table does without it before it does without others, where a terminal is too narrow for all.
     pub spare: bool,
+}
+
+impl Column {
+    /// One that a table shows.
+    pub const fn new(
+        id: Cow<'static, str>,
+        title: Cow<'static, str>,
+        kind: Kind,
+        about: Cow<'static, str>,
+    ) -> Self {
+        Self {
+            id,
+            title,
+            unit: "",
+            kind,
+            about,
+            words: &[],
+            shown: true,
+            when_yes: false,
+            when_known: false,
+            largest_first: false,
+            spare: false,
+        }
+    }
 }
 
 /// A field of rows of one type.
@@ -44,19 +70,8 @@ impl<R> Field<R> {
         about: &'static str,
         value: for<'l> fn(&'l Look, R) -> Value<'l>,
     ) -> Self {
-        let column = Column {
-            id: Cow::Borrowed(id),
-            title: Cow::Borrowed(title),
-            unit: "",
-            kind,
-            about: Cow::Borrowed(about),
-            words: &[],
-            shown: true,
-            when_yes: false,
-            when_known: false,
-            spare: false,
-        };
-        Self { column, value }
+        let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
+        Self { column: Column::new(id, title, kind, about), value }
     }
 
     /// Only on request in tables; always in JSON.
@@ -82,6 +97,12 @@ impl<R> Field<R> {
     /// The first to go where a terminal is too narrow.
     pub const fn spare(mut self) -> Self {
         self.column.spare = true;
+        self
+    }
+
+    /// Ordered with the largest first.
+    pub const fn largest_first(mut self) -> Self {
+        self.column.largest_first = true;
         self
     }
 

@@ -106,14 +106,15 @@ struct Order {
 }
 
 fn order(key: &str, listing: &dyn Listing) -> Result<Order, QueryError> {
-    let (id, descending) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
-        (Some(id), _) => (id, true),
-        (None, Some((id, "desc"))) => (id, true),
-        (None, Some((id, "asc"))) => (id, false),
+    let (id, said) = match (key.strip_prefix('-'), key.rsplit_once(':')) {
+        (Some(id), _) => (id, Some(true)),
+        (None, Some((id, "desc"))) => (id, Some(true)),
+        (None, Some((id, "asc"))) => (id, Some(false)),
         (None, Some(_)) => return Err(QueryError::Order(key.to_owned())),
-        (None, None) => (key, false),
+        (None, None) => (key, None),
     };
-    Ok(Order { column: find_column(id, listing)?, descending })
+    let column = find_column(id, listing)?;
+    Ok(Order { column, descending: said.unwrap_or_else(|| listing.column(column).largest_first) })
 }
 
 /// Rows that compare alike keep the order of the listing, which is canonical.

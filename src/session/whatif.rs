@@ -293,16 +293,9 @@ pub struct Comparison {
 impl Comparison {
     pub fn new(rows: Vec<EngineRow>) -> Self {
         let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| Column {
-            id: id.into(),
-            title: title.into(),
-            unit: "",
-            kind,
-            about: about.into(),
-            words: &[],
             shown: !WIDE.contains(&id),
-            when_yes: false,
-            when_known: false,
-            spare: false,
+            largest_first: kind == Kind::Number,
+            ..Column::new(id.into(), title.into(), kind, about.into())
         };
         Self { rows, columns: COMPARED.iter().copied().map(column).collect() }
     }

@@ -610,7 +610,7 @@ fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
     let found = state.current().listing(&state.known).and_then(|listing| {
         let column =
             (0..listing.column_count()).map(|at| listing.column(at)).find(|column| column.id == field)?;
-        Some((column.id.to_string(), matches!(column.kind, crate::session::Kind::Number)))
+        Some((column.id.to_string(), column.largest_first))
     });
     let Some(order) = found else {
         state.say(Severity::Error, format!("this list has no field '{field}'"));

@@ -78,7 +78,7 @@ pub fn equivalent(state: &State) -> Option<String> {
         line.push_str(&format!(" --filter {}", quoted(&table.filter)));
     }
     if let Some((column, down)) = &table.sort {
-        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { "" }));
+        line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { ":asc" }));
     }
     Some(line)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::fabric::Resolved;
-use crate::session::{Columns, Kind, Listing, Query, Selection};
+use crate::session::{Columns, Listing, Query, Selection};
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
@@ -99,10 +99,9 @@ impl Table {
             shown.iter().position(|column| listing.column(*column).id.as_ref() == id.as_str())
         });
         let next = shown.get(at.map_or(0, |at| at + 1));
-        // Of numbers the largest matter.
         let order = |column: &usize| {
             let about = listing.column(*column);
-            (about.id.to_string(), matches!(about.kind, Kind::Number))
+            (about.id.to_string(), about.largest_first)
         };
         self.sort = next.map(order);
     }

@@ -101,18 +101,9 @@ impl Listing for CounterRows<'_> {
 }
 
 fn column(counter: &Counter) -> Column {
-    Column {
-        id: counter.name().to_owned().into(),
-        title: counter.name().to_owned().into(),
-        unit: "",
-        kind: Kind::Number,
-        about: format!("counter {}, raw", counter.name()).into(),
-        words: &[],
-        shown: true,
-        when_yes: false,
-        when_known: false,
-        spare: false,
-    }
+    let name = || counter.name().to_owned().into();
+    let about = format!("counter {}, raw", counter.name()).into();
+    Column { largest_first: true, ..Column::new(name(), name(), Kind::Number, about) }
 }
 
 fn sample(look: &Look, at: usize) -> &CounterSample {

@@ -102,9 +102,11 @@ pub static HOT_FIELDS: &[Get] = &[
     )
     .words(HotRole::WORDS),
     Get::new("waiting", "WAIT/S", Kind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
-        .unit("ticks/s"),
+        .unit("ticks/s")
+        .largest_first(),
     Get::new("used", "USED", Kind::Number, "part of its link that it sends on", |_, r| r.used.into())
-        .unit("%"),
+        .unit("%")
+        .largest_first(),
     Get::new(
         "wait_history",
         "WAITED",
@@ -115,17 +117,23 @@ pub static HOT_FIELDS: &[Get] = &[
     Get::new("peer", "PEER", Kind::Text, "the port at the other end", |l, r| {
         port(l, r).peer.map(|peer| l.port_name(peer)).into()
     }),
-    Get::new("xmit_mbps", "XMIT", Kind::Number, "data sent", |_, r| r.sent_mbps.into()).unit("Mbit/s"),
-    Get::new("rcv_mbps", "RCV", Kind::Number, "data received", |_, r| r.received_mbps.into()).unit("Mbit/s"),
+    Get::new("xmit_mbps", "XMIT", Kind::Number, "data sent", |_, r| r.sent_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
+    Get::new("rcv_mbps", "RCV", Kind::Number, "data received", |_, r| r.received_mbps.into())
+        .unit("Mbit/s")
+        .largest_first(),
     Get::new(
         "errors_per_hour",
         "ERRORS/H",
         Kind::Number,
         "errors of the last half hour to hour; in the first of them all since the first sweep, as if these were all of an hour",
         |_, r| r.errors_per_hour.into(),
-    ),
+    )
+    .largest_first(),
     Get::new("share", "SHARE", Kind::Number, "part of all waiting in the fabric", |_, r| r.share.into())
-        .unit("%"),
+        .unit("%")
+        .largest_first(),
     Get::new(
         "used_history",
         "LOAD",

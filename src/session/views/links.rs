@@ -60,6 +60,7 @@ pub static LINK_FIELDS: &[Get] = &[
     Get::new("efi", "EFI", Kind::Number, "paths over it under the tables in force, the busier way", |_, r| {
         r.efi.into()
     })
+    .largest_first()
     .when_known(),
     Get::new(
         "errors",
@@ -68,10 +69,12 @@ pub static LINK_FIELDS: &[Get] = &[
         "symbol errors, recoveries, times down, receive errors, discards, overruns: both ends together, as counted",
         |_, r| r.errors.into(),
     )
+    .largest_first()
     .when_known(),
     Get::new("load", "LOAD", Kind::Number, "part of it in use now, the busier way; known while somebody watches", |_, r| {
         r.load.into()
     })
+    .largest_first()
     .unit("%")
     .when_known(),
     Get::new(
@@ -81,6 +84,7 @@ pub static LINK_FIELDS: &[Get] = &[
         "errors of both ends since the first sweep, as if these were all of an hour; known while somebody watches",
         |_, r| r.errors_per_hour.into(),
     )
+    .largest_first()
     .when_known(),
     Get::new("kind", "KIND", Kind::Text, "what it joins: switch-switch, switch-host and so on", |l, r| {
         kind(l, r).into()
@@ -111,6 +115,7 @@ pub static LINK_FIELDS: &[Get] = &[
         "cables between the same two nodes, this one included",
         |_, r| r.parallel.into(),
     )
+    .largest_first()
     .spare(),
     Get::new("self_loop", "SELF LOOP", Kind::Flag, "both ends are on one node", |l, r| {
         let [a, b] = ends(l, r);

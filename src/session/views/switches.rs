@@ -26,15 +26,18 @@ pub static SWITCH_FIELDS: &[Get] = &[
     ),
     Get::new("linked_ports", "LINKED", Kind::Number, "ports with a peer", |l, id| {
         Value::count(l.fabric().ports_of(id).filter(|(_, port)| port.peer.is_some()).count())
-    }),
+    })
+    .largest_first(),
     Get::new("hosts", "HOSTS", Kind::Number, "ports whose peer is a host or a router", |l, id| {
         Value::count(peers(l, id).filter(|peer| !is_switch(l, *peer)).count())
-    }),
+    })
+    .largest_first(),
     Get::new("switch_links", "SWITCH LINKS", Kind::Number, "ports whose peer is another switch", |l, id| {
         Value::count(
             peers(l, id).filter(|peer| is_switch(l, *peer) && l.fabric().port(*peer).node != id).count(),
         )
-    }),
+    })
+    .largest_first(),
     Get::new("answered", "ANSWERED", Kind::Flag, "no: it is known by its peer only", |l, id| {
         l.fabric().node(id).facts.answered.into()
     }),

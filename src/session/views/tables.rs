@@ -20,7 +20,8 @@ pub static TABLE_FIELDS: &[Get] = &[
     }),
     Get::new("routed", "ROUTED", Kind::Number, "LIDs with an egress port", |l, id| {
         lft(l, id).map(|lft| Value::count(lft.routed().count())).unwrap_or(Value::Missing)
-    }),
+    })
+    .largest_first(),
     Get::new("no_path", "NO PATH", Kind::Number, "LIDs of the fabric without an egress port", |l, id| {
         lft(l, id)
             .map(|lft| {
@@ -28,10 +29,12 @@ pub static TABLE_FIELDS: &[Get] = &[
                 Value::count(owned(l).filter(|lid| lft.get(*lid).is_none() && tells(lid)).count())
             })
             .unwrap_or(Value::Missing)
-    }),
+    })
+    .largest_first(),
     Get::new("ports_used", "PORTS USED", Kind::Number, "different egress ports in the table", |l, id| {
         lft(l, id).map(|lft| Value::count(ports_used(lft))).unwrap_or(Value::Missing)
-    }),
+    })
+    .largest_first(),
     Get::new("top_lid", "TOP LID", Kind::Number, "highest LID with an egress port", |l, id| {
         lft(l, id).and_then(|lft| lft.routed().last()).map(|(lid, _)| lid).into()
     }),
@@ -41,6 +44,7 @@ pub static TABLE_FIELDS: &[Get] = &[
             .and_then(|tables| tables.mft.as_ref())
             .map_or(Value::Missing, |mft| Value::count(mft.groups.len()))
     })
+    .largest_first()
     .on_request(),
 ];
 

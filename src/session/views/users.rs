@@ -20,7 +20,8 @@ pub static USER_FIELDS: &[Get] = &[
     Get::new("lid", "LID", Kind::Number, "destination LID", |_, r| r.over.lid.into()),
     Get::new("sources", "SOURCES", Kind::Number, "hosts that send to it over this cable", |_, r| {
         r.over.sources.into()
-    }),
+    })
+    .largest_first(),
     Get::new("from", "OVER", Kind::Text, "the end at which its packets enter the cable", |l, r| {
         l.port_name(enters(l, r)).into()
     }),

@@ -224,6 +224,19 @@ fn a_sample_of_nobody_is_noted() {
 }
 
 #[test]
+fn an_order_by_amounts_begins_with_the_largest_and_one_by_numbers_with_the_first() {
+    let look = look();
+    let by = |view: Browse, sort: &str| chosen(&look, view, &query("", sort)).join(" ");
+    assert_eq!(by(Browse::Switches, "hosts"), by(Browse::Switches, "hosts:desc"));
+    assert_ne!(by(Browse::Switches, "hosts"), by(Browse::Switches, "hosts:asc"));
+    assert_eq!(by(Browse::Switches, "lid"), by(Browse::Switches, "lid:asc"));
+    assert_ne!(by(Browse::Switches, "lid"), by(Browse::Switches, "lid:desc"));
+    let waits = |sort: &str| fabdeck(&["--source", "small", "show", "counters", "--sort", sort]).out;
+    assert_eq!(waits("PortXmitWait"), waits("-PortXmitWait"));
+    assert_ne!(waits("PortXmitWait"), waits("PortXmitWait:asc"));
+}
+
+#[test]
 fn a_counter_goes_by_the_name_that_tools_print() {
     let ended = fabdeck(&["--source", "uneven", "show", "counters", "--sort", "PortXmitWait:desc"]);
     assert!(ended.out.contains("PortXmitWaitExt") && ended.out.contains("PortRcvErrors"), "{}", ended.err);

@@ -1,7 +1,6 @@
 //! The fabric as a tree: ranks, switches below them, ports below those; then the hosts, rack by rack and all of them.
 //! Only what is open has rows.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -122,18 +121,10 @@ fn hosts(known: &Known, open: &dyn Fn(&TreeItem) -> bool) -> Vec<TreeRow> {
 
 /// The columns of the tree.
 static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let column = |id, title, kind, about: &'static str| Column {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed(title),
-        unit: "",
-        kind,
-        about: Cow::Borrowed(about),
-        words: &[],
-        shown: true,
-        when_yes: false,
-        when_known: false,
-        spare: false,
+    let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
+        Column::new(id.into(), title.into(), kind, about.into())
     };
+    let amount = |id, title, about| Column { largest_first: true, ..column(id, title, Kind::Number, about) };
     vec![
         column(
             "name",
@@ -142,8 +133,8 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
             "rank, switch, port with what is at its other end, rack (hosts on the same switches), or host",
         ),
         column("lid", "LID", Kind::Number, "base LID"),
-        column("hosts", "HOSTS", Kind::Number, "hosts attached"),
-        column("links", "LINKS", Kind::Number, "cables to other switches"),
+        amount("hosts", "HOSTS", "hosts attached"),
+        amount("links", "LINKS", "cables to other switches"),
         column(
             "state",
             "STATE",

@@ -1,7 +1,6 @@
 //! The engines as rows: the comparison of the command line, and how far each of them is.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
 use crate::routing::{ENGINES, Engine};
 use crate::session::interactive::known::{Known, Proposed};
@@ -25,18 +24,12 @@ const ORDER: [&str; 14] = [
     "dark_fiber",
 ];
 
-static STATE: LazyLock<Column> = LazyLock::new(|| Column {
-    id: Cow::Borrowed("state"),
-    title: Cow::Borrowed("STATE"),
-    unit: "",
-    kind: Kind::Text,
-    about: Cow::Borrowed("not asked, waiting for another, under way, refused, clean, or with findings"),
-    words: &[],
-    shown: true,
-    when_yes: false,
-    when_known: false,
-    spare: false,
-});
+static STATE: Column = Column::new(
+    Cow::Borrowed("state"),
+    Cow::Borrowed("STATE"),
+    Kind::Text,
+    Cow::Borrowed("not asked, waiting for another, under way, refused, clean, or with findings"),
+);
 
 /// Every engine of the registry, asked or not.
 #[derive(Debug)]

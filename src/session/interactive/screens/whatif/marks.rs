@@ -1,6 +1,5 @@
 //! The marks as rows.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -9,21 +8,13 @@ use crate::session::interactive::known::Known;
 use crate::session::{Column, Kind, Listing, Value};
 
 static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
-    let column = |id, title, kind, about: &'static str| Column {
-        id: Cow::Borrowed(id),
-        title: Cow::Borrowed(title),
-        unit: "",
-        kind,
-        about: Cow::Borrowed(about),
-        words: &[],
-        shown: true,
-        when_yes: false,
-        when_known: false,
-        spare: false,
+    let column = |id: &'static str, title: &'static str, kind, about: &'static str| {
+        Column::new(id.into(), title.into(), kind, about.into())
     };
+    let amount = |id, title, about| Column { largest_first: true, ..column(id, title, Kind::Number, about) };
     vec![
         column("element", "MARKED AS FAILED", Kind::Text, "the element"),
-        column("pairs", "LOST ALONE", Kind::Number, "pairs that this mark takes by itself, until rerouted"),
+        amount("pairs", "LOST ALONE", "pairs that this mark takes by itself, until rerouted"),
     ]
 });
 
