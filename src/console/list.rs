@@ -87,8 +87,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 
 /// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
 /// keys lead to them.
-const LESSER: [&str; 14] = [
-    "share",
+const LESSER: [&str; 15] = [
+    "share_of_all",
+    "share_of_time",
     "rcv_mbps",
     "xmit_mbps",
     "parallel",

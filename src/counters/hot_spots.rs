@@ -19,6 +19,8 @@ pub struct Waiting {
     /// Ticks a second, and whether it may have been more.
     pub congestion: f64,
     pub at_least: bool,
+    /// The part of the time that this is, where the length of a tick is known.
+    pub time_waited: Option<f64>,
     /// Of its link's bandwidth, as far as that is known.
     pub utilisation: Option<f64>,
 }
@@ -110,7 +112,13 @@ pub fn hot_spots(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -> Hot
 }
 
 fn waiting(port: &PortRates, congestion: f64) -> Waiting {
-    Waiting { port: port.port, congestion, at_least: port.waited.is_bound(), utilisation: port.utilisation() }
+    Waiting {
+        port: port.port,
+        congestion,
+        at_least: port.waited.is_bound(),
+        time_waited: port.time_waited(),
+        utilisation: port.utilisation(),
+    }
 }
 
 fn role(at: &Waiting, thresholds: &Thresholds) -> Role {

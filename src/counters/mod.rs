@@ -8,6 +8,7 @@ mod placed;
 mod rates;
 mod thresholds;
 mod trouble;
+mod waiting_time;
 
 pub use apart::{Evidence, tell_apart};
 pub use growth::{Growth, growth};
@@ -16,3 +17,4 @@ pub use placed::{node_of, port_of};
 pub use rates::{PortRates, Rates, rates, rates_of_sweeps};
 pub use thresholds::Thresholds;
 pub use trouble::{Trouble, Why, troubles};
+pub use waiting_time::{part_waited, tick_of, tick_seconds};

@@ -7,8 +7,9 @@ use rayon::prelude::*;
 
 use super::growth::{Growth, growth};
 use super::placed::port_of;
+use super::waiting_time::{part_waited, tick_of};
 use crate::fabric::{Fabric, LinkWidth, PortFacts, PortId};
-use crate::observe::{Counter, CounterSample, CounterValues, Sweep};
+use crate::observe::{Counter, CounterSample, CounterValues, Sweep, Ticks};
 
 /// What one port did in the time between two looks.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,6 +28,8 @@ pub struct PortRates {
     pub downed: Growth,
     /// What the link carries at most, in bytes a second.
     pub capacity: Option<f64>,
+    /// How long a tick of waiting is, in seconds, where its device told.
+    pub tick: Option<f64>,
 }
 
 impl PortRates {
@@ -37,6 +40,11 @@ impl PortRates {
     /// Equation 1: ticks of waiting a second.
     pub fn congestion(&self) -> Option<f64> {
         self.a_second(self.waited)
+    }
+
+    /// The part of the time in which packets waited and nothing was sent.
+    pub fn time_waited(&self) -> Option<f64> {
+        part_waited(self.congestion()?, self.tick?)
     }
 
     /// Equation 2: bytes sent a second.
@@ -81,6 +89,12 @@ impl Rates {
     pub fn of(&self, port: PortId) -> Option<&PortRates> {
         let at = self.ports.binary_search_by_key(&port, |rates| rates.port).ok()?;
         self.ports.get(at)
+    }
+
+    /// With what devices say of the length of a tick.
+    pub fn with_ticks(mut self, fabric: &Fabric, ticks: &Ticks) -> Self {
+        self.ports.iter_mut().for_each(|port| port.tick = tick_of(fabric, ticks, port.port));
+        self
     }
 
     /// The same growth as if it had taken an hour, where it took less: what came in a few seconds then counts as all that
@@ -181,6 +195,7 @@ fn one(
         errors: errors(before, after),
         downed: grew(C::LinkDownedCounter, C::LinkDownedCounterExt),
         capacity: capacity(facts).or_else(|| peer.and_then(capacity)),
+        tick: None,
     }
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Guid, Lid, LinkSpeed, LinkWidth, PortNum};
+use super::{Guid, Lane, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
 /// A type that is written as text, and what reads it.
 macro_rules! as_text {
@@ -48,9 +48,11 @@ as_text! {
     Guid, |text: &str| Guid::from_hex(text).ok();
     LinkWidth, LinkWidth::from_word;
     LinkSpeed, LinkSpeed::from_word;
+    Sl2Vl, Sl2Vl::from_digits;
 }
 
 as_number! {
+    Lane;
     Lid;
     PortNum;
 }

@@ -1,6 +1,9 @@
 //! The tables that nodes hold: forwarding, multicast, lanes and arbitration.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use super::{Lane, Lid, NodeId, PortNum, ServiceLevel};
 
@@ -90,17 +93,31 @@ impl Sl2Vl {
         let shift = 4 * sl.value();
         self.0 = (self.0 & !(0xF << shift)) | (u64::from(lane.value()) << shift);
     }
+
+    /// Sixteen hexadecimal digits, the lane of service level 0 first.
+    pub fn from_digits(digits: &str) -> Option<Self> {
+        let lanes: Vec<u64> =
+            digits.chars().map(|digit| digit.to_digit(16).map(u64::from)).collect::<Option<_>>()?;
+        let row = |lanes: Vec<u64>| lanes.iter().rev().fold(0, |row, lane| row << 4 | lane);
+        (lanes.len() == 16).then(|| Self(row(lanes)))
+    }
+}
+
+impl fmt::Display for Sl2Vl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (0..16).try_for_each(|level| write!(f, "{:x}", self.0 >> (4 * level) & 0xF))
+    }
 }
 
 /// One entry of an arbitration table; the weight counts 64 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct VlWeight {
     pub lane: Lane,
     pub weight: u8,
 }
 
 /// Virtual lane arbitration of one port.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Arbitration {
     pub high_limit: u8,
     pub high: Vec<VlWeight>,
@@ -179,5 +196,12 @@ mod tests {
         }
         let lanes: Vec<u8> = (0..16).map(|sl| row.lane(ServiceLevel::new(sl).unwrap()).value()).collect();
         assert_eq!(lanes, [15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(
+            (row.to_string().as_str(), Sl2Vl::from_digits("fedcba9876543210")),
+            ("fedcba9876543210", Some(row))
+        );
+        for wrong in ["", "0", "00000000000000000", "000000000000000g"] {
+            assert_eq!(Sl2Vl::from_digits(wrong), None, "{wrong}");
+        }
     }
 }

@@ -83,7 +83,7 @@ fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<Sub
             word if word.eq_ignore_ascii_case("master") => Some("MASTER".to_owned()),
             _ => None,
         };
-        let manager = SubnetManager { guid, state };
+        let manager = SubnetManager { guid, state, priority: None };
         if manager.state.as_deref() != Some("MASTER") {
             first.get_or_insert(manager);
         } else if let Some(known) = &master {

@@ -128,6 +128,10 @@ impl std::fmt::Debug for SmInfo {
 }
 
 impl SmInfo {
+    pub fn priority(&self) -> u8 {
+        self.priority_state >> 4
+    }
+
     pub fn state(&self) -> Option<&'static str> {
         match self.priority_state & 0xF {
             0 => Some("NOTACTIVE"),

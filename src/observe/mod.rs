@@ -5,9 +5,13 @@ mod notes;
 mod observation;
 mod reading;
 mod sweep;
+mod ticks;
 
 pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};
-pub use sweep::{ChangedEntry, End, News, Rate, Sweep};
+pub use sweep::{
+    ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News, Rate, Sweep,
+};
+pub use ticks::{TickKind, Ticks};

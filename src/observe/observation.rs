@@ -1,15 +1,20 @@
 //! One look at a fabric.
 
+use serde::{Deserialize, Serialize};
+
 use crate::fabric::{Fabric, Guid, Levels, NameMap, Tables};
 
-use super::{CounterSample, Notes, Reading};
+use super::{CounterSample, Notes, Reading, Ticks};
 
 /// The subnet manager in charge, as far as the source tells.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SubnetManager {
     pub guid: Guid,
     /// `MASTER`, `STANDBY`, `DISCOVERING`, `NOTACTIVE`, where known.
     pub state: Option<String>,
+    /// 0 to 15: the highest is in charge.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
 }
 
 /// Service levels as path records give them.
@@ -52,6 +57,8 @@ pub struct Observation {
     pub fabric: Fabric,
     pub tables: Tables,
     pub counters: Vec<CounterSample>,
+    /// How long a tick of waiting is, as far as anybody was asked.
+    pub ticks: Ticks,
     pub names: NameMap,
     pub subnet_manager: Option<SubnetManager>,
     pub notes: Notes,

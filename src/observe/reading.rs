@@ -7,7 +7,7 @@ use crate::fabric::{Guid, PortNum};
 /// One phase of a reading.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Phase {
-    /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `manager`; of sweeps `states`,
+    /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `ticks`, `manager`; of sweeps `states`,
     /// `moved`.
     pub name: &'static str,
     /// Datagrams sent, repetitions included.

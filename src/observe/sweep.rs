@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::CounterSample;
-use crate::fabric::{Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum};
+use super::{CounterSample, SubnetManager};
+use crate::fabric::{Arbitration, Fabric, Guid, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
 
 /// A port by what stays when a fabric changes: the GUID of its node, and its number.
 pub type End = (Guid, PortNum);
@@ -20,6 +20,40 @@ pub struct ChangedEntry {
     pub lid: Lid,
     pub before: Option<PortNum>,
     pub now: Option<PortNum>,
+}
+
+/// The lanes from one port to another that somebody changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChangedLanes {
+    pub from: PortNum,
+    pub to: PortNum,
+    pub before: Sl2Vl,
+    pub now: Sl2Vl,
+}
+
+/// The arbitration tables of a port that somebody changed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChangedArbitration {
+    pub port: PortNum,
+    pub before: Arbitration,
+    pub now: Arbitration,
+}
+
+/// A group of which other ports are members, by the LID that addresses it; without any there is no such group.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct ChangedGroup {
+    pub group: u16,
+    pub before: Vec<PortNum>,
+    pub now: Vec<PortNum>,
+}
+
+/// What a port was told of the subnet manager.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct ManagerTold {
+    /// Where it is; without one there has been none.
+    pub lid: Option<Lid>,
+    /// What it says of itself, where it answers.
+    pub manager: Option<SubnetManager>,
 }
 
 /// What a sweep found to be different from the one before.
@@ -47,6 +81,14 @@ pub enum News {
         before: Rate,
         now: Rate,
     },
+    /// A link went down and came back between two sweeps, or mended itself without: how often, as the end says that
+    /// counted more.
+    LinkFlapped {
+        a: End,
+        b: End,
+        downed: u64,
+        recovered: u64,
+    },
     NodeAppeared {
         node: Guid,
     },
@@ -56,6 +98,11 @@ pub enum News {
     },
     NodeAnswers {
         node: Guid,
+    },
+    /// Somebody else is in charge, or the same one says something else of itself.
+    ManagerChanged {
+        before: ManagerTold,
+        now: ManagerTold,
     },
     /// Entries of a forwarding table are not what they were when they were read last. One for each switch of a sweep.
     TableDrift {
@@ -68,6 +115,29 @@ pub enum News {
         /// Where the subnet manager sits that the port which is looked from was told of.
         manager: Option<Lid>,
     },
+    /// The same of groups.
+    GroupDrift {
+        switch: Guid,
+        entries: usize,
+        first: Vec<ChangedGroup>,
+        manager: Option<Lid>,
+    },
+    /// The same of lanes, of adapters too.
+    LanesDrift {
+        node: Guid,
+        /// How many pairs of ports, and the first of them.
+        entries: usize,
+        first: Vec<ChangedLanes>,
+        manager: Option<Lid>,
+    },
+    /// The same of arbitration.
+    ArbitrationDrift {
+        node: Guid,
+        /// How many ports, and the first of them.
+        entries: usize,
+        first: Vec<ChangedArbitration>,
+        manager: Option<Lid>,
+    },
 }
 
 impl News {
@@ -78,7 +148,12 @@ impl News {
             | Self::Recabled { .. }
             | Self::RateChanged { .. }
             | Self::NodeSilent { .. }
-            | Self::TableDrift { .. } => true,
+            | Self::LinkFlapped { .. }
+            | Self::TableDrift { .. }
+            | Self::GroupDrift { .. }
+            | Self::LanesDrift { .. }
+            | Self::ArbitrationDrift { .. } => true,
+            Self::ManagerChanged { before, .. } => before.manager.is_some(),
             Self::LinkUp { .. } | Self::NodeAppeared { .. } | Self::NodeAnswers { .. } => false,
         }
     }
@@ -102,6 +177,8 @@ pub struct Sweep {
     /// behind it (a fabric lies in canonical order, and much rests on that); what is kept from one sweep to the next is
     /// kept by GUID and port number, as samples are.
     pub fabric: Option<Arc<Fabric>>,
-    /// What is different, links first, then nodes, then tables; each in the order of the fabric.
+    /// The tables of the look are not as they were: entries are otherwise, or those of a node that is new were read.
+    pub retabled: bool,
+    /// What is different, links first, then nodes, the subnet manager, tables; each in the order of the fabric.
     pub news: Vec<News>,
 }

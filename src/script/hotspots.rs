@@ -63,8 +63,8 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         }
         news.extend_from_slice(&after.news);
         let fabric = look.fabric();
-        let (rates, since) =
-            (rates_of_sweeps(fabric, &before, &after), rates_of_sweeps(fabric, &first, &after));
+        let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
+        let since = rates_of_sweeps(fabric, &first, &after);
         let seconds = (after.began - before.began).as_secs_f64();
         let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
         all.push(Interval { look: seen.clone(), watched, news: std::mem::take(&mut news) });
@@ -217,6 +217,7 @@ fn waiting(look: &Look, at: &Waiting) -> Value {
         "counter": "PortXmitWait",
         "ticks_per_second": at.congestion,
         "at_least": at.at_least,
+        "time_waited": at.time_waited,
         "utilisation": at.utilisation,
     })
 }

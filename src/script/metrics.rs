@@ -44,7 +44,8 @@ fn twice(context: &mut Context<'_, '_>, interval: Duration) -> Result<(Look, Opt
     source.go_back(&mut look.observation, interval)?;
     let before = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let after = sweep(context, source.as_mut(), &mut look, before.began + interval)?;
-    let rates = rates_of_sweeps(look.fabric(), &before, &after);
+    let fabric = look.fabric();
+    let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
     look.observation.counters = after.samples;
     Ok((look, Some(rates)))
 }
@@ -58,6 +59,11 @@ fn gauges(rates: &Rates) -> Vec<Gauge> {
         gauge("transmit_data_bytes_per_second", "bytes sent a second", PortRates::bandwidth),
         gauge("receive_data_bytes_per_second", "bytes received a second", PortRates::intake),
         gauge("transmit_wait_ticks_per_second", "ticks of waiting a second", PortRates::congestion),
+        gauge(
+            "transmit_wait_ratio",
+            "share of the time in which packets waited and nothing was sent",
+            PortRates::time_waited,
+        ),
         gauge("utilization_ratio", "share of the link's bandwidth that is sent", PortRates::utilisation),
     ]
 }

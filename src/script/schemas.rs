@@ -259,6 +259,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
             ("counter", text()),
             ("ticks_per_second", any()),
             ("at_least", flag()),
+            ("time_waited", nullable(any())),
             ("utilisation", nullable(any())),
         ];
         keys.extend((!more.is_empty()).then(|| (more, text())));
@@ -293,10 +294,27 @@ fn hotspots() -> Vec<(&'static str, Value)> {
 /// What changed between two sweeps.
 fn news() -> Value {
     let entry = closed(vec![("lid", number()), ("before", nullable(number())), ("now", nullable(number()))]);
+    let ports = || list(number());
+    let group = closed(vec![("group", number()), ("before", ports()), ("now", ports())]);
+    let row = closed(vec![("from", number()), ("to", number()), ("before", text()), ("now", text())]);
+    let weights = || closed(vec![("high", text()), ("low", text())]);
+    let port = closed(vec![("port", number()), ("before", weights()), ("now", weights())]);
+    let told = || {
+        closed(vec![
+            ("lid", nullable(number())),
+            ("port", nullable(text())),
+            ("guid", nullable(guid())),
+            ("state", nullable(text())),
+            ("priority", nullable(number())),
+        ])
+    };
     let drift = vec![
         ("blocks", list(number())),
         ("entries", number()),
         ("first", list(entry)),
+        ("groups", list(group)),
+        ("lanes", list(row)),
+        ("arbitration", list(port)),
         ("manager_lid", nullable(number())),
     ];
     closed(vec![
@@ -306,6 +324,8 @@ fn news() -> Value {
         ("ports", list(closed(vec![("port", text()), ("guid", guid())]))),
         ("node", nullable(text())),
         ("guid", nullable(guid())),
+        ("flapped", nullable(closed(vec![("downed", number()), ("recovered", number())]))),
+        ("manager", nullable(closed(vec![("before", told()), ("now", told())]))),
         ("drift", nullable(closed(drift))),
     ])
 }

@@ -171,7 +171,18 @@ pub(super) fn waits(at: &Waiting, limit: f64) -> String {
         || "its link's use is not known".to_owned(),
         |used| format!("{:.0} % of its link in use", used * 100.0),
     );
-    format!("PortXmitWait {bound}{:.0} ticks/s, above {limit}; {used}", at.congestion)
+    let time =
+        at.time_waited.map_or_else(String::new, |part| format!(", {bound}{} of the time", per_cent(part)));
+    format!("PortXmitWait {bound}{:.0} ticks/s, above {limit}{time}; {used}", at.congestion)
+}
+
+/// A part as a person reads it: the smaller the finer.
+pub(super) fn per_cent(part: f64) -> String {
+    match part * 100.0 {
+        much if much >= 10.0 => format!("{much:.0} %"),
+        some if some >= 0.1 => format!("{some:.1} %"),
+        little => format!("{little:.3} %"),
+    }
 }
 
 fn trouble_words(look: &Look, trouble: &Trouble, thresholds: &Thresholds) -> String {

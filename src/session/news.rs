@@ -2,8 +2,10 @@
 
 use super::hotspots::shorten;
 use super::{Look, counted};
-use crate::fabric::{Guid, Lid, PortNum};
-use crate::observe::{ChangedEntry, End, News, Rate};
+use crate::fabric::{Arbitration, Guid, Lid, PortNum, VlWeight};
+use crate::observe::{
+    ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News, Rate,
+};
 
 /// What kind of news it is, as JSON and logs have it.
 pub fn news_word(news: &News) -> &'static str {
@@ -12,10 +14,15 @@ pub fn news_word(news: &News) -> &'static str {
         News::LinkUp { .. } => "link-up",
         News::Recabled { .. } => "recabled",
         News::RateChanged { .. } => "rate-changed",
+        News::LinkFlapped { .. } => "link-flapped",
+        News::ManagerChanged { .. } => "manager-changed",
         News::NodeAppeared { .. } => "node-appeared",
         News::NodeSilent { .. } => "node-silent",
         News::NodeAnswers { .. } => "node-answers",
         News::TableDrift { .. } => "table-drift",
+        News::GroupDrift { .. } => "group-drift",
+        News::LanesDrift { .. } => "lanes-drift",
+        News::ArbitrationDrift { .. } => "arbitration-drift",
     }
 }
 
@@ -24,8 +31,13 @@ pub const NEWS_WORDS: &[&str] = &[
     "link-down",
     "recabled",
     "rate-changed",
+    "link-flapped",
     "node-silent",
+    "manager-changed",
     "table-drift",
+    "group-drift",
+    "lanes-drift",
+    "arbitration-drift",
     "link-up",
     "node-appeared",
     "node-answers",
@@ -47,8 +59,13 @@ pub fn news_label(word: &str) -> &'static str {
         "link-down" => "link down",
         "recabled" => "recabled",
         "rate-changed" => "rate",
+        "link-flapped" => "flapped",
+        "manager-changed" => "manager",
         "node-silent" => "silent",
         "table-drift" => "tables",
+        "group-drift" => "groups",
+        "lanes-drift" => "lanes",
+        "arbitration-drift" => "arbitration",
         "link-up" => "link up",
         "node-appeared" => "new",
         _ => "answers",
@@ -69,24 +86,65 @@ pub fn news_text(look: &Look, news: &News) -> String {
         News::RateChanged { a, b, before, now } => {
             format!("{}: {} now, {} before", link(a, b), rate_words(now), rate_words(before))
         }
+        News::LinkFlapped { a, b, downed, recovered } => {
+            let times = |count: u64| counted(usize::try_from(count).unwrap_or(usize::MAX), "time", "times");
+            let told = match (downed, recovered) {
+                (0, mended) => format!("mended itself {} without going down", times(*mended)),
+                (fell, 0) => format!("went down and came back {}", times(*fell)),
+                (fell, mended) => {
+                    format!("went down and came back {}, and mended itself {}", times(*fell), times(*mended))
+                }
+            };
+            format!("{} {told} since the last sweep", link(a, b))
+        }
+        News::ManagerChanged { before, now } => {
+            format!("{} now, {} before", told_words(look, now), told_words(look, before))
+        }
         News::NodeAppeared { node } => node_name(look, *node),
         News::NodeSilent { node } => format!("{} does not answer any more", node_name(look, *node)),
         News::NodeAnswers { node } => format!("{} answers again", node_name(look, *node)),
         News::TableDrift { switch, blocks, entries, first, manager } => {
-            let named: Vec<String> = first.iter().map(entry_words).collect();
-            let more = if *entries > first.len() { "; and others" } else { "" };
             let blocks: Vec<String> = blocks.iter().map(u16::to_string).collect();
             format!(
-                "{} forwards {} otherwise than when its table was last read, in {} {}: {}{more}; {}",
+                "{} forwards {} otherwise than when its table was last read, in {} {}: {}",
                 node_name(look, *switch),
                 counted(*entries, "LID", "LIDs"),
                 if blocks.len() == 1 { "block" } else { "blocks" },
                 blocks.join(", "),
-                named.join("; "),
-                manager_words(look, *manager),
+                named_words(look, (*entries, first), *manager, entry_words),
             )
         }
+        News::GroupDrift { switch, entries, first, manager } => format!(
+            "{} forwards {} otherwise than when its table was last read: {}",
+            node_name(look, *switch),
+            counted(*entries, "group", "groups"),
+            named_words(look, (*entries, first), *manager, group_words),
+        ),
+        News::LanesDrift { node, entries, first, manager } => format!(
+            "{} puts service levels on other lanes than when its tables were last read, over {}: {}",
+            node_name(look, *node),
+            counted(*entries, "pair of ports", "pairs of ports"),
+            named_words(look, (*entries, first), *manager, lanes_words),
+        ),
+        News::ArbitrationDrift { node, entries, first, manager } => format!(
+            "{} weighs lanes otherwise than when its tables were last read, at {}: {}",
+            node_name(look, *node),
+            counted(*entries, "port", "ports"),
+            named_words(look, (*entries, first), *manager, arbitration_words),
+        ),
     }
+}
+
+/// The first of what differs, and who may have done it.
+fn named_words<T>(
+    look: &Look,
+    (entries, first): (usize, &[T]),
+    manager: Option<Lid>,
+    words: impl Fn(&T) -> String,
+) -> String {
+    let named: Vec<String> = first.iter().map(words).collect();
+    let more = if entries > first.len() { "; and others" } else { "" };
+    format!("{}{more}; {}", named.join("; "), manager_words(look, manager))
 }
 
 fn entry_words(entry: &ChangedEntry) -> String {
@@ -95,10 +153,63 @@ fn entry_words(entry: &ChangedEntry) -> String {
     format!("LID {} to {}, before to {}", entry.lid, port(entry.now), port(entry.before))
 }
 
+fn group_words(group: &ChangedGroup) -> String {
+    let ports = |ports: &[PortNum]| match ports {
+        [] => "to no port".to_owned(),
+        ports => format!("to {}", ports.iter().map(PortNum::to_string).collect::<Vec<_>>().join(", ")),
+    };
+    format!("group 0x{:04x} {}, before {}", group.group, ports(&group.now), ports(&group.before))
+}
+
+fn lanes_words(lanes: &ChangedLanes) -> String {
+    format!(
+        "port {} to {}: {}, before {} (service levels 0 to 15)",
+        lanes.from, lanes.to, lanes.now, lanes.before
+    )
+}
+
+fn arbitration_words(changed: &ChangedArbitration) -> String {
+    let words = |table: &Arbitration| {
+        format!("high {}, low {}", weights_words(&table.high), weights_words(&table.low))
+    };
+    format!("port {}: {}; before {}", changed.port, words(&changed.now), words(&changed.before))
+}
+
+/// Lane and weight, as far as there are any.
+pub(crate) fn weights_words(entries: &[VlWeight]) -> String {
+    match entries {
+        [] => "-".to_owned(),
+        some => {
+            let each = some.iter().map(|entry| format!("{}:{}", entry.lane.value(), entry.weight));
+            each.collect::<Vec<_>>().join(" ")
+        }
+    }
+}
+
 fn manager_words(look: &Look, manager: Option<Lid>) -> String {
     let Some(lid) = manager else { return "no subnet manager is known".to_owned() };
     let port = look.fabric().port_by_lid(lid).map(|port| format!(", {}", look.port_name(port)));
     format!("the subnet manager is at LID {lid}{}", port.unwrap_or_default())
+}
+
+/// The name of the port that the subnet manager is said to be at.
+pub(crate) fn manager_port(look: &Look, told: &ManagerTold) -> Option<String> {
+    let by_guid = told.manager.as_ref().and_then(|manager| look.fabric().port_by_guid(manager.guid));
+    let port = by_guid.or_else(|| look.fabric().port_by_lid(told.lid?));
+    port.map(|port| look.port_name(port))
+}
+
+fn told_words(look: &Look, told: &ManagerTold) -> String {
+    let Some(lid) = told.lid else { return "no subnet manager".to_owned() };
+    let port = manager_port(look, told).map_or_else(String::new, |port| format!(" ({port})"));
+    let says = match &told.manager {
+        None => "does not answer".to_owned(),
+        Some(manager) => {
+            let priority = manager.priority.map(|priority| format!("priority {priority}"));
+            [manager.state.clone(), priority].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        }
+    };
+    format!("LID {lid}{port} {says}")
 }
 
 fn rate_words((width, speed): &Rate) -> String {

@@ -261,6 +261,12 @@ impl World {
         }
     }
 
+    /// Another one takes over: from now on the manager is at the first port of a node that has one.
+    pub fn move_manager(&mut self, node: NodeId) {
+        let there = self.devices.get(node.index()).and_then(|_| self.first_plug(node.0));
+        self.manager = there.unwrap_or(self.manager);
+    }
+
     /// The manager has seen what changed, and switches do not say it any more.
     pub fn take_note(&mut self) {
         self.devices.iter_mut().for_each(|device| device.tables.state_change = false);

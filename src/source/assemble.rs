@@ -136,6 +136,7 @@ impl Assembly {
             fabric,
             tables,
             counters,
+            ticks: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
             notes: self.notes,

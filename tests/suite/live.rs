@@ -4,6 +4,7 @@ mod administration;
 mod altered;
 mod carried;
 mod compare;
+mod drifting;
 mod faults;
 mod following;
 mod keys;

@@ -96,7 +96,7 @@ fn a_second_format_adds_the_subnet_manager_and_no_false_alarm() {
     let (folder, fabric) = incident();
     let (id, host) = fabric.nodes().find(|(_, node)| !node.is_switch()).unwrap();
     let guid = fabric.ports_of(id).find_map(|(_, port)| port.facts.guid).unwrap();
-    let manager = SubnetManager { guid, state: Some("MASTER".into()) };
+    let manager = SubnetManager { guid, state: Some("MASTER".into()), priority: None };
     let mut list = Vec::new();
     subnet_lst::write(&fabric, Some(&manager), &mut list).unwrap();
     fs::write(folder.path().join("a.lst"), list).unwrap();

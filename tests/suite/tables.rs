@@ -165,7 +165,8 @@ fn the_list_of_cables_is_met_with_a_reading_or_a_note() {
     let notes: Vec<String> = file.notes.iter().map(|note| note.to_string()).collect();
     insta::assert_snapshot!("lst_notes", notes.join("\n"));
     insta::assert_snapshot!("lst_cables", cables(&file).into_iter().collect::<Vec<_>>().join("\n"));
-    let manager = SubnetManager { guid: Guid(0x00fa_b200_0000_0011), state: Some("MASTER".to_owned()) };
+    let manager =
+        SubnetManager { guid: Guid(0x00fa_b200_0000_0011), state: Some("MASTER".to_owned()), priority: None };
     assert_eq!(file.subnet_manager, Some(manager));
     let switch = file.fabric.node(NodeId(1));
     assert_eq!((switch.facts.port_count, switch.facts.device_id), (36, Some(0xC738)));
@@ -386,7 +387,7 @@ proptest! {
     fn cables_written_are_cables_read(seeds in seeds()) {
         let fabric = seeds.fabric(0);
         let guid = fabric.nodes().last().map(|(_, node)| Guid(node.guid().0 + 1)).unwrap();
-        let manager = Some(SubnetManager { guid, state: Some("MASTER".to_owned()) });
+        let manager = Some(SubnetManager { guid, state: Some("MASTER".to_owned()), priority: None });
         let mut out = Vec::new();
         subnet_lst::write(&fabric, manager.as_ref(), &mut out).unwrap();
         let file = subnet_lst::read(Input::new("lst", &out)).unwrap();

@@ -10,7 +10,7 @@ use super::frame::flags;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::Guid;
-use crate::observe::{Adaptive, Note};
+use crate::observe::{Adaptive, Note, TickKind};
 
 /// The most bytes that a note or news may take.
 pub const TEXT_LIMIT: usize = 64 * 1024;
@@ -34,6 +34,8 @@ pub enum Record {
     Tables(Forwarding),
     Lanes(LaneTables),
     Adaptive(Option<AdaptiveRecord>),
+    /// In what ports count waiting.
+    Ticks(Vec<TickRecord>),
     /// What the look that was recorded had to be noted for.
     Remarks(Vec<Remark>),
     Counters(Box<Counters>),
@@ -53,6 +55,7 @@ const KINDS: &[(&str, u32)] = &[
     ("tables", flags::STATE_MOVED),
     ("lanes", flags::STATE_MOVED),
     ("adaptive", flags::STATE_MOVED),
+    ("ticks", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
@@ -77,6 +80,8 @@ pub struct Header {
 pub struct Manager {
     pub guid: Guid,
     pub state: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -92,6 +97,13 @@ pub struct Remark {
     pub text: String,
     pub count: u64,
     pub partial: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct TickRecord {
+    #[serde(flatten)]
+    pub kind: TickKind,
+    pub tick: Option<u8>,
 }
 
 /// How a recording ended.

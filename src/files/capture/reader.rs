@@ -373,6 +373,7 @@ impl<B: Bytes> Reader<B> {
             subnet_manager: state.manager.clone(),
             notes,
             adaptive: state.adaptive,
+            ticks: state.ticks.clone(),
             reading: None,
         }
     }

@@ -1,11 +1,11 @@
 //! What is known at one moment of a capture, and the records that say it.
 
 use super::counters::Base;
-use super::line::{Header, Manager, Record, Remark};
+use super::line::{Header, Manager, Record, Remark, TickRecord};
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::{Fabric, NameMap, Tables};
-use crate::observe::{Adaptive, Observation, SubnetManager};
+use crate::observe::{Adaptive, Observation, SubnetManager, Ticks};
 
 /// Everything up to a moment, taken together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -16,6 +16,7 @@ pub struct State {
     pub names: NameMap,
     pub manager: Option<SubnetManager>,
     pub adaptive: Option<Adaptive>,
+    pub ticks: Ticks,
     pub remarks: Vec<Remark>,
     pub base: Base,
 }
@@ -35,7 +36,7 @@ impl State {
             }
             Record::Manager(manager) => {
                 self.manager =
-                    manager.map(|manager| SubnetManager { guid: manager.guid, state: manager.state });
+                    manager.map(|Manager { guid, state, priority }| SubnetManager { guid, state, priority });
             }
             Record::Names(names) => {
                 let guid = |(guid, name): (String, String)| match crate::fabric::Guid::from_hex(&guid) {
@@ -47,6 +48,9 @@ impl State {
             Record::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
             Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables)?,
             Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
+            Record::Ticks(all) => {
+                self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
+            }
             Record::Remarks(remarks) => self.remarks = remarks,
             Record::Counters(counters) => self.base.apply(&counters)?,
             Record::Note(_) | Record::News(_) | Record::End(_) => {}
@@ -63,6 +67,7 @@ pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     records.extend(look.subnet_manager.is_some().then(|| manager(look)));
     records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
     records.extend(look.adaptive.is_some().then(|| adaptive(look)));
+    records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks(look)));
     records.extend((!look.notes.is_empty()).then(|| remarks(look)));
     records
 }
@@ -86,6 +91,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
     records.extend((before.names != now.names).then(|| names(now)));
     records.extend((before.adaptive != now.adaptive).then(|| adaptive(now)));
+    records.extend((before.ticks != now.ticks).then(|| ticks(now)));
     // One more silence of a kind that is known is told by the sweep: it has fewer samples.
     let kinds = |look: &Observation| {
         let kinds = look.notes.iter().map(|note| (note.code, note.first.file.clone(), note.partial));
@@ -97,7 +103,11 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
 
 fn manager(look: &Observation) -> Record {
     let manager = look.subnet_manager.as_ref();
-    Record::Manager(manager.map(|manager| Manager { guid: manager.guid, state: manager.state.clone() }))
+    Record::Manager(manager.cloned().map(|SubnetManager { guid, state, priority }| Manager {
+        guid,
+        state,
+        priority,
+    }))
 }
 
 fn names(look: &Observation) -> Record {
@@ -107,6 +117,11 @@ fn names(look: &Observation) -> Record {
 
 fn adaptive(look: &Observation) -> Record {
     Record::Adaptive(look.adaptive.map(Into::into))
+}
+
+fn ticks(look: &Observation) -> Record {
+    let all = look.ticks.by_kind.iter();
+    Record::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
 }
 
 fn remarks(look: &Observation) -> Record {

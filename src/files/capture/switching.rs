@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{
-    Arbitration, Fabric, Lane, Lft, Mft, NodeTables, PortNum, ServiceLevel, Sl2Vl, Tables, VlWeight,
-};
+use crate::fabric::{Arbitration, Fabric, Lane, Lft, Mft, NodeTables, PortNum, Sl2Vl, Tables, VlWeight};
 
 /// Forwarding tables. Of nodes that are not named nothing is held, or nothing changed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -166,11 +164,8 @@ impl LaneTables {
 
 impl HeldLanes {
     fn of(held: &NodeTables) -> Self {
-        let row = |((from, to), row): (&(PortNum, PortNum), &Sl2Vl)| {
-            let lane = |sl| row.lane(ServiceLevel::new(sl).unwrap_or_default()).value();
-            let digits = (0..16).filter_map(|sl| char::from_digit(lane(sl).into(), 16)).collect();
-            (format!("{from}-{to}"), digits)
-        };
+        let row =
+            |((from, to), row): (&(PortNum, PortNum), &Sl2Vl)| (format!("{from}-{to}"), row.to_string());
         Self {
             sl2vl: held.sl2vl.iter().map(row).collect(),
             arbitration: held
@@ -202,15 +197,7 @@ fn lanes_of(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), Strin
     let wrong = || format!("'{ports}': '{row}' are no lanes");
     let (from, to) = ports.split_once('-').ok_or_else(wrong)?;
     let port = |text: &str| text.parse::<u8>().map(PortNum).map_err(|_| wrong());
-    let mut lanes = Sl2Vl::default();
-    if row.len() != 16 {
-        return Err(wrong());
-    }
-    for (sl, digit) in row.chars().enumerate() {
-        let lane = digit.to_digit(16).and_then(Lane::new).ok_or_else(wrong)?;
-        lanes.set(ServiceLevel::new(sl as u32).unwrap_or_default(), lane);
-    }
-    Ok(((port(from)?, port(to)?), lanes))
+    Ok(((port(from)?, port(to)?), Sl2Vl::from_digits(row).ok_or_else(wrong)?))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -232,7 +232,7 @@ impl<'a> Gathered<'a> {
 
     fn subnet_manager(&mut self) -> Option<SubnetManager> {
         match self.managers.as_slice() {
-            [guid] => Some(SubnetManager { guid: *guid, state: Some("MASTER".to_owned()) }),
+            [guid] => Some(SubnetManager { guid: *guid, state: Some("MASTER".to_owned()), priority: None }),
             [] => None,
             [one, two, ..] => {
                 let (one, two) = (*one, *two);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::counters::{node_of, port_of};
+use crate::counters::{node_of, port_of, tick_of};
 use crate::fabric::{Fabric, NodeId, PortId};
 use crate::observe::{Counter, CounterSample, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
@@ -38,6 +38,19 @@ pub static COUNTER_FIELDS: &[Get] = &[
         "port number; none for all ports of an adapter together",
         |l, at| sample(l, at).port.into(),
     ),
+    Get::new(
+        "tick_ps",
+        "TICK",
+        Kind::Number,
+        "length of a tick of PortXmitWait, where the device tells it",
+        |l, at| {
+            let port = port_of(l.fabric(), sample(l, at));
+            let tick = port.and_then(|port| tick_of(l.fabric(), &l.observation.ticks, port));
+            tick.map(|seconds| (seconds * 1e12).round() as u64).into()
+        },
+    )
+    .unit("ps")
+    .on_request(),
 ];
 
 /// Counter samples under the union of their counters.

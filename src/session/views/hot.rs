@@ -80,7 +80,9 @@ pub struct HotPort {
     pub waiting: Option<u64>,
     /// Percent of its link, and of all waiting in the fabric.
     pub used: Option<u16>,
-    pub share: Option<u16>,
+    pub share_of_all: Option<u16>,
+    /// The part of the time that it waited.
+    pub time_waited: Option<f64>,
     pub sent_mbps: Option<u64>,
     pub received_mbps: Option<u64>,
     pub errors_per_hour: Option<u64>,
@@ -131,9 +133,24 @@ pub static HOT_FIELDS: &[Get] = &[
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first(),
-    Get::new("share", "SHARE", Kind::Number, "part of all waiting in the fabric", |_, r| r.share.into())
-        .unit("%")
-        .largest_first(),
+    Get::new(
+        "share_of_time",
+        "OF TIME",
+        Kind::Number,
+        "part of the time in which packets waited here and nothing was sent, where the device tells the length of a tick",
+        |_, r| r.time_waited.map(|part| (part * 100.0).round() as u64).into(),
+    )
+    .unit("%")
+    .largest_first(),
+    Get::new(
+        "share_of_all",
+        "OF ALL",
+        Kind::Number,
+        "part of all waiting in the fabric that is here",
+        |_, r| r.share_of_all.into(),
+    )
+    .unit("%")
+    .largest_first(),
     Get::new(
         "used_history",
         "LOAD",

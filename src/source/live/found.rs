@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::flaps::Falls;
 use super::keys::Proven;
+use super::tables::Groups;
 use crate::fabric::{
-    BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
-    PhysicalState, PortFacts, PortNum,
+    Arbitration, BLOCK_LIDS, ConnectError, Fabric, FabricBuilder, Guid, NodeFacts, NodeId, NodeKey, NodeKind,
+    PhysicalState, PortFacts, PortNum, Sl2Vl,
 };
 use crate::mad::{NodeInfo, PortInfo, SwitchInfo};
 
@@ -22,10 +24,19 @@ pub struct Kept {
     pub mute: bool,
     /// No cable leads there.
     pub cut_off: bool,
-    /// How often the link of each port went down.
-    pub downed: FxHashMap<u8, u64>,
-    /// Blocks of its forwarding table as they were read last.
+    /// How often the link of each port went down, as its counters stand, and how much of it came since its cable is there.
+    pub falls: FxHashMap<u8, Falls>,
+    pub fallen: FxHashMap<u8, Falls>,
+    /// Tables as they were read last, as far as the look does not hold them: blocks for forwarding, groups by block,
+    /// lanes by port in and out, arbitration by port.
     pub blocks: FxHashMap<u16, [u8; BLOCK_LIDS as usize]>,
+    pub groups: FxHashMap<u16, Groups>,
+    pub lanes: FxHashMap<(u8, u8), Sl2Vl>,
+    pub weights: FxHashMap<u8, Arbitration>,
+    /// The look does not bring its groups: they come block by block.
+    pub groups_in_turns: bool,
+    /// The last block in which groups were seen.
+    pub last_groups: Option<u16>,
 }
 
 /// A node and the way to it.

@@ -1,7 +1,7 @@
 //! SL2VL and arbitration tables of every port with a cable. A switch has an SL2VL table for each pair of ports; one
 //! that can tell all in-ports at once is asked so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::discovery::directed;
 use super::exchange::{Question, Reply};
@@ -15,9 +15,10 @@ use crate::mad::{SlToVl, Smp, VlArbitrationBlock, attribute};
 /// The bit of the modifier that stands for all in-ports.
 const ALL_IN: u32 = 0x2_0000;
 
-#[derive(Clone, Copy, Debug)]
-struct Pair {
-    node: usize,
+/// What is asked for the lanes from one port to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pair {
+    pub node: usize,
     /// `None`: all in-ports at once.
     from: Option<u8>,
     to: u8,
@@ -37,14 +38,24 @@ pub fn read_lanes(
     nodes: &[FoundNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
+    let expected = lane_questions(fabric, nodes);
+    let pairs = nodes.iter().enumerate().flat_map(|(at, node)| pairs_of(fabric, at, node));
+    ask_lanes(reader, fabric, nodes, (expected, pairs), |node, (from, to), table| {
+        tables.entry(node_id(node)).sl2vl.insert((PortNum(from), PortNum(to)), table);
+    })
+}
+
+/// The tables of some pairs of ports, as they come: of which node, of which ports in and out.
+pub fn ask_lanes(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    (expected, pairs): (u64, impl Iterator<Item = Pair>),
+    mut take: impl FnMut(usize, (u8, u8), Sl2Vl),
+) -> Result<(), SourceError> {
     let mut phase = reader.phase::<Pair>("lanes");
     let retries = phase.exchange.retries();
-    let each = move || nodes.iter().enumerate();
-    let expected = lane_questions(fabric, nodes);
-    let questions = each().flat_map(move |(at, node)| {
-        pairs_of(fabric, at, node).into_iter().map(move |pair| question(node, pair, retries))
-    });
-    phase.exchange.feed(expected, questions);
+    phase.exchange.feed(expected, pairs.map(move |pair| question(&nodes[pair.node], pair, retries)));
     while let Some((pair, reply)) = phase.next()? {
         let node = &nodes[pair.node];
         let ports = cabled(fabric, pair.node);
@@ -57,9 +68,9 @@ pub fn read_lanes(
             (Reply::Answer(mad), Some(from)) => {
                 let table = Smp(mad).data::<SlToVl>().table();
                 match pair.claimed {
-                    None => put(tables, pair, from, table),
+                    None => take(pair.node, (from, pair.to), table),
                     Some(claimed) if claimed == table => {
-                        inputs(&ports, pair.to).for_each(|from| put(tables, pair, from, table));
+                        inputs(&ports, pair.to).for_each(|from| take(pair.node, (from, pair.to), table));
                     }
                     Some(_) => one_by_one(&mut phase),
                 }
@@ -98,12 +109,8 @@ fn inputs(ports: &[u8], to: u8) -> impl Iterator<Item = u8> {
     std::iter::once(0).chain(ports.iter().copied()).filter(move |from| *from != to)
 }
 
-fn put(tables: &mut Tables, pair: Pair, from: u8, table: Sl2Vl) {
-    tables.entry(node_id(pair.node)).sl2vl.insert((PortNum(from), PortNum(pair.to)), table);
-}
-
 /// What there is to ask of one node.
-fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
+pub fn pairs_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Pair> {
     let ports = cabled(fabric, at);
     let pair = |from, to| Pair { node: at, from, to, claimed: None };
     let at_once = node.switch_info.is_some_and(|info| info.optimized_sl_to_vl());
@@ -137,19 +144,21 @@ struct Block {
     entries: u8,
 }
 
-/// The blocks that the ports of a node say they have.
-fn blocks_of(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<Block> {
+/// The blocks that a port says it has.
+fn blocks_of(at: usize, node: &FoundNode, port: u8) -> impl Iterator<Item = Block> {
     const BLOCK_ENTRIES: u8 = 32;
-    let mut blocks = Vec::new();
-    for port in cabled(fabric, at) {
-        let Some((high, low)) = node.arbitration.get(&port).copied() else { continue };
-        let first = |entries: u8| entries.min(BLOCK_ENTRIES);
-        let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
-        let sizes = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
-        let held = sizes.into_iter().filter(|(_, entries)| *entries > 0);
-        blocks.extend(held.map(|(place, entries)| Block { node: at, port, place, entries }));
-    }
-    blocks
+    let (high, low) = node.arbitration.get(&port).copied().unwrap_or_default();
+    let first = |entries: u8| entries.min(BLOCK_ENTRIES);
+    let second = |entries: u8| entries.min(2 * BLOCK_ENTRIES).saturating_sub(BLOCK_ENTRIES);
+    let sizes = [(1, first(low)), (2, second(low)), (3, first(high)), (4, second(high))];
+    let held = sizes.into_iter().filter(|(_, entries)| *entries > 0);
+    held.map(move |(place, entries)| Block { node: at, port, place, entries })
+}
+
+/// The ports of a node that have arbitration tables to read.
+pub fn arbitrating(fabric: &Fabric, at: usize, node: &FoundNode) -> Vec<u8> {
+    let has = |port: &u8| blocks_of(at, node, *port).next().is_some();
+    cabled(fabric, at).into_iter().filter(has).collect()
 }
 
 /// Arbitration tables.
@@ -159,20 +168,33 @@ pub fn read_arbitration(
     nodes: &[FoundNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
+    let ports = |(at, node)| arbitrating(fabric, at, node).into_iter().map(move |port| (at, port));
+    let all: Vec<(usize, u8)> = nodes.iter().enumerate().flat_map(ports).collect();
+    for ((node, port), table) in ask_arbitration(reader, nodes, &all)? {
+        tables.entry(node_id(node)).arbitration.insert(PortNum(port), table);
+    }
+    Ok(())
+}
+
+/// The arbitration tables of some ports, those left out that did not tell all of theirs: without one of its blocks a
+/// table would look like a shorter one.
+pub fn ask_arbitration(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    ports: &[(usize, u8)],
+) -> Result<BTreeMap<(usize, u8), Arbitration>, SourceError> {
     let mut phase = reader.phase::<Block>("arbitration");
     let retries = phase.exchange.retries();
-    let each = move || nodes.iter().enumerate().map(|(at, node)| (node, blocks_of(fabric, at, node)));
-    let expected: usize = each().map(|(_, blocks)| blocks.len()).sum();
-    let questions = each().flat_map(move |(node, blocks)| {
-        blocks.into_iter().map(move |block| {
-            let number = if node.kind == NodeKind::Switch { u32::from(block.port) } else { 0 };
-            let modifier = u32::from(block.place) << 16 | number;
-            let parcel =
-                directed(attribute::VL_ARBITRATION, modifier, node.route_to(block.port), node.m_key.0);
-            Question { parcel, target: block.node as u32, retries, tag: block }
-        })
+    let blocks: Vec<Block> = ports.iter().flat_map(|(at, port)| blocks_of(*at, &nodes[*at], *port)).collect();
+    let expected = blocks.len() as u64;
+    let questions = blocks.into_iter().map(move |block| {
+        let node = &nodes[block.node];
+        let number = if node.kind == NodeKind::Switch { u32::from(block.port) } else { 0 };
+        let modifier = u32::from(block.place) << 16 | number;
+        let parcel = directed(attribute::VL_ARBITRATION, modifier, node.route_to(block.port), node.m_key.0);
+        Question { parcel, target: block.node as u32, retries, tag: block }
     });
-    phase.exchange.feed(expected as u64, questions);
+    phase.exchange.feed(expected, questions);
     let mut read: Vec<(Block, Vec<VlWeight>)> = Vec::new();
     let mut incomplete = BTreeSet::new();
     while let Some((block, reply)) = phase.next()? {
@@ -188,15 +210,16 @@ pub fn read_arbitration(
         }
     }
     phase.end();
-    // A table without one of its blocks would look like a shorter one.
     read.retain(|(block, _)| !incomplete.contains(&(block.node, block.port)));
     // Blocks come in any order; the second of a table is put behind the first.
     read.sort_by_key(|(block, _)| (block.node, block.port, block.place));
+    let mut all: BTreeMap<(usize, u8), Arbitration> = BTreeMap::new();
     for (block, weights) in read {
-        let held = tables.entry(node_id(block.node)).arbitration.entry(PortNum(block.port));
-        let limit = nodes[block.node].high_limit.get(&block.port).copied().unwrap_or(0);
-        let table = held.or_insert_with(|| Arbitration { high_limit: limit, ..Arbitration::default() });
+        let table = all.entry((block.node, block.port)).or_insert_with(|| {
+            let limit = nodes[block.node].high_limit.get(&block.port).copied().unwrap_or(0);
+            Arbitration { high_limit: limit, ..Arbitration::default() }
+        });
         if block.place <= 2 { &mut table.low } else { &mut table.high }.extend(weights);
     }
-    Ok(())
+    Ok(all)
 }

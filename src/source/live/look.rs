@@ -13,11 +13,12 @@ use super::policy::Policy;
 use super::reader::{Reader, Told};
 use super::round::{Memory, sweep};
 use super::tables::{read_forwarding, read_multicast};
+use super::ticks::read_ticks;
 use crate::access::{
     Clock, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
 };
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
-use crate::observe::{Notes, Observation, Place, Reading, Silence, Sweep, route_text};
+use crate::observe::{ManagerTold, Notes, Observation, Place, Reading, Silence, Sweep, Ticks, route_text};
 
 /// Reads over a port that cannot write.
 #[derive(Debug)]
@@ -98,9 +99,10 @@ impl Source for LiveSource {
         let first = self.transactions();
         let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let (mut look, found) = look_with(reader, wanted)?;
+        let (mut look, found, manager_lid) = look_with(reader, wanted)?;
         self.found = found;
-        self.memory = Memory::default();
+        let manager = ManagerTold { lid: manager_lid, manager: look.subnet_manager.clone() };
+        self.memory = Memory { manager, ..Memory::default() };
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.remark(&mut look.notes);
@@ -203,10 +205,14 @@ pub fn look(
     wanted: Wanted,
     watch: &mut dyn Watch,
 ) -> Result<Observation, SourceError> {
-    look_with(Reader::new(source, port, policy, keys, watch), wanted).map(|(look, _)| look)
+    look_with(Reader::new(source, port, policy, keys, watch), wanted).map(|(look, ..)| look)
 }
 
-fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<(Observation, Vec<FoundNode>), SourceError> {
+/// With the look the ways to its nodes, and where its subnet manager is.
+fn look_with(
+    mut reader: Reader<'_>,
+    wanted: Wanted,
+) -> Result<(Observation, Vec<FoundNode>, Option<Lid>), SourceError> {
     let from = reader.local_name().to_owned();
     let found = discover(&mut reader)?;
     let (manager_lid, subnet_prefix) = (found.manager_lid, found.subnet_prefix);
@@ -224,13 +230,17 @@ fn look_with(mut reader: Reader<'_>, wanted: Wanted) -> Result<(Observation, Vec
         read_arbitration(&mut reader, &fabric, &nodes, &mut tables)?;
     }
     let counters = if wanted.counters { read_counters(&mut reader, &fabric, &nodes)? } else { Vec::new() };
+    let ticks = match wanted.counters {
+        true => read_ticks(&mut reader, &fabric, &nodes, &Ticks::default(), |_| false)?,
+        false => Ticks::default(),
+    };
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
     let reading =
         Some(Reading { subnet_prefix, from, virtual_time: reader.virtual_time(), ..Reading::default() });
     let mut look =
-        Observation { fabric, tables, counters, subnet_manager, reading, ..Observation::default() };
+        Observation { fabric, tables, counters, ticks, subnet_manager, reading, ..Observation::default() };
     take_told(reader, &mut look);
-    Ok((look, nodes))
+    Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
 }
 
 /// Adds what the phases of a reading had to tell.

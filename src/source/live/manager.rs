@@ -4,8 +4,9 @@
 use super::discovery::{by_lid, directed};
 use super::exchange::{Question, Reply};
 use super::found::FoundNode;
+use super::keys::Keys;
 use super::reader::Reader;
-use crate::access::SourceError;
+use crate::access::{Parcel, SourceError};
 use crate::fabric::{Fabric, Guid, Lid};
 use crate::mad::{SmInfo, Smp, attribute};
 use crate::observe::SubnetManager;
@@ -36,10 +37,7 @@ pub fn find_manager(
     while let Some((last, reply)) = phase.next()? {
         match reply {
             Reply::Answer(mad) => {
-                let smp = Smp(mad);
-                let info = smp.data::<SmInfo>();
-                let state = info.state().map(str::to_owned);
-                manager = Some(SubnetManager { guid: Guid(info.guid.get()), state });
+                manager = Some(manager_of(&Smp(mad)));
             }
             // Tables may not lead there: then it is asked over the way that is known, as often as everybody is.
             _ if !last => {
@@ -57,4 +55,21 @@ pub fn find_manager(
     }
     phase.end();
     Ok(manager)
+}
+
+/// Who is in charge, as it says itself.
+pub fn manager_of(answer: &Smp) -> SubnetManager {
+    let info = answer.data::<SmInfo>();
+    let state = info.state().map(str::to_owned);
+    SubnetManager { guid: Guid(info.guid.get()), state, priority: Some(info.priority()) }
+}
+
+/// What a sweep asks it, over the way that is known.
+pub fn manager_again(fabric: &Fabric, nodes: &[FoundNode], lid: Lid, keys: &Keys) -> Parcel {
+    let port = fabric.port_by_lid(lid).map(|port| fabric.port(port));
+    let owner = port.and_then(|port| Some((nodes.get(port.node.index())?, port.number.value())));
+    match owner {
+        Some((node, port)) => directed(attribute::SM_INFO, 0, node.route_to(port), node.m_key.0),
+        None => by_lid(attribute::SM_INFO, 0, lid, keys.of(None)),
+    }
 }

@@ -2,7 +2,9 @@
 
 mod counters;
 mod discovery;
+mod drift;
 mod exchange;
+mod flaps;
 mod follow;
 mod found;
 mod keys;
@@ -19,6 +21,8 @@ mod set;
 mod states;
 mod sweep;
 mod tables;
+mod ticks;
+mod turned;
 mod ways;
 
 pub use keys::Keys;

@@ -1,9 +1,11 @@
 //! What is read again in turns, a share of it at each sweep: everything that no bit and no counter would tell of.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::found::{FoundNode, node_id};
-use super::tables::{switches, top};
+use super::lanes::{Pair, arbitrating, pairs_of};
+use super::tables::{group_blocks, switches, top};
 use crate::fabric::{BLOCK_LIDS, Fabric, PortNum};
 
 /// One thing to read.
@@ -11,10 +13,27 @@ use crate::fabric::{BLOCK_LIDS, Fabric, PortNum};
 pub enum Item {
     /// A block of a switch's forwarding table.
     Block(usize, u16),
+    /// A block of its groups.
+    Groups(usize, u16),
+    /// The lanes from one port to another.
+    Lanes(Pair),
+    /// The arbitration tables of a port.
+    Arbitration(usize, u8),
     /// Who is at the other end of a switch port's cable.
     Cable(usize, u8),
     /// The state of a switch port without one.
     Bare(usize, u8),
+}
+
+impl Item {
+    /// The node that holds it, where it is a table.
+    fn table_of(self) -> Option<usize> {
+        match self {
+            Self::Block(node, _) | Self::Groups(node, _) | Self::Arbitration(node, _) => Some(node),
+            Self::Lanes(pair) => Some(pair.node),
+            Self::Cable(..) | Self::Bare(..) => None,
+        }
+    }
 }
 
 /// Where the turns are.
@@ -28,6 +47,10 @@ pub struct Turns {
     pub last: Duration,
 }
 
+/// Tables of nodes that are new or came back: so many are read before their turn at one sweep, those of one node
+/// always.
+const FRESH: usize = 4096;
+
 /// Ports in doubt that a sweep reads, however many there are; of more an eighth, so all of them within eight sweeps.
 const DOUBTFUL: usize = 64;
 
@@ -37,6 +60,31 @@ impl Turns {
         let share = share(items.len(), now.saturating_sub(self.last), period);
         self.last = now;
         take(items, &mut self.next, share)
+    }
+
+    /// What is due now, the tables of fresh nodes first; whose tables are among it.
+    pub fn due_with_fresh(
+        &mut self,
+        items: &[Item],
+        (now, period): (Duration, Duration),
+        fresh: &BTreeSet<usize>,
+    ) -> (Vec<Item>, BTreeSet<usize>) {
+        let due = self.due(items, now, period);
+        if fresh.is_empty() {
+            return (due, BTreeSet::new());
+        }
+        let (mut read, mut taken) = (BTreeSet::new(), 0);
+        for node in fresh {
+            if !read.is_empty() && taken >= FRESH {
+                break;
+            }
+            taken += items.iter().filter(|item| item.table_of() == Some(*node)).count();
+            read.insert(*node);
+        }
+        let fresh = |item: &Item| item.table_of().is_some_and(|node| read.contains(&node));
+        let first = items.iter().copied().filter(fresh);
+        let all = first.chain(due.into_iter().filter(|item| !fresh(item))).collect();
+        (all, read)
     }
 
     /// The ports in doubt that have their turn.
@@ -68,11 +116,13 @@ fn share(total: usize, elapsed: Duration, period: Duration) -> usize {
     ((total as f64 * elapsed.as_secs_f64() / over).ceil() as usize).min(total)
 }
 
-/// All blocks and all cables of switches, a cable between two of them once.
+/// All tables, and all cables of switches, a cable between two of them once.
 pub fn items(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<Item> {
     let heard = || switches(nodes).filter(|(_, node)| !node.kept.silent);
     let blocks = heard().filter_map(|(at, node)| Some((at, top(&node.switch_info?) / BLOCK_LIDS)));
     let blocks = blocks.flat_map(|(at, last)| (0..=last).map(move |block| Item::Block(at, block)));
+    let groups =
+        heard().flat_map(|(at, node)| (0..group_turns(node)).map(move |block| Item::Groups(at, block)));
     let ports = heard().flat_map(|(at, _)| {
         fabric.ports_of(node_id(at)).filter_map(move |(id, port)| {
             let number = port.number.value();
@@ -85,7 +135,25 @@ pub fn items(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<Item> {
             }
         })
     });
-    blocks.chain(ports).collect()
+    let answering = || {
+        let lost = |node: &FoundNode| node.kept.silent || node.kept.cut_off;
+        nodes.iter().enumerate().filter(move |(_, node)| !lost(node))
+    };
+    let lanes = answering().flat_map(|(at, node)| pairs_of(fabric, at, node)).map(Item::Lanes);
+    let arbitration = answering().flat_map(|(at, node)| {
+        arbitrating(fabric, at, node).into_iter().map(move |port| Item::Arbitration(at, port))
+    });
+    blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).collect()
+}
+
+/// The blocks of a switch that may hold groups: as far as it says, and where it does not, one more than it was seen to
+/// hold, for who makes a group takes the next free LID.
+fn group_turns(node: &FoundNode) -> u16 {
+    let Some(info) = &node.switch_info else { return 0 };
+    match info.multicast_top.get() {
+        0 => group_blocks(info).min(node.kept.last_groups.map_or(0, |block| block + 1) + 1),
+        _ => group_blocks(info),
+    }
 }
 
 /// Ports whose state may change without a word: what is not up (a manager that is quicker than the sweeps takes the

@@ -1,22 +1,22 @@
 //! One sweep: states, counters, and what moved.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::drift::keep_tables;
+use super::flaps::{Falls, keep_falls};
 use super::follow::follow;
-use super::found::{FoundNode, node_id};
-use super::news::{changed_entries, news_between, same_node};
+use super::found::{Found, FoundNode, node_id};
+use super::news::{news_between, same_node};
 use super::reader::Reader;
 use super::rotation::Turns;
 use super::states::{States, hops, read_states};
 use super::sweep::{Agents, Counted, sweep_counters};
 use super::tables::top;
+use super::ticks::read_ticks;
 use crate::access::SourceError;
-use crate::fabric::{BLOCK_LIDS, Fabric, Lid, NO_PATH, NodeId, NodeKind, PortNum, Tables, block_of};
-use crate::observe::{ChangedEntry, News, Observation, Sweep};
-
-/// Entries of a table that are named; the others are counted.
-const NAMED: usize = 4;
+use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
+use crate::observe::{ManagerTold, News, Observation, Sweep};
 
 /// What sweeps keep beside the nodes.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,10 @@ pub struct Memory {
     /// What agents said that they count, as far as a sweep has asked.
     pub agents: Agents,
     pub turns: Turns,
+    /// Nodes that are new or answer again: their tables are read before their turn.
+    pub fresh: BTreeSet<Guid>,
+    /// What was told of the subnet manager last.
+    pub manager: ManagerTold,
 }
 
 /// Nothing that is kept changes before everything has been asked: a sweep that was cancelled never was.
@@ -34,10 +38,12 @@ pub fn sweep(
     memory: &mut Memory,
 ) -> Result<Sweep, SourceError> {
     let (began, phases) = (reader.now(), reader.phases.len());
-    let (mut turns, period) = (memory.turns, reader.drift_period());
-    let states = read_states(reader, &look.fabric, nodes, &mut turns, period)?;
+    let mut turns = memory.turns;
+    let fresh = fresh_nodes(nodes, &memory.fresh);
+    let states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
+    let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
     let suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
     let moved = !suspects.is_empty()
@@ -48,25 +54,57 @@ pub fn sweep(
         false => None,
     };
     memory.turns = turns;
+    look.ticks = ticks;
+    let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
-    let drifts = keep(kept, look, states, &counted);
-    let mut news = Vec::new();
+    for at in &states.read.fresh {
+        memory.fresh.remove(&kept[*at].guid);
+    }
+    let mut news = keep_falls(&look.fabric, kept, &counted.falls, &lost);
+    let manager = states.manager.clone();
+    let (drifts, retabled) = keep(kept, look, states, &counted);
     let mut fabric = None;
     if let Some(found) = found {
         let (now, mut found) = found.finish();
-        news = news_between(&look.fabric, &now);
+        news.extend(news_between(&look.fabric, &now));
         news.extend(silence_news((&look.fabric, nodes), (&now, &found)));
+        memory.fresh.extend(news.iter().filter_map(|news| match news {
+            News::NodeAppeared { node } | News::NodeAnswers { node } => Some(*node),
+            _ => None,
+        }));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
             fabric = Some(Arc::new(now.clone()));
             move_to(look, now, &mut memory.agents);
         }
     }
+    let before = std::mem::replace(&mut memory.manager, manager);
+    if before != memory.manager {
+        look.subnet_manager.clone_from(&memory.manager.manager);
+        news.push(News::ManagerChanged { before, now: memory.manager.clone() });
+    }
     news.extend(drifts);
     let (took, sent) =
         (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
     let Counted { samples, at, ports, .. } = counted;
-    Ok(Sweep { samples, at, began, took, ports, sent, fabric, news })
+    Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
+}
+
+/// Ports that had a cable and have another one now, or none.
+fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> {
+    let Some(found) = found else { return BTreeSet::new() };
+    let cabled = fabric.ports().filter(|(_, port)| port.peer.is_some());
+    let ends = cabled.map(|(_, port)| (port.node.index(), port.number.value()));
+    ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
+}
+
+/// Nodes whose tables are read before their turn. Those of a switch that nobody has set up yet can wait.
+fn fresh_nodes(nodes: &[FoundNode], fresh: &BTreeSet<Guid>) -> BTreeSet<usize> {
+    let ready = |node: &FoundNode| {
+        let set_up = node.kind != NodeKind::Switch || node.switch_info.is_some_and(|info| top(&info) > 0);
+        fresh.contains(&node.guid) && !node.kept.silent && set_up
+    };
+    nodes.iter().enumerate().filter(|(_, node)| !fresh.is_empty() && ready(node)).map(|(at, _)| at).collect()
 }
 
 /// Who did not answer: switches that were asked, adapters whose counters nobody gave, and who was silent or out of reach
@@ -94,9 +132,9 @@ fn suspects(
             suspects.extend((1..=nodes[*at].port_count).map(|port| (*at, port)));
         }
     }
-    for (at, port, times) in &counted.downed {
-        let before = nodes[*at].kept.downed.get(port);
-        if *times > 0 && before.is_some_and(|before| before != times) {
+    for (at, port, falls) in &counted.falls {
+        let before = nodes[*at].kept.falls.get(port);
+        if before.is_some_and(|before| falls.since(*before) != Falls::default()) {
             suspects.insert((*at, *port));
             suspects.extend(far_end(fabric, (*at, *port)));
         }
@@ -114,14 +152,19 @@ fn suspects(
     suspects
 }
 
-fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize, u8)> {
+pub(super) fn far_end(fabric: &Fabric, (at, port): (usize, u8)) -> Option<(usize, u8)> {
     let peer = fabric.peer(fabric.port_of(node_id(at), PortNum(port))?)?;
     let peer = fabric.port(peer);
     Some((peer.node.index(), peer.number.value()))
 }
 
-/// Keeps what was read for the next sweep, and tells how tables differ from how they were.
-fn keep(nodes: &mut [FoundNode], look: &mut Observation, states: States, counted: &Counted) -> Vec<News> {
+/// Keeps what was read for the next sweep: how tables differ from how they were, and whether those of the look do.
+fn keep(
+    nodes: &mut [FoundNode],
+    look: &mut Observation,
+    states: States,
+    counted: &Counted,
+) -> (Vec<News>, bool) {
     for (at, info) in states.switches {
         nodes[at].kept.state_change = info.port_state_change();
         nodes[at].switch_info = Some(info);
@@ -129,56 +172,7 @@ fn keep(nodes: &mut [FoundNode], look: &mut Observation, states: States, counted
     for (at, node) in nodes.iter_mut().enumerate() {
         node.kept.mute = counted.mute.contains(&at);
     }
-    for (at, port, times) in &counted.downed {
-        nodes[*at].kept.downed.insert(*port, *times);
-    }
-    let mut drifted: BTreeMap<usize, (BTreeSet<u16>, Vec<ChangedEntry>)> = BTreeMap::new();
-    for (at, block, ports) in states.blocks {
-        let entries = keep_block(&mut nodes[at], (&mut look.tables, node_id(at)), block, ports);
-        if !entries.is_empty() {
-            let (blocks, all) = drifted.entry(at).or_default();
-            blocks.insert(block);
-            all.extend(entries);
-        }
-    }
-    let tell = |(at, (blocks, mut entries)): (usize, (BTreeSet<u16>, Vec<ChangedEntry>))| {
-        entries.sort_by_key(|entry| entry.lid);
-        let count = entries.len();
-        entries.truncate(NAMED);
-        News::TableDrift {
-            switch: nodes[at].guid,
-            blocks: blocks.into_iter().collect(),
-            entries: count,
-            first: entries,
-            manager: states.manager,
-        }
-    };
-    drifted.into_iter().map(tell).collect()
-}
-
-/// The first reading of a block is what later ones are compared with; a look that has tables brings it.
-fn keep_block(
-    node: &mut FoundNode,
-    (tables, id): (&mut Tables, NodeId),
-    block: u16,
-    mut ports: [u8; BLOCK_LIDS as usize],
-) -> Vec<ChangedEntry> {
-    let top = node.switch_info.as_ref().map_or(0, top);
-    let first = block * BLOCK_LIDS;
-    for (offset, port) in ports.iter_mut().enumerate() {
-        if first + offset as u16 > top || first + offset as u16 == 0 {
-            *port = NO_PATH;
-        }
-    }
-    let asked = tables.only.as_ref().is_none_or(|only| only.contains(&block));
-    let held = tables.nodes.get_mut(&id).filter(|held| asked && !held.unread.contains(&block));
-    let Some(lft) = held.and_then(|held| held.lft.as_mut()) else {
-        let before = node.kept.blocks.insert(block, ports);
-        return before.map_or_else(Vec::new, |before| changed_entries(block, top, &before, &ports));
-    };
-    let entries = changed_entries(block, top, &block_of(lft.bytes(), block), &ports);
-    entries.iter().for_each(|entry| lft.set(entry.lid, entry.now));
-    entries
+    keep_tables(nodes, &mut look.tables, states.read, states.manager.lid)
 }
 
 /// Who fell silent and who answers again; who lost or got a cable by it is told with that.

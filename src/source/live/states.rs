@@ -7,12 +7,15 @@ use super::discovery::directed;
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id, port_facts};
 use super::keys::Keys;
+use super::manager::{manager_again, manager_of};
 use super::reader::{OpenPhase, Reader};
 use super::rotation::{Item, Turns, doubtful, items};
 use super::tables::{silence, switches};
+use super::turned::{TablesRead, read_turned};
 use crate::access::SourceError;
-use crate::fabric::{BLOCK_LIDS, Fabric, Lid, NodeKind, PortNum};
+use crate::fabric::{Fabric, Lid, NodeKind, PortNum};
 use crate::mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
+use crate::observe::ManagerTold;
 
 /// What came of it.
 #[derive(Clone, Debug, Default)]
@@ -23,9 +26,9 @@ pub struct States {
     pub heard: BTreeSet<usize>,
     /// Ports that may not be as they were.
     pub suspects: BTreeSet<(usize, u8)>,
-    pub blocks: Vec<(usize, u16, [u8; BLOCK_LIDS as usize])>,
-    /// The LID of the manager that the local port was told of.
-    pub manager: Option<Lid>,
+    pub read: TablesRead,
+    /// The manager that the local port was told of.
+    pub manager: ManagerTold,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,17 +40,20 @@ enum Asked {
     Port(usize, u8),
     Cable(usize, u8),
     Block(usize, u16),
+    /// The subnet manager; whether it answered last time.
+    Manager(Lid, bool),
 }
 
 pub fn read_states(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
     nodes: &[FoundNode],
-    turns: &mut Turns,
-    period: std::time::Duration,
+    (turns, fresh): (&mut Turns, &BTreeSet<usize>),
+    known: &ManagerTold,
 ) -> Result<States, SourceError> {
+    let (now, period) = (reader.now(), reader.drift_period());
+    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes), (now, period), fresh);
     let mut phase = reader.phase::<Asked>("states");
-    let now = phase.exchange.now();
     let mut questions = Vec::new();
     let local = nodes.iter().position(|node| node.route.is_empty());
     questions.extend(local.map(Asked::Local));
@@ -57,10 +63,11 @@ pub fn read_states(
         .extend(silent.filter(|(_, node)| node.kind != NodeKind::Switch).map(|(at, _)| Asked::Adapter(at)));
     let in_doubt = turns.due_doubtful(&doubtful(fabric, nodes));
     questions.extend(in_doubt.into_iter().map(|(at, port)| Asked::Port(at, port)));
-    questions.extend(turns.due(&items(fabric, nodes), now, period).into_iter().map(|item| match item {
-        Item::Block(at, block) => Asked::Block(at, block),
-        Item::Cable(at, port) => Asked::Cable(at, port),
-        Item::Bare(at, port) => Asked::Port(at, port),
+    questions.extend(due.iter().filter_map(|item| match *item {
+        Item::Block(at, block) => Some(Asked::Block(at, block)),
+        Item::Cable(at, port) => Some(Asked::Cable(at, port)),
+        Item::Bare(at, port) => Some(Asked::Port(at, port)),
+        Item::Groups(..) | Item::Lanes(_) | Item::Arbitration(..) => None,
     }));
     let (retries, keys) = (phase.exchange.retries(), phase.keys);
     let made: Vec<_> =
@@ -72,8 +79,14 @@ pub fn read_states(
             return Err(phase.local_port_silent());
         }
         states.take(asked, reply, (fabric, nodes), &mut phase);
+        if let (Asked::Local(_), Some(lid)) = (asked, states.manager.lid) {
+            let answered = known.lid != Some(lid) || known.manager.is_some();
+            phase.exchange.ask(question(Asked::Manager(lid, answered), (fabric, nodes), keys, retries));
+        }
     }
     phase.end();
+    states.read.fresh = fresh;
+    read_turned(reader, fabric, nodes, &due, &mut states.read)?;
     Ok(states)
 }
 
@@ -92,6 +105,7 @@ fn question(
         Asked::Local(at) | Asked::Adapter(at) => own(at, attribute::PORT_INFO, node(at).ingress),
         Asked::Switch(at) => own(at, attribute::SWITCH_INFO, 0),
         Asked::Port(at, port) => own(at, attribute::PORT_INFO, port),
+        Asked::Manager(lid, _) => manager_again(fabric, nodes, lid, keys),
         Asked::Block(at, block) => {
             directed(attribute::LINEAR_FORWARDING, u32::from(block), &node(at).route, node(at).m_key.0)
         }
@@ -109,9 +123,14 @@ fn question(
         | Asked::Switch(at)
         | Asked::Port(at, _)
         | Asked::Block(at, _) => at as u32,
+        Asked::Manager(..) => u32::MAX,
     };
     // Who was silent is asked at every sweep, so once is enough.
-    let known_silent = matches!(asked, Asked::Switch(at) | Asked::Adapter(at) if node(at).kept.silent);
+    let known_silent = match asked {
+        Asked::Switch(at) | Asked::Adapter(at) => node(at).kept.silent,
+        Asked::Manager(_, answered) => !answered,
+        _ => false,
+    };
     Question { parcel, target, retries: if known_silent { 0 } else { retries }, tag: asked }
 }
 
@@ -127,6 +146,8 @@ impl States {
             Reply::Answer(mad) => Smp(mad),
             failed => {
                 let (at, words) = match asked {
+                    // That is told as what became of it.
+                    Asked::Manager(..) => return,
                     // Nobody is there, or somebody else: the port will tell.
                     Asked::Cable(at, port) => {
                         self.suspects.insert((at, port));
@@ -154,9 +175,10 @@ impl States {
             }
             Asked::Local(at) => {
                 let info = mad.data::<PortInfo>();
-                self.manager = Lid::new(info.master_sm_lid.get().into());
+                self.manager.lid = Lid::new(info.master_sm_lid.get().into());
                 self.compare(fabric, nodes, (at, nodes[at].ingress), info);
             }
+            Asked::Manager(..) => self.manager.manager = Some(manager_of(&mad)),
             Asked::Port(at, port) => self.compare(fabric, nodes, (at, port), mad.data::<PortInfo>()),
             Asked::Cable(at, port) => {
                 let info = mad.data::<NodeInfo>();
@@ -167,7 +189,7 @@ impl States {
                 });
                 self.suspects.extend((!same).then_some((at, port)));
             }
-            Asked::Block(at, block) => self.blocks.push((at, block, mad.data::<LftBlock>().ports)),
+            Asked::Block(at, block) => self.read.blocks.push((at, block, mad.data::<LftBlock>().ports)),
         }
     }
 

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::counters::{Port, agents_of, blank, get, has};
 use super::exchange::{Question, Reply};
+use super::flaps::Falls;
 use super::found::FoundNode;
 use super::reader::Reader;
 use super::tables::silence;
@@ -57,7 +58,7 @@ pub struct Counted {
     /// Nodes with an agent that left something open.
     pub mute: BTreeSet<usize>,
     /// How often links went down, by node and port.
-    pub downed: Vec<(usize, u8, u64)>,
+    pub falls: Vec<(usize, u8, Falls)>,
 }
 
 /// All counters of the nodes that are not left out.
@@ -110,10 +111,10 @@ pub fn sweep_counters(
         }
     }
     phase.end();
-    let downed = swept.downed().collect();
+    let falls = swept.falls().collect();
     let ports = swept.ports.len() as u64;
     let (samples, at) = swept.samples.into_iter().flatten().unzip();
-    Ok(Counted { samples, at, ports, mute, downed })
+    Ok(Counted { samples, at, ports, mute, falls })
 }
 
 /// The wide attribute alone where it has every counter; else the narrow one too, or alone.
@@ -153,13 +154,14 @@ impl Swept<'_> {
         sample.values.shrink();
     }
 
-    fn downed(&self) -> impl Iterator<Item = (usize, u8, u64)> {
+    fn falls(&self) -> impl Iterator<Item = (usize, u8, Falls)> {
         let both = self.ports.iter().zip(&self.samples);
         both.filter_map(|(port, sample)| {
             let (sample, _) = sample.as_ref()?;
-            let wide = sample.values.get(&Counter::LinkDownedCounterExt);
-            let times = wide.or_else(|| sample.values.get(&Counter::LinkDownedCounter))?;
-            Some((port.node, port.number, times))
+            let count = |wide, narrow| sample.values.get(&wide).or_else(|| sample.values.get(&narrow));
+            let downed = count(Counter::LinkDownedCounterExt, Counter::LinkDownedCounter)?;
+            let recovered = count(Counter::LinkErrorRecoveryCounterExt, Counter::LinkErrorRecoveryCounter)?;
+            Some((port.node, port.number, Falls { downed, recovered }))
         })
     }
 

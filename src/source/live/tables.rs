@@ -1,5 +1,7 @@
 //! Forwarding tables, block by block as far as each switch says that its table goes.
 
+use std::collections::BTreeMap;
+
 use super::discovery::directed;
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
@@ -83,44 +85,80 @@ fn take_block(tables: &mut Tables, at: usize, block: u16, top: u16, data: &LftBl
     }
 }
 
+/// The ports of groups, by the LIDs that address them.
+pub(super) type Groups = BTreeMap<u16, Vec<PortNum>>;
+
+/// A block of a switch's groups, and which 16 of its ports.
+type Place = (usize, u16, u8);
+
 /// What every switch forwards packets of groups by.
 pub fn read_multicast(
     reader: &mut Reader<'_>,
     nodes: &[FoundNode],
     tables: &mut Tables,
 ) -> Result<(), SourceError> {
-    let mut phase = reader.phase::<(usize, u16, u8)>("multicast");
-    let each = move || switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
-    let blocks = |info: &SwitchInfo| groups(info).div_ceil(BLOCK_GROUPS);
-    let positions = |node: &FoundNode| node.port_count / POSITION_PORTS + 1;
+    let each = || switches(nodes).filter_map(|(at, node)| Some((at, node, node.switch_info?)));
     let mut expected = 0;
     for (at, node, info) in each() {
         tables.entry(node_id(at)).mft.get_or_insert_default();
-        expected += u64::from(blocks(&info)) * u64::from(positions(node));
+        expected += u64::from(group_blocks(&info)) * u64::from(positions(node));
     }
+    let places = each().flat_map(|(at, node, info)| {
+        (0..group_blocks(&info))
+            .flat_map(move |block| (0..positions(node)).map(move |place| (at, block, place)))
+    });
+    ask_groups(reader, nodes, (expected, places), |(at, block, position), data| {
+        let Some(data) = data else { return };
+        let mft = tables.entry(node_id(at)).mft.get_or_insert_default();
+        take_groups(&mut mft.groups, (block, position), &nodes[at], data);
+    })
+}
+
+/// Some blocks of groups as they come; without data where nobody answered.
+pub fn ask_groups(
+    reader: &mut Reader<'_>,
+    nodes: &[FoundNode],
+    (expected, places): (u64, impl Iterator<Item = Place>),
+    mut take: impl FnMut(Place, Option<&MftBlock>),
+) -> Result<(), SourceError> {
+    let mut phase = reader.phase::<Place>("multicast");
     let retries = phase.exchange.retries();
-    let questions = each().flat_map(move |(at, node, info)| {
-        let places =
-            (0..blocks(&info)).flat_map(move |block| (0..positions(node)).map(move |place| (block, place)));
-        places.map(move |(block, position)| {
-            let modifier = MftBlock::modifier(u32::from(block), position);
-            let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
-            Question { parcel, target: at as u32, retries, tag: (at, block, position) }
-        })
+    let questions = places.map(move |(at, block, position)| {
+        let node = &nodes[at];
+        let modifier = MftBlock::modifier(u32::from(block), position);
+        let parcel = directed(attribute::MULTICAST_FORWARDING, modifier, &node.route, node.m_key.0);
+        Question { parcel, target: at as u32, retries, tag: (at, block, position) }
     });
     phase.exchange.feed(expected, questions);
-    while let Some(((at, block, position), reply)) = phase.next()? {
-        let node = &nodes[at];
+    while let Some((place, reply)) = phase.next()? {
         match reply {
-            Reply::Answer(mad) => take_groups(tables, at, block, position, node, Smp(mad).data::<MftBlock>()),
+            Reply::Answer(mad) => take(place, Some(Smp(mad).data::<MftBlock>())),
             failed => {
+                let (at, block, position) = place;
                 let asked = format!("MFT block {block} position {position}");
-                phase.told.silent.push(silence(node, asked, &failed));
+                phase.told.silent.push(silence(&nodes[at], asked, &failed));
+                take(place, None);
             }
         }
     }
     phase.end();
     Ok(())
+}
+
+/// How many blocks the groups of a switch may fill.
+pub(super) fn group_blocks(info: &SwitchInfo) -> u16 {
+    groups(info).div_ceil(BLOCK_GROUPS)
+}
+
+/// How many positions tell of all of its ports.
+pub(super) fn positions(node: &FoundNode) -> u8 {
+    node.port_count / POSITION_PORTS + 1
+}
+
+/// The groups of a block, by the LIDs that address them.
+pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
+    let first = FIRST_GROUP.saturating_add(block.saturating_mul(BLOCK_GROUPS));
+    first..=first.saturating_add(BLOCK_GROUPS - 1)
 }
 
 /// How many groups a switch may hold: up to the top that it says, or all that it has room for.
@@ -134,16 +172,20 @@ fn groups(info: &SwitchInfo) -> u16 {
     }
 }
 
-fn take_groups(tables: &mut Tables, at: usize, block: u16, position: u8, node: &FoundNode, data: &MftBlock) {
-    let mft = tables.entry(node_id(at)).mft.get_or_insert_default();
-    for entry in 0..usize::from(BLOCK_GROUPS) {
+/// Adds the ports that a block tells of.
+pub(super) fn take_groups(
+    groups: &mut Groups,
+    (block, position): (u16, u8),
+    node: &FoundNode,
+    data: &MftBlock,
+) {
+    for (entry, group) in groups_of_block(block).enumerate() {
         let ports: Vec<PortNum> =
             data.ports(entry, position).filter(|port| port.value() <= node.port_count).collect();
         if ports.is_empty() {
             continue;
         }
-        let group = FIRST_GROUP + block * BLOCK_GROUPS + entry as u16;
-        let held = mft.groups.entry(group).or_default();
+        let held = groups.entry(group).or_default();
         held.extend(ports);
         held.sort_unstable();
         held.dedup();

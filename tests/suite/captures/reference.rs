@@ -4,10 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::capture::{Answer, CaptureSource, Cursor, Moments, Store};
+use fabdeck::capture::{Answer, CaptureSource, Cursor, Moments, Recorder, Store};
+use fabdeck::fabric::LinkSpeed;
 use fabdeck::files::capture::{Line, Reader, Record};
+use fabdeck::observe::{Observation, SubnetManager, TickKind, Ticks};
 
-use super::stage::{BEGUN, Reference, assert_same, news, reference};
+use super::stage::{BEGUN, Memory, Reference, assert_same, header, look, news, reference, sweep};
 
 const FIRST: &str = "tests/fixtures/capture/first.fdcap";
 
@@ -29,6 +31,30 @@ fn what_goes_in_comes_out_at_any_moment() {
     let Reference { bytes, moments } = reference();
     assert!(bytes.len() <= 16 * 1024, "{} bytes", bytes.len());
     assert_holds(&bytes, &moments);
+}
+
+/// What later versions know more of: how long a tick is, and the priority of the subnet manager, as they change too.
+#[test]
+fn ticks_and_the_managers_priority_are_kept() {
+    let first = look("torus,dims=3,terminals=1");
+    let kind = TickKind { vendor: Some(0x2c9), device: None, revision: Some(1), speed: LinkSpeed::Hdr };
+    let silent = TickKind { vendor: None, ..kind };
+    let ticks = Ticks { by_kind: [(kind, Some(255)), (silent, None)].into() };
+    let manager = first.subnet_manager.clone().map(|manager| SubnetManager { priority: Some(8), ..manager });
+    let later = Observation { ticks, subnet_manager: manager, ..first.clone() };
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    for (second, look) in [(0, &first), (1, &later)] {
+        recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
+    }
+    recorder.end(BEGUN + 9000).unwrap();
+    let bytes = memory.bytes.borrow().clone();
+    let mut reader = Reader::open("later", bytes.as_slice()).unwrap();
+    for (slot, look) in reader.moments().to_vec().into_iter().zip([&first, &later]) {
+        reader.show(slot).unwrap();
+        let seen = reader.observation();
+        assert_eq!((&seen.ticks, &seen.subnet_manager), (&look.ticks, &look.subnet_manager));
+    }
 }
 
 /// Later versions read what the first one wrote. The file is written once and stays.

@@ -81,7 +81,7 @@ pub fn look(name: &str) -> Observation {
     Observation {
         tables,
         names: NameMap { by_guid: [(guid, "the \"first\" switch".to_owned())].into() },
-        subnet_manager: Some(SubnetManager { guid, state: Some("MASTER".into()) }),
+        subnet_manager: Some(SubnetManager { guid, state: Some("MASTER".into()), priority: None }),
         adaptive: Some(Adaptive::On(1)),
         notes,
         fabric,
@@ -132,14 +132,61 @@ pub fn news() -> Vec<News> {
             before: (Some(LinkWidth::X4), Some(LinkSpeed::Hdr)),
             now: (Some(LinkWidth::X1), None),
         },
+        News::LinkFlapped { a: end(1, 1), b: end(2, 2), downed: 3, recovered: u64::MAX },
         News::NodeAppeared { node: Guid(4) },
         News::NodeSilent { node: Guid(5) },
         News::NodeAnswers { node: Guid(6) },
+        News::ManagerChanged {
+            before: ManagerTold::default(),
+            now: ManagerTold {
+                lid: Lid::new(3),
+                manager: Some(SubnetManager {
+                    guid: Guid(8),
+                    state: Some("MASTER".into()),
+                    priority: Some(15),
+                }),
+            },
+        },
         News::TableDrift {
             switch: Guid(7),
             blocks: vec![0, 767],
             entries: 65,
             first: vec![entry],
+            manager: Lid::new(3),
+        },
+        News::GroupDrift {
+            switch: Guid(7),
+            entries: 1,
+            first: vec![ChangedGroup {
+                group: 0xc000,
+                before: vec![PortNum(1), PortNum(9)],
+                now: Vec::new(),
+            }],
+            manager: None,
+        },
+        News::LanesDrift {
+            node: Guid(8),
+            entries: 9,
+            first: vec![ChangedLanes {
+                from: PortNum(0),
+                to: PortNum(1),
+                before: Sl2Vl::from_digits("0123456789abcdef").unwrap(),
+                now: Sl2Vl::default(),
+            }],
+            manager: Lid::new(3),
+        },
+        News::ArbitrationDrift {
+            node: Guid(9),
+            entries: 1,
+            first: vec![ChangedArbitration {
+                port: PortNum(1),
+                before: Arbitration::default(),
+                now: Arbitration {
+                    high_limit: 255,
+                    high: vec![VlWeight { lane: Lane::new(3).unwrap(), weight: 64 }],
+                    low: Vec::new(),
+                },
+            }],
             manager: Lid::new(3),
         },
     ]

@@ -355,7 +355,8 @@ pub fn plain() -> Observation {
 pub fn small() -> Observation {
     let mut observation = plain();
     observation.tables = tables(&observation.fabric);
-    observation.subnet_manager = Some(SubnetManager { guid: Guid(0x200), state: Some("MASTER".into()) });
+    observation.subnet_manager =
+        Some(SubnetManager { guid: Guid(0x200), state: Some("MASTER".into()), priority: None });
     let sample = |guid: u64, port: u8, waits: Option<u64>| CounterSample {
         node: Some(Guid(guid)),
         lid: None,

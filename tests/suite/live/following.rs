@@ -9,7 +9,7 @@ use fabdeck::access::{Parcel, ReadPort, Unwatched, WriteToken};
 use fabdeck::counters::rates_of_sweeps;
 use fabdeck::fabric::{Fabric, Lid, LinkId, NodeId, PortNum};
 use fabdeck::mad::{Method, PortInfo, Smp, attribute};
-use fabdeck::observe::{ChangedEntry, End, News};
+use fabdeck::observe::{ChangedEntry, End, ManagerTold, News, SubnetManager};
 use fabdeck::simulator::{Dice, Line, Share, SimulatedPort, Simulator};
 use fabdeck::source::socket::{Server, connect};
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -19,12 +19,12 @@ use super::sweeps::Watched;
 use super::{TOPOLOGY, Wanted, exchange, fabric, look_at, route_to, simulated, switches, world};
 use fabdeck::access::Source;
 
-const TEN_SECONDS: Duration = Duration::from_secs(10);
-const TABLES: Wanted = Wanted { tables: true, ..TOPOLOGY };
+pub(super) const TEN_SECONDS: Duration = Duration::from_secs(10);
+pub(super) const TABLES: Wanted = Wanted { tables: true, ..TOPOLOGY };
 
 impl Watched {
     /// A sweep ten seconds after the last one.
-    fn next(&mut self, last: &mut Duration) -> Vec<News> {
+    pub(super) fn next(&mut self, last: &mut Duration) -> Vec<News> {
         let swept = self.sweep(*last + TEN_SECONDS);
         *last = swept.began;
         if let Some(fabric) = &swept.fabric {
@@ -33,37 +33,37 @@ impl Watched {
         swept.news
     }
 
-    fn settled(&mut self, last: &mut Duration, sweeps: usize) -> Vec<News> {
+    pub(super) fn settled(&mut self, last: &mut Duration, sweeps: usize) -> Vec<News> {
         (0..sweeps).flat_map(|_| self.next(last)).collect()
     }
 
-    fn set_link(&self, link: LinkId, planned: &Fabric, up: bool) {
+    pub(super) fn set_link(&self, link: LinkId, planned: &Fabric, up: bool) {
         let (node, port) = planned.ends(link)[0];
         self.simulator.with(|simulator| simulator.world_mut().set_link(node, port, up));
     }
 
     /// The manager sees to what changed.
-    fn manager(&self) {
+    pub(super) fn manager(&self) {
         self.simulator.with(|simulator| simulator.world_mut().take_note());
     }
 
-    fn fresh(&self) -> Fabric {
+    pub(super) fn fresh(&self) -> Fabric {
         let mut calm = self.simulator.open(None).unwrap();
         look_at(&mut calm, TOPOLOGY).fabric
     }
 
-    fn writes(&self) -> u64 {
+    pub(super) fn writes(&self) -> u64 {
         self.simulator.with(|simulator| simulator.traffic().writes())
     }
 }
 
 /// A link as its ends are told.
-fn ends(fabric: &Fabric, link: LinkId) -> (End, End) {
+pub(super) fn ends(fabric: &Fabric, link: LinkId) -> (End, End) {
     let [a, b] = fabric.ends(link).map(|(node, port)| (fabric.node(node).guid(), port));
     (a, b)
 }
 
-fn between_switches(fabric: &Fabric) -> Vec<LinkId> {
+pub(super) fn between_switches(fabric: &Fabric) -> Vec<LinkId> {
     fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id)).collect()
 }
 
@@ -456,4 +456,104 @@ fn two_observers_of_one_served_fabric_tell_the_same() {
     drop((both, writer));
     stop.store(true, Ordering::Relaxed);
     assert_eq!(thread.join().unwrap().traffic.writes(), 1);
+}
+
+/// A link that falls and comes back between two sweeps is told once, with how often, whichever end is read when.
+#[test]
+fn a_link_that_falls_and_comes_back_between_two_sweeps_is_told_once() {
+    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let planned = watched.look.fabric.clone();
+    let mut last = watched.sweep(Duration::ZERO).began;
+    for (link, times) in planned.links().map(|(id, _)| id).skip(1).zip([1, 3].into_iter().cycle()) {
+        let (a, b) = ends(&planned, link);
+        for _ in 0..times {
+            watched.set_link(link, &planned, false);
+            watched.set_link(link, &planned, true);
+        }
+        watched.manager();
+        let news = watched.next(&mut last);
+        assert_eq!(news, [News::LinkFlapped { a, b, downed: times, recovered: 0 }], "{link:?}");
+        // It is down at one sweep and up at the next: that is told by itself.
+        watched.set_link(link, &planned, false);
+        watched.manager();
+        assert_eq!(watched.next(&mut last), [News::LinkDown { a, b }]);
+        watched.set_link(link, &planned, true);
+        watched.manager();
+        // Ports without a cable have their turn within eight sweeps.
+        let up = watched.settled(&mut last, 8);
+        assert_eq!(up, [News::LinkUp { a, b }], "{link:?}");
+    }
+    assert_eq!(watched.settled(&mut last, 2), []);
+}
+
+/// Wherever in the middle of a sweep it falls and comes back, and so between the counters of its ends, it is told once.
+#[test]
+fn a_link_that_flaps_in_the_middle_of_a_sweep_is_told_once() {
+    let planned = fabric("kary,k=2,n=2");
+    let link = between_switches(&planned)[2];
+    let ((node, port), (a, b)) = (planned.ends(link)[0], ends(&planned, link));
+    let simulator = simulated(&planned, Line::default(), 1);
+    let start = simulator.open(None).unwrap();
+    let mut watched = Watched::looked(simulator, start, Policy::default(), TOPOLOGY);
+    let looked: u64 = watched.look.reading.as_ref().unwrap().phases.iter().map(|p| p.sent).sum();
+    let (first, second) = {
+        let first = watched.sweep(Duration::ZERO);
+        (first.sent, watched.sweep(first.began + TEN_SECONDS).sent)
+    };
+    let mut at_once = 0;
+    for left in looked + first + 1..=looked + first + second {
+        let simulator = simulated(&planned, Line::default(), 1);
+        let shared = simulator.clone();
+        let change = Some(move || {
+            shared.with(|simulator| {
+                simulator.world_mut().set_link(node, port, false);
+                simulator.world_mut().set_link(node, port, true);
+                simulator.world_mut().take_note();
+            });
+        });
+        let changing = Changing { port: simulator.open(None).unwrap(), left: left as usize, change };
+        let mut watched = Watched::looked(simulator, ReadPort::new(changing), Policy::default(), TOPOLOGY);
+        let mut last = watched.sweep(Duration::ZERO).began;
+        let mut news = watched.next(&mut last);
+        at_once += usize::from(!news.is_empty());
+        news.extend(watched.settled(&mut last, 2));
+        assert_eq!(news, [News::LinkFlapped { a, b, downed: 1, recovered: 0 }], "after {left} datagrams");
+    }
+    assert!(at_once > 0 && (at_once as u64) < second, "{at_once}");
+}
+
+/// The manager moves, falls silent, and is back: each is told once, with where and who.
+#[test]
+fn another_manager_is_told_with_where_and_who() {
+    let planned = fabric("kary,k=3,n=2");
+    let mut watched = Watched::new("kary,k=3,n=2", |port| port);
+    let mut last = watched.sweep(Duration::ZERO).began;
+    let there = super::hosts(&planned)[5];
+    let told = |watched: &Watched, node: NodeId| {
+        let fabric = &watched.look.fabric;
+        let node = fabric.node_by_guid(planned.node(node).guid()).unwrap();
+        let (_, port) = fabric.ports_of(node).find(|(_, port)| port.facts.lid.is_some()).unwrap();
+        let guid = port.facts.guid.unwrap();
+        let manager = SubnetManager { guid, state: Some("MASTER".into()), priority: Some(8) };
+        ManagerTold { lid: port.facts.lid, manager: Some(manager) }
+    };
+    let (here, there_told) = (told(&watched, super::hosts(&planned)[0]), told(&watched, there));
+    assert_eq!(watched.look.subnet_manager, here.manager);
+    watched.simulator.with(|simulator| simulator.world_mut().move_manager(there));
+    let changed = News::ManagerChanged { before: here, now: there_told.clone() };
+    assert!(changed.is_trouble());
+    assert_eq!(watched.next(&mut last), [changed]);
+    assert_eq!(watched.look.subnet_manager, there_told.manager);
+    let silence = |silent| watched.simulator.with(|simulator| simulator.world_mut().silence(there, silent));
+    let nobody = ManagerTold { lid: there_told.lid, manager: None };
+    silence(true);
+    let gone = News::ManagerChanged { before: there_told.clone(), now: nobody.clone() };
+    let node = planned.node(there).guid();
+    let (silent, answers) = (News::NodeSilent { node }, News::NodeAnswers { node });
+    assert_eq!(watched.settled(&mut last, 3), [silent, gone]);
+    assert_eq!(watched.look.subnet_manager, None);
+    watched.simulator.with(|simulator| simulator.world_mut().silence(there, false));
+    let back = News::ManagerChanged { before: nobody, now: there_told };
+    assert!(!back.is_trouble());
+    assert_eq!(watched.settled(&mut last, 3), [answers, back]);
 }

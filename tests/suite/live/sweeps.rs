@@ -5,7 +5,7 @@ use std::time::Duration;
 use fabdeck::access::{ReadPort, Source, Unwatched, Wanted};
 use fabdeck::counters::{Growth, HotSpots, Rates, Role, Thresholds, hot_spots, rates_of_sweeps};
 use fabdeck::fabric::{Fabric, NodeKind, PortId};
-use fabdeck::mad::{Class, ClassPortInfo, attribute};
+use fabdeck::mad::{Class, ClassPortInfo, PortSamplesControl, attribute};
 use fabdeck::observe::{Counter, News, Observation, Sweep};
 use fabdeck::simulator::{Line, SimulatedPort, Simulator};
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -92,15 +92,25 @@ fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() 
     let mut all = Watched::new("kary,k=3,n=2", |port| port);
     let (first, second, rates) = all.between(|_| {});
     let agents = all.fabric().nodes().len() as u64;
-    // Besides its counters a quiet fabric takes SwitchInfo of each switch, the port that is looked from, ports without a
+    // Besides its counters a quiet fabric takes SwitchInfo of each switch, the manager, the port that is looked from, ports without a
     // cable, and a share of what is read in turns.
     let switches = all.fabric().switch_count() as u64;
     let bare = all.fabric().switches().flat_map(|(id, _)| all.fabric().ports_of(id));
     let bare = bare.filter(|(_, port)| port.number.value() != 0 && port.peer.is_none()).count() as u64;
-    let states = 1 + switches + bare.min(64).max(bare.div_ceil(8));
-    let turns = switches + bare + all.fabric().links().len() as u64;
+    let states = 2 + switches + bare.min(64).max(bare.div_ceil(8));
+    // Of a switch with so many cables as many pairs of ports, one block of groups, and arbitration at each cable.
+    let cables = |id| all.fabric().ports_of(id).filter(|(_, port)| port.peer.is_some()).count() as u64;
+    let lanes: u64 =
+        all.fabric().nodes().map(|(id, node)| cables(id).pow(1 + u32::from(node.is_switch()))).sum();
+    let weights: u64 = all.fabric().nodes().map(|(id, _)| cables(id)).sum();
+    let tables = 2 * switches + lanes + weights;
+    let turns = tables + bare + all.fabric().links().len() as u64;
     let due = (turns * 10).div_ceil(290);
-    assert_eq!((first.sent, second.sent), (first.ports + agents + states, second.ports + states + due));
+    // In what waiting is counted one port of each kind says once: a switch and an adapter.
+    let kinds = all.look.ticks.by_kind.len() as u64;
+    assert_eq!(kinds, 2);
+    let first_time = agents + kinds;
+    assert_eq!((first.sent, second.sent), (first.ports + first_time + states, second.ports + states + due));
     assert!(
         first.fabric.is_none() && first.news.is_empty() && second.fabric.is_none() && second.news.is_empty()
     );
@@ -115,6 +125,61 @@ fn a_port_takes_one_datagram_where_its_agent_has_everything_and_two_where_not() 
         assert_eq!((reading.writes, reading.silent.len()), (0, 0));
         let cleared = watched.simulator.with(|simulator| simulator.traffic().writes());
         assert_eq!(cleared, 0, "a sweep clears nothing");
+    }
+}
+
+/// How long a tick is, the device says, and so what part of the time a port waited; who does not say has none.
+#[test]
+fn the_part_of_the_time_that_a_port_waits_follows_from_what_its_device_says_of_a_tick() {
+    let refusing = |port: ReadPort| {
+        ReadPort::new(Altered(port, |mad| {
+            if mad.header().attribute.get() == attribute::PORT_SAMPLES_CONTROL
+                && mad.class() == Class::PERFORMANCE
+            {
+                mad.header_mut().status = (3 << 2).into();
+            }
+        }))
+    };
+    let wide = |port: ReadPort| {
+        ReadPort::new(Altered(port, |mad| {
+            if mad.header().attribute.get() == attribute::PORT_SAMPLES_CONTROL
+                && mad.class() == Class::PERFORMANCE
+            {
+                mad.performance_data_mut::<PortSamplesControl>().tick = 9;
+            }
+        }))
+    };
+    for (case, bytes) in [Some(2.0), Some(10.0), None].into_iter().enumerate() {
+        let mut watched = Watched::new("kary,k=3,n=2", |port| match case {
+            0 => port,
+            1 => wide(port),
+            _ => refusing(port),
+        });
+        let hosts = watched.hosts();
+        let port = hosts[4].1;
+        let (_, _, rates) = watched.between(|watched| watched.count(port, &[(WAIT, 9_000_000)]));
+        let rates = rates.with_ticks(watched.fabric(), &watched.look.ticks);
+        let speed = watched.fabric().port(port).facts.speed.unwrap();
+        let byte = 8e-6 / f64::from(speed.data_mbps());
+        let told = rates.of(port).unwrap().time_waited();
+        match bytes {
+            None => assert_eq!(told, None),
+            // 900,000 ticks in each second.
+            Some(bytes) => {
+                let expected = 900_000.0 * bytes * byte;
+                assert!(
+                    told.is_some_and(|part| (part / expected - 1.0).abs() < 0.01),
+                    "{told:?}, not {expected}"
+                );
+            }
+        }
+        let verdict = watched.verdict(&rates);
+        assert_eq!(verdict.hot_spots[0].at.time_waited, told);
+        let kinds = &watched.look.ticks.by_kind;
+        assert!(
+            kinds.len() == 2 && kinds.values().all(|tick| tick.is_some() == bytes.is_some()),
+            "{kinds:?}"
+        );
     }
 }
 

@@ -71,8 +71,13 @@ pub fn news(look: &Look, all: &[News]) -> Vec<(Severity, String)> {
         let text = |news: &&News| {
             let text = format!("{}: {}", news_label(word), news_text(look, news));
             match news {
-                News::TableDrift { .. } => format!("{text}; tables are read in turns, r reads all at once"),
-                News::NodeAppeared { .. } => format!("{text}; its tables are not read: r looks again"),
+                News::TableDrift { .. }
+                | News::GroupDrift { .. }
+                | News::LanesDrift { .. }
+                | News::ArbitrationDrift { .. } => {
+                    format!("{text}; tables are read in turns, r reads all at once")
+                }
+                News::NodeAppeared { .. } => format!("{text}; its tables are read with the next sweeps"),
                 News::LinkDown { .. } | News::LinkUp { .. } | News::Recabled { .. } => {
                     format!("{text}; paths are those of the tables as they were read last")
                 }

@@ -63,7 +63,8 @@ pub struct Reading {
 impl Judging {
     pub fn run(&self) -> Reading {
         let (look, fabric) = (&*self.look, self.look.fabric());
-        let rates = rates_of_sweeps(fabric, &self.before, &self.after);
+        let ticks = &look.observation.ticks;
+        let rates = rates_of_sweeps(fabric, &self.before, &self.after).with_ticks(fabric, ticks);
         let since = rates_of_sweeps(fabric, &self.first, &self.after);
         let seconds = self.after.began.saturating_sub(self.before.began).as_secs_f64();
         let watched = Watched::new(look, (&rates, seconds), since.clone(), &self.thresholds);
@@ -222,7 +223,8 @@ fn row(
         limit: 0.0,
         waiting: now.and_then(PortRates::congestion).map(whole),
         used: now.and_then(PortRates::utilisation).map(percent),
-        share: share.map(|ticks| percent(ticks as f64 / all_waiting as f64)),
+        time_waited: now.and_then(PortRates::time_waited),
+        share_of_all: share.map(|ticks| percent(ticks as f64 / all_waiting as f64)),
         sent_mbps: now.and_then(PortRates::bandwidth).map(mbps),
         received_mbps: now.and_then(PortRates::intake).map(mbps),
         errors_per_hour: since.and_then(PortRates::errors_per_hour).map(whole),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::{Source, SourceError, Watch};
-use crate::observe::{News, Sweep};
+use crate::observe::Sweep;
 use crate::session::Look;
 
 /// What came of a sweep.
@@ -28,6 +28,7 @@ pub fn sweep_again(
     // Tables that are assumed are nobody's to have changed.
     let assumed = look.assumed.map(|_| std::mem::take(&mut look.observation.tables));
     let nodes = look.fabric().nodes().len();
+    let kinds = look.observation.ticks.by_kind.len();
     let swept = source.sweep(&mut look.observation, not_before, watch);
     (look.observation.notes, look.observation.reading) = (notes, reading);
     match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
@@ -40,8 +41,9 @@ pub fn sweep_again(
     if sweep.fabric.is_some() {
         look.moved();
     }
-    let rewritten = sweep.news.iter().any(|news| matches!(news, News::TableDrift { .. }));
-    let moved = sweep.fabric.is_some() || rewritten && look.assumed.is_none();
+    let moved = sweep.fabric.is_some() || sweep.retabled && look.assumed.is_none();
+    // In what ports count waiting is known since the first sweep.
+    let moved = moved || look.observation.ticks.by_kind.len() != kinds;
     let look = moved.then(|| Arc::new(look.clone()));
     Ok(Swept { sweep: Arc::new(sweep), look })
 }

@@ -3,7 +3,7 @@
 use crate::counters::Trouble;
 use crate::fabric::Resolved;
 use crate::session::hotspots::{
-    HELD, HOT, LINK, NARROW, NARROW_WORDS, WAY, held_words, hot_words, link_words, way_words,
+    HELD, HOT, LINK, NARROW, NARROW_WORDS, WAY, held_words, hot_words, link_words, per_cent, way_words,
 };
 use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::details::{Detail, Line, Whole};
@@ -27,7 +27,8 @@ pub fn hot_lines(known: &Known, what: Resolved) -> Vec<Line> {
     let figures = [
         ("role", row.role.map(|role| role.word().to_owned())),
         ("waits", counted(row.waiting, "ticks/s of PortXmitWait")),
-        ("share", percent(row.share, "of all waiting in the fabric")),
+        ("of time", row.time_waited.map(|part| format!("{} of the time it waits", per_cent(part)))),
+        ("of all", percent(row.share_of_all, "of all waiting in the fabric is here")),
         ("used", percent(row.used, "of its link")),
         ("sends", counted(row.sent_mbps, "Mbit/s")),
         ("receives", counted(row.received_mbps, "Mbit/s")),

@@ -1,0 +1,67 @@
+//! In what PortXmitWait counts: one port of each kind of device and speed is asked, once.
+
+use std::collections::BTreeMap;
+
+use super::counters::{agents_of, get};
+use super::exchange::{Question, Reply};
+use super::found::{FoundNode, node_id};
+use super::reader::{Reader, Told};
+use super::tables::silence;
+use crate::access::SourceError;
+use crate::fabric::{Fabric, PortNum};
+use crate::mad::{PortSamplesControl, attribute};
+use crate::observe::{TickKind, Ticks};
+
+/// Asks for kinds that are not known yet. Who does not say is not asked again, and its kind stays without.
+pub fn read_ticks(
+    reader: &mut Reader<'_>,
+    fabric: &Fabric,
+    nodes: &[FoundNode],
+    known: &Ticks,
+    mute: impl Fn(usize) -> bool,
+) -> Result<Ticks, SourceError> {
+    let mut ticks = known.clone();
+    let mut ports = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate().filter(|(at, node)| !node.kept.silent && !mute(*at)) {
+        let new = fabric.ports_of(node_id(at)).any(|(id, port)| {
+            let kind = TickKind::of(fabric, id).filter(|_| port.number != PortNum::MANAGEMENT);
+            kind.is_some_and(|kind| !ticks.by_kind.contains_key(&kind) && !ports.contains_key(&kind))
+        });
+        if !new {
+            continue;
+        }
+        // Who has no LID was told of when counters were asked for.
+        for port in agents_of(&mut Told::default(), fabric, at, node).into_iter().flatten() {
+            let id = fabric.port_of(node_id(at), PortNum(port.number));
+            let kind = id.and_then(|id| TickKind::of(fabric, id));
+            if let Some(kind) = kind.filter(|kind| !ticks.by_kind.contains_key(kind)) {
+                ports.entry(kind).or_insert(port);
+            }
+        }
+    }
+    if ports.is_empty() {
+        return Ok(ticks);
+    }
+    let mut phase = reader.phase::<TickKind>("ticks");
+    let retries = phase.exchange.retries();
+    for (kind, port) in &ports {
+        let parcel = get(port.lid, attribute::PORT_SAMPLES_CONTROL, port.number);
+        phase.exchange.ask(Question { parcel, target: port.node as u32, retries, tag: *kind });
+    }
+    while let Some((kind, reply)) = phase.next()? {
+        let tick = match &reply {
+            Reply::Answer(mad) => Some(mad.performance_data::<PortSamplesControl>().tick),
+            // Not every device has it.
+            Reply::Refused(_) => None,
+            Reply::Silence => {
+                let port = ports[&kind];
+                let asked = format!("PortSamplesControl {}", port.number);
+                phase.told.silent.push(silence(&nodes[port.node], asked, &reply));
+                None
+            }
+        };
+        ticks.by_kind.insert(kind, tick);
+    }
+    phase.end();
+    Ok(ticks)
+}

@@ -1,0 +1,251 @@
+//! What sweeps tell of tables: groups, lanes and arbitration that somebody rewrites, and those of a switch that comes.
+
+use std::time::Duration;
+
+use fabdeck::access::{Address, Parcel};
+use fabdeck::fabric::{Lane, Lid, NodeId, PortNum, ServiceLevel, Sl2Vl};
+use fabdeck::mad::{Method, SwitchInfo};
+use fabdeck::mad::{MftBlock, SlToVl, Smp, VlArbitrationBlock, attribute};
+use fabdeck::observe::News;
+use fabdeck::simulator::{Line, SimulatedPort};
+use fabdeck::source::Policy;
+
+use super::following::TABLES;
+use super::sweeps::Watched;
+use super::{
+    ALL, TOPOLOGY, Wanted, exchange, fabric, hosts, look_at, route_to, simulated, switches, writable,
+};
+
+const HELD: Wanted = Wanted { counters: false, ..ALL };
+
+/// Somebody else writes.
+fn write<T>(
+    simulator: &SimulatedPort,
+    route: &[u8],
+    (attribute, modifier): (u16, u32),
+    change: impl FnOnce(&mut T),
+) where
+    T: zerocopy::FromBytes
+        + zerocopy::IntoBytes
+        + zerocopy::KnownLayout
+        + zerocopy::Immutable
+        + zerocopy::Unaligned,
+{
+    let mut port = writable(simulator);
+    let send = |smp: Smp, port: &mut dyn fabdeck::access::MadPort| {
+        let parcel = Parcel { mad: smp.0, address: Address::directed() };
+        Smp(exchange(port, parcel).unwrap())
+    };
+    let held = send(Smp::directed(Method::GET, attribute, modifier, route).unwrap(), &mut port);
+    let mut set = Smp::directed(Method::SET, attribute, modifier, route).unwrap();
+    *set.data_mut::<[u8; 64]>() = *held.data::<[u8; 64]>();
+    change(set.data_mut::<T>());
+    assert!(send(set, &mut port).0.status().is_ok());
+}
+
+fn watched(name: &str, wanted: Wanted, optimized: bool) -> (Watched, Duration) {
+    let planned = fabric(name);
+    let simulator = simulated(&planned, Line::default(), 1);
+    if optimized {
+        let all = switches(&planned);
+        simulator.with(|simulator| all.iter().for_each(|id| simulator.world_mut().optimize_lanes(*id, true)));
+    }
+    let port = simulator.open(None).unwrap();
+    let mut watched = Watched::looked(simulator, port, Policy::default(), wanted);
+    let last = watched.sweep(Duration::ZERO).began;
+    (watched, last)
+}
+
+fn swapped(row: Sl2Vl) -> Sl2Vl {
+    let mut row = row;
+    row.set(ServiceLevel::new(3).unwrap(), Lane::new(7).unwrap());
+    row
+}
+
+/// One row of lanes at a switch and one at an adapter, whether the look has tables or not, whether a switch can tell all
+/// ports in at once or not.
+#[test]
+fn lanes_that_somebody_rewrites_are_named_within_the_period() {
+    for (wanted, optimized) in [(HELD, false), (HELD, true), (TOPOLOGY, false), (TOPOLOGY, true)] {
+        let name = "kary,k=3,n=2";
+        let planned = fabric(name);
+        let (mut watched, mut last) = watched(name, wanted, optimized);
+        if !wanted.lanes {
+            assert_eq!(watched.settled(&mut last, 30), [], "first readings are no news");
+        }
+        let (switch, adapter) = (switches(&planned)[4], hosts(&planned)[2]);
+        let (from, to) = (PortNum(1), PortNum(3));
+        let modifier = u32::from(from.value()) << 8 | u32::from(to.value());
+        let mut rows = Vec::new();
+        for (node, modifier) in [(switch, modifier), (adapter, 0)] {
+            let route = route_to(&planned, node);
+            write::<SlToVl>(&watched.simulator, &route, (attribute::SL_TO_VL, modifier), |row| {
+                rows.push((row.table(), swapped(row.table())));
+                *row = SlToVl::of(swapped(row.table()));
+            });
+        }
+        let news = watched.settled(&mut last, 30);
+        let mut told = Vec::new();
+        for news in &news {
+            let News::LanesDrift { node, entries: 1, first, manager: Some(_) } = news else {
+                panic!("{news:?}");
+            };
+            told.push((*node, first[0].from, first[0].to, (first[0].before, first[0].now)));
+        }
+        told.sort_by_key(|(node, ..)| *node != planned.node(switch).guid());
+        let guid = |node: NodeId| planned.node(node).guid();
+        let expected = [(guid(switch), from, to, rows[0]), (guid(adapter), PortNum(0), PortNum(1), rows[1])];
+        assert_eq!(told, expected, "{wanted:?} {optimized}");
+        let held = watched.look.tables.nodes.get(&switch).and_then(|held| held.sl2vl.get(&(from, to)));
+        assert_eq!(held.copied(), wanted.lanes.then_some(rows[0].1));
+        assert_eq!(watched.settled(&mut last, 31), [], "it is told once");
+    }
+}
+
+#[test]
+fn arbitration_and_groups_that_somebody_rewrites_are_named_within_the_period() {
+    for wanted in [HELD, TOPOLOGY] {
+        let name = "kary,k=3,n=2";
+        let planned = fabric(name);
+        let (mut watched, mut last) = watched(name, wanted, false);
+        if !wanted.lanes {
+            assert_eq!(watched.settled(&mut last, 30), []);
+        }
+        let switch = switches(&planned)[2];
+        let route = route_to(&planned, switch);
+        let low = 1 << 16 | 2;
+        write::<VlArbitrationBlock>(&watched.simulator, &route, (attribute::VL_ARBITRATION, low), |block| {
+            block.entries[0][1] = 9;
+        });
+        // One group loses a port, and one comes that nobody had.
+        write::<MftBlock>(&watched.simulator, &route, (attribute::MULTICAST_FORWARDING, 0), |block| {
+            block.masks[0] = (block.masks[0].get() & !(1 << 2)).into();
+            block.masks[1] = (1 << 1).into();
+        });
+        let news = watched.settled(&mut last, 30);
+        let guid = planned.node(switch).guid();
+        let arbitration = news.iter().find_map(|news| match news {
+            News::ArbitrationDrift { node, entries: 1, first, .. } if *node == guid => Some(&first[0]),
+            _ => None,
+        });
+        let changed = arbitration.unwrap();
+        assert_eq!((changed.port, changed.now.low[0].weight), (PortNum(2), 9));
+        assert_eq!(changed.before.low[0].weight, 64);
+        let groups = news.iter().find_map(|news| match news {
+            News::GroupDrift { switch, entries: 2, first, .. } if *switch == guid => Some(first),
+            _ => None,
+        });
+        let groups = groups.unwrap_or_else(|| panic!("{news:?}"));
+        let lost: Vec<PortNum> =
+            groups[0].before.iter().copied().filter(|port| !groups[0].now.contains(port)).collect();
+        assert_eq!((groups[0].group, lost), (0xc000, vec![PortNum(2)]));
+        assert_eq!(
+            (groups[1].group, &groups[1].before, &groups[1].now),
+            (0xc001, &vec![], &vec![PortNum(1)])
+        );
+        assert_eq!(news.len(), 2, "{news:?}");
+        if wanted.multicast {
+            let fresh = look_at(&mut watched.simulator.open(None).unwrap(), HELD);
+            assert_eq!(watched.look.tables, fresh.tables);
+        }
+        assert_eq!(watched.settled(&mut last, 31), []);
+    }
+}
+
+/// Tables of a switch that was not there at first are read with the sweep behind the one that found it, and are no drift;
+/// those of one that comes back are told where they differ.
+#[test]
+fn a_switch_that_comes_brings_its_tables_with_the_next_sweep() {
+    let planned = fabric("kary,k=3,n=2");
+    let newcomer = switches(&planned)[4];
+    let guid = planned.node(newcomer).guid();
+    let simulator = simulated(&planned, Line::default(), 1);
+    let cables: Vec<PortNum> = planned
+        .ports_of(newcomer)
+        .filter(|(_, port)| port.peer.is_some())
+        .map(|(_, port)| port.number)
+        .collect();
+    let plug = |up: bool| {
+        simulator.with(|simulator| {
+            cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
+        });
+    };
+    plug(false);
+    let port = simulator.open(None).unwrap();
+    // Nothing has its turn but what is new.
+    let policy = Policy { drift_period: Duration::ZERO, ..Policy::default() };
+    let mut watched = Watched::looked(simulator.clone(), port, policy, HELD);
+    let mut last = watched.sweep(Duration::ZERO).began;
+    watched.manager();
+    watched.next(&mut last);
+    plug(true);
+    let news = watched.next(&mut last);
+    assert!(news.contains(&News::NodeAppeared { node: guid }), "{news:?}");
+    let held = |watched: &Watched| {
+        let node = watched.look.fabric.node_by_guid(guid).unwrap();
+        watched.look.tables.nodes.get(&node).cloned()
+    };
+    assert_eq!(held(&watched), None);
+    // Others' lanes to ports that have a cable now are a first reading too, and wait for their turn.
+    let swept = watched.sweep(last + Duration::from_secs(10));
+    assert!(swept.retabled && swept.news.is_empty(), "{:?}", swept.news);
+    last = swept.began;
+    let calm = look_at(&mut watched.simulator.open(None).unwrap(), HELD);
+    let there = calm.fabric.node_by_guid(guid).unwrap();
+    assert_eq!(held(&watched).as_ref(), calm.tables.nodes.get(&there));
+    assert!(!watched.sweep(last + Duration::from_secs(10)).retabled, "they are read once");
+    last += Duration::from_secs(10);
+    // It falls silent, is rewritten meanwhile, and answers again.
+    simulator.with(|simulator| simulator.world_mut().silence(newcomer, true));
+    watched.settled(&mut last, 2);
+    let lid = Lid::new(9).unwrap();
+    simulator.with(|simulator| {
+        simulator.world_mut().silence(newcomer, false);
+        simulator.world_mut().set_entry(newcomer, lid, PortNum(5));
+    });
+    let news = watched.settled(&mut last, 3);
+    let drift = news.iter().any(|news| {
+        matches!(news, News::TableDrift { switch, entries: 1, first, .. } if *switch == guid && first[0].lid == lid)
+    });
+    assert!(news.contains(&News::NodeAnswers { node: guid }) && drift, "{news:?}");
+}
+
+/// A switch that nobody has set up yet has no table to read; as soon as it has one it is read.
+#[test]
+fn a_switch_that_is_not_set_up_yet_is_read_when_it_is() {
+    let planned = fabric("torus,dims=4,terminals=1");
+    let newcomer = switches(&planned)[2];
+    let guid = planned.node(newcomer).guid();
+    let simulator = simulated(&planned, Line::default(), 1);
+    let route = route_to(&planned, newcomer);
+    let top = planned.nodes().len() as u16;
+    let set_top = |top: u16| {
+        write::<SwitchInfo>(&simulator, &route, (attribute::SWITCH_INFO, 0), |info| {
+            info.linear_top = top.into();
+            info.life_state &= !0x04;
+        });
+    };
+    set_top(0);
+    let plug = |up: bool| {
+        let cables = planned.ports_of(newcomer).filter(|(_, port)| port.peer.is_some());
+        let cables: Vec<PortNum> = cables.map(|(_, port)| port.number).collect();
+        simulator.with(|simulator| {
+            cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
+        });
+    };
+    plug(false);
+    let port = simulator.open(None).unwrap();
+    let policy = Policy { drift_period: Duration::ZERO, ..Policy::default() };
+    let mut watched = Watched::looked(simulator.clone(), port, policy, TABLES);
+    let mut last = watched.sweep(Duration::ZERO).began;
+    plug(true);
+    watched.settled(&mut last, 9);
+    let lft = |watched: &Watched| {
+        let node = watched.look.fabric.node_by_guid(guid)?;
+        watched.look.tables.lft(node).cloned()
+    };
+    assert_eq!(lft(&watched), None);
+    set_top(top);
+    assert_eq!(watched.settled(&mut last, 3), []);
+    assert!(lft(&watched).unwrap().routed().count() > 4, "{:?}", lft(&watched));
+}
