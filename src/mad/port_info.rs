@@ -65,6 +65,11 @@ pub enum ProtectBits {
 }
 
 impl PortInfo {
+    /// IsSM: a subnet manager runs there, in charge or not.
+    pub fn has_manager(&self) -> bool {
+        self.capability_mask.get() & 1 << 1 != 0
+    }
+
     pub fn lid(&self) -> Option<Lid> {
         Lid::new(self.base_lid.get().into())
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::fabric::{Fabric, NodeKind};
+use fabdeck::fabric::{Fabric, Guid, NodeKind};
 use fabdeck::files::content::{Content, TableFile, TopologyFile};
 use fabdeck::files::text::Input;
 use fabdeck::files::{detect, ibsim};
@@ -192,6 +192,27 @@ impl Stage {
             assert!(begun.elapsed() < PATIENCE, "OpenSM does not take charge: {output:?}");
             sleep(Duration::from_millis(20));
         }
+    }
+
+    /// A further OpenSM at another host, that waits until nobody is in charge and takes over within seconds.
+    pub fn opensm_waits(&self, host: Guid) -> Manager {
+        let folder = self.folder.path().join("waiting");
+        fs::create_dir(&folder).unwrap();
+        let path = |name: &str| folder.join(name).display().to_string();
+        fs::write(path("opensm.conf"), "sminfo_polling_timeout 500\npolling_retry_number 2\n").unwrap();
+        let mut command = self.command(program("opensm", "opensm"));
+        command.env("SIM_HOST", format!("H-{:016x}", host.0));
+        command.env("OSM_TMP_DIR", &folder).env("OSM_CACHE_DIR", &folder);
+        command.args(["-F", &path("opensm.conf"), "-f", &path("opensm.log"), "-R", "minhop", "-t", "2000"]);
+        command.args(["-g", &format!("0x{:x}", host.0 + 1), "-D", "0x43"]);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let manager = Manager(command.spawn().unwrap());
+        let begun = Instant::now();
+        while !fs::read_to_string(path("opensm.log")).unwrap_or_default().contains("Entering STANDBY state") {
+            assert!(begun.elapsed() < PATIENCE, "OpenSM does not wait: {}", path("opensm.log"));
+            sleep(Duration::from_millis(20));
+        }
+        manager
     }
 
     fn opensm_args(&self) -> Vec<String> {

@@ -125,3 +125,58 @@ fn a_link_that_goes_down_under_ibsim_is_told_with_what_opensm_makes_of_it() {
     assert!(drift.iter().all(|news| news["drift"]["manager_lid"].is_u64()), "{told}");
     println!("{} switches drifted: {}", drift.len(), drift[0]["text"]);
 }
+
+/// Two OpenSMs: the one in charge ends, the other takes over, and the watch tells who and where.
+#[test]
+fn another_opensm_that_takes_over_under_ibsim_is_told() {
+    let fabric = stage::fabric("kary,k=4,n=2");
+    let stage = Stage::play(&fabric);
+    let first = stage.opensm_stays(&["-R", "minhop"]);
+    let hosts = fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+    let there = hosts.map(|(_, node)| node.guid()).nth(6).unwrap();
+    let _second = stage.opensm_waits(there);
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "umad", "--json", "-v", "hotspots", "--interval", "3s", "--count", "5"]);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    let watching =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The first sweep is done by then.
+    sleep(Duration::from_secs(2));
+    drop(first);
+    let output = watching.wait_with_output().unwrap();
+    let talk = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{talk}");
+    assert!(talk.contains(" sent in all, 0 of them could write"), "{talk}");
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let sweeps = told["sweeps"].as_array().unwrap().iter();
+    let all = sweeps.flat_map(|sweep| sweep["news"].as_array().unwrap().clone());
+    let managers: Vec<Value> = all.filter(|news| news["what"] == "manager-changed").collect();
+    let (before, now) =
+        (&managers.first().unwrap()["manager"]["before"], &managers.last().unwrap()["manager"]["now"]);
+    let guid = |manager: &Value| manager["guid"].as_str().map(str::to_owned);
+    assert_eq!(guid(now), Some(format!("0x{:016x}", there.0 + 1)), "{managers:?}");
+    assert!(
+        now["state"] == "MASTER" && now["lid"] != before["lid"] && guid(before).is_some(),
+        "{managers:?}"
+    );
+    managers.iter().for_each(|news| println!("{}", news["text"]));
+}
+
+/// ibsim answers what it knows; what it says of ticks is taken as it is said, and where it says nothing there is nothing.
+#[test]
+fn ticks_under_ibsim_are_what_it_says_or_unknown() {
+    let stage = Stage::play(&stage::fabric("kary,k=2,n=2"));
+    let _manager = stage.opensm_stays(&["-R", "minhop"]);
+    sleep(Duration::from_secs(1));
+    let (shown, _) = fabdeck(&stage, &["show", "counters", "--fields", "guid,port,tick_ps"], 0);
+    let rows = shown["rows"].as_array().unwrap();
+    let ticks: std::collections::BTreeSet<Option<u64>> =
+        rows.iter().map(|row| row["tick_ps"].as_u64()).collect();
+    println!("{ticks:?}");
+    assert!(!rows.is_empty() && shown["notes"].as_array().unwrap().is_empty(), "{shown}");
+    // Whoever manages the fabric still does.
+    let said = stage.run("sminfo", "infiniband-diags", &["-t", "2000"]);
+    assert!(said.contains("SMINFO_MASTER"), "{said}");
+}

@@ -1,6 +1,6 @@
 //! What a discovery knows so far, node by node in the order in which they were found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -58,6 +58,8 @@ pub struct FoundNode {
     pub arbitration: FxHashMap<u8, (u8, u8)>,
     /// The high limit by port.
     pub high_limit: FxHashMap<u8, u8>,
+    /// Ports at which a subnet manager runs, in charge or not.
+    pub manages: BTreeSet<u8>,
     pub kept: Kept,
     key: NodeKey,
 }
@@ -124,6 +126,7 @@ impl Found {
             switch_info: None,
             arbitration: FxHashMap::default(),
             high_limit: FxHashMap::default(),
+            manages: BTreeSet::new(),
             kept: Kept::default(),
             key: entry,
         });
@@ -150,6 +153,10 @@ impl Found {
         let found = &mut self.nodes[node];
         found.arbitration.insert(number, (info.arbitration_high_cap, info.arbitration_low_cap));
         found.high_limit.insert(number, info.lanes_high_limit);
+        match info.has_manager() {
+            true => found.manages.insert(number),
+            false => found.manages.remove(&number),
+        };
         let addressed = found.kind != NodeKind::Switch || number == 0;
         let facts = self.builder.port(found.key, PortNum(number));
         *facts = port_facts(info, addressed, facts.guid);

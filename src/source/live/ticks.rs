@@ -6,13 +6,14 @@ use super::counters::{agents_of, get};
 use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
 use super::reader::{Reader, Told};
-use super::tables::silence;
 use crate::access::SourceError;
 use crate::fabric::{Fabric, PortNum};
 use crate::mad::{PortSamplesControl, attribute};
 use crate::observe::{TickKind, Ticks};
 
-/// Asks for kinds that are not known yet. Who does not say is not asked again, and its kind stays without.
+/// Asks for kinds that are not known yet. Who does not say is not asked again, and its kind stays without: nothing is
+/// missing by that. Ports at which a subnet manager runs are not asked: where an agent does not know the attribute,
+/// ibsim hands the question to the manager's program, and OpenSM dies of it.
 pub fn read_ticks(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
@@ -34,7 +35,8 @@ pub fn read_ticks(
         for port in agents_of(&mut Told::default(), fabric, at, node).into_iter().flatten() {
             let id = fabric.port_of(node_id(at), PortNum(port.number));
             let kind = id.and_then(|id| TickKind::of(fabric, id));
-            if let Some(kind) = kind.filter(|kind| !ticks.by_kind.contains_key(kind)) {
+            let manager = node.manages.contains(&port.number);
+            if let Some(kind) = kind.filter(|kind| !manager && !ticks.by_kind.contains_key(kind)) {
                 ports.entry(kind).or_insert(port);
             }
         }
@@ -51,14 +53,7 @@ pub fn read_ticks(
     while let Some((kind, reply)) = phase.next()? {
         let tick = match &reply {
             Reply::Answer(mad) => Some(mad.performance_data::<PortSamplesControl>().tick),
-            // Not every device has it.
-            Reply::Refused(_) => None,
-            Reply::Silence => {
-                let port = ports[&kind];
-                let asked = format!("PortSamplesControl {}", port.number);
-                phase.told.silent.push(silence(&nodes[port.node], asked, &reply));
-                None
-            }
+            Reply::Refused(_) | Reply::Silence => None,
         };
         ticks.by_kind.insert(kind, tick);
     }
