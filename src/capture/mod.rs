@@ -13,5 +13,5 @@ pub use cursor::{Answer, Cursor, Store};
 pub use disk::{FileBytes, create, is_capture, open};
 pub use info::{Info, examine};
 pub use moments::Moments;
-pub use recorder::{Kept, RecordError, Recorder, Sink};
+pub use recorder::{Kept, RecordError, Recorder, Sink, fits_note};
 pub use source::CaptureSource;

@@ -3,7 +3,9 @@
 
 use std::io;
 
-use crate::files::capture::{Base, End, Header, Packer, Record, changes, encode, whole};
+use crate::files::capture::{
+    Base, End, Header, Packer, Record, TEXT_LIMIT, changes, encode, note_size, whole,
+};
 use crate::observe::{Observation, Sweep};
 
 /// Where a capture is written to.
@@ -24,6 +26,11 @@ const LINES: usize = 24 << 20;
 /// The state stands whole again when the rest has come to so many times its size, and to no less than this.
 const STATES: u64 = 16;
 const LEAST: u64 = 1 << 20;
+
+/// Whether an operator's words are few enough to be read again: 64 KiB as they are written down.
+pub fn fits_note(text: &str) -> bool {
+    note_size(text) <= TEXT_LIMIT
+}
 
 /// What of a recording is in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -61,6 +68,20 @@ pub struct Recorder<S> {
     /// Bytes of the last whole state, and of all since then.
     state_bytes: u64,
     since_state: u64,
+}
+
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        (**self).append(bytes)
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        (**self).cut(length)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        (**self).sync()
+    }
 }
 
 impl<S: Sink> Recorder<S> {
@@ -104,7 +125,8 @@ impl<S: Sink> Recorder<S> {
         if !records.is_empty() {
             self.known = Some(Observation { counters: Vec::new(), reading: None, ..look.clone() });
         }
-        records.push(Record::Counters(Box::new(encode(&mut self.base, sweep, key))));
+        let counters = encode(&mut self.base, sweep, key);
+        records.extend(counters.into_iter().map(|part| Record::Counters(Box::new(part))));
         for news in &sweep.news {
             let value = serde_json::to_value(news).map_err(|error| self.failed(error.into()))?;
             records.push(Record::News(value));
@@ -132,10 +154,10 @@ impl<S: Sink> Recorder<S> {
         self.write(time, vec![Record::News(news)], false).map(drop)
     }
 
-    /// An operator's words; of very many the first.
+    /// An operator's words; whoever takes them in refuses more than `fits_note` allows, and here they are cut.
     pub fn note(&mut self, time: i64, text: &str) -> Result<(), RecordError> {
-        const MOST: usize = 4096;
-        let text = text.chars().take(MOST).collect();
+        const SHORT: usize = 4096;
+        let text = if fits_note(text) { text.to_owned() } else { text.chars().take(SHORT).collect() };
         self.write(time, vec![Record::Note(text)], false).map(drop)
     }
 

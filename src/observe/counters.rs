@@ -229,6 +229,19 @@ fn plain_eq(name: &str, plain: &str) -> bool {
     name.eq_ignore_ascii_case(plain)
 }
 
+/// A counter that is looked for in many samples.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Column {
+    counter: Counter,
+    place: Option<u32>,
+}
+
+impl From<Counter> for Column {
+    fn from(counter: Counter) -> Self {
+        Self { place: counter.place(), counter }
+    }
+}
+
 /// The values of one sample. The known counters lie densely behind two masks: a full subnet has a quarter of a
 /// million ports with some sixty counters each.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -285,6 +298,22 @@ impl CounterValues {
         (self.valued & ((1u64 << place) - 1)).count_ones() as usize
     }
 
+    /// Adds to a value, modulo 2^64; false where there is none.
+    pub fn grow(&mut self, column: &Column, by: i64) -> bool {
+        let value = match (&column.counter, column.place) {
+            (_, Some(place)) if self.valued & (1 << place) != 0 => {
+                let at = self.rank(place);
+                self.values.get_mut(at)
+            }
+            (Counter::Other(name), None) => {
+                let found = self.others.binary_search_by(|(known, _)| known.cmp(name)).ok();
+                found.and_then(|at| self.others[at].1.as_mut())
+            }
+            _ => None,
+        };
+        value.map(|value| *value = value.wrapping_add_signed(by)).is_some()
+    }
+
     /// Errors of the link altogether, as far as the source counts any.
     pub fn link_errors(&self) -> Option<u64> {
         let one = |(narrow, wide): &(Counter, Counter)| self.get(wide).max(self.get(narrow));
@@ -328,8 +357,12 @@ impl CounterValues {
 
     /// Every counter that the source has: the known ones in the order of the attributes, then the vendors'.
     pub fn iter(&self) -> impl Iterator<Item = (Counter, Option<u64>)> {
-        let known = Counter::KNOWN.iter().filter(|counter| self.has(counter));
-        let known = known.map(|counter| (counter.clone(), self.get(counter)));
+        let places = (0..u64::BITS).filter(|place| self.stated & (1 << place) != 0);
+        let known = places.filter_map(|place| {
+            let has = self.valued & (1 << place) != 0;
+            let value = if has { self.values.get(self.rank(place)).copied() } else { None };
+            Some((Counter::KNOWN.get(place as usize)?.clone(), value))
+        });
         known.chain(self.others.iter().map(|(name, value)| (Counter::Other(name.clone()), *value)))
     }
 

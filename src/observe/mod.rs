@@ -7,7 +7,7 @@ mod reading;
 mod sweep;
 mod ticks;
 
-pub use counters::{Counter, CounterKind, CounterSample, CounterValues};
+pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};

@@ -141,6 +141,27 @@ pub enum News {
 }
 
 impl News {
+    /// The same of nodes with other GUIDs.
+    pub fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
+        let end = |(node, port): End| (guid(node), port);
+        match self {
+            Self::LinkDown { a, b } => Self::LinkDown { a: end(a), b: end(b) },
+            Self::LinkUp { a, b } => Self::LinkUp { a: end(a), b: end(b) },
+            Self::Recabled { at, before, now } => {
+                Self::Recabled { at: end(at), before: end(before), now: end(now) }
+            }
+            Self::RateChanged { a, b, before, now } => {
+                Self::RateChanged { a: end(a), b: end(b), before, now }
+            }
+            Self::NodeAppeared { node } => Self::NodeAppeared { node: guid(node) },
+            Self::NodeSilent { node } => Self::NodeSilent { node: guid(node) },
+            Self::NodeAnswers { node } => Self::NodeAnswers { node: guid(node) },
+            Self::TableDrift { switch, blocks, entries, first, manager } => {
+                Self::TableDrift { switch: guid(switch), blocks, entries, first, manager }
+            }
+        }
+    }
+
     /// Whether it is something that somebody should look at; what came back or is new is not.
     pub fn is_trouble(&self) -> bool {
         match self {

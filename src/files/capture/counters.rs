@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::{Guid, PortNum};
-use crate::observe::{Counter, CounterSample, CounterValues, Sweep};
+use crate::observe::{Column, Counter, CounterSample, CounterValues, Sweep};
 
 /// A sweep. Times are whole microseconds of the clock of the port that it went through.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -26,8 +26,15 @@ pub struct Counters {
 #[serde(rename_all = "snake_case")]
 enum Values {
     Whole(Vec<Run>),
+    /// Samples behind those of the record before, of the same sweep: one record did not hold them all.
+    More(Vec<Run>),
     Moved(Moved),
 }
+
+/// Values that one record holds at the most, whole or moved: it has to fit into a frame, however long they are.
+const MOST_VALUES: usize = 2_000_000;
+/// Samples that a sweep may have. A full subnet has a quarter of a million ports.
+const MOST_SAMPLES: usize = 4_000_000;
 
 /// Samples one after the other that have the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -87,18 +94,38 @@ impl Base {
 
     /// Takes a record in; on an error the base is of no use any more.
     pub fn apply(&mut self, record: &Counters) -> Result<(), String> {
+        let mut known = 0;
         match &record.values {
             Values::Whole(runs) => {
-                let runs: Vec<Vec<CounterSample>> = runs.iter().map(samples).collect::<Result<_, _>>()?;
-                self.samples = runs.into_iter().flatten().collect();
-                self.present = vec![true; self.samples.len()];
-                self.at = vec![Duration::ZERO; self.samples.len()];
+                self.samples.clear();
+                self.take_in(runs)?;
+            }
+            Values::More(runs) => {
+                known = self.samples.len();
+                self.take_in(runs)?;
             }
             Values::Moved(moved) => self.move_on(moved)?,
         }
         (self.began, self.took) = (Duration::from_micros(record.began), Duration::from_micros(record.took));
         (self.asked, self.sent) = (record.asked, record.sent);
-        self.set_times(record)
+        self.set_times(record, known)
+    }
+
+    /// Samples behind those that are there.
+    fn take_in(&mut self, runs: &[Run]) -> Result<(), String> {
+        for run in runs {
+            if self.samples.len() + run.ports.len() > MOST_SAMPLES {
+                return Err(format!("more than {MOST_SAMPLES} samples"));
+            }
+            let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
+            for row in &run.ports {
+                self.samples.push(sample(&counters, row)?);
+            }
+        }
+        self.present.clear();
+        self.present.resize(self.samples.len(), true);
+        self.at.resize(self.samples.len(), Duration::ZERO);
+        Ok(())
     }
 
     fn move_on(&mut self, moved: &Moved) -> Result<(), String> {
@@ -108,39 +135,34 @@ impl Base {
             self.present[place] = false;
         }
         for (name, by) in &moved.by {
-            let counter = Counter::from_name(name);
+            let column = Column::from(Counter::from_name(name));
             if by.len() != ports.len() {
                 return Err(format!("{} moves of {name} at {} ports", by.len(), ports.len()));
             }
             for (place, by) in ports.iter().zip(by).filter(|(_, by)| **by != 0) {
-                let values = &mut self.samples[*place].values;
-                let value = values
-                    .get(&counter)
-                    .ok_or_else(|| format!("{name} moved at a port that does not have it"))?;
-                values.insert(counter.clone(), Some(value.wrapping_add_signed(*by)));
+                if !self.samples[*place].values.grow(&column, *by) {
+                    return Err(format!("{name} moved at a port that does not have it"));
+                }
             }
         }
         Ok(())
     }
 
-    fn set_times(&mut self, record: &Counters) -> Result<(), String> {
-        let there = self.present.iter().filter(|there| **there).count();
+    /// Of the samples behind those that were known before the record.
+    fn set_times(&mut self, record: &Counters, known: usize) -> Result<(), String> {
+        let there = self.present[known..].iter().filter(|there| **there).count();
         if record.at.len() != there {
             return Err(format!("{} times of {there} samples", record.at.len()));
         }
-        let mut now = record.began.cast_signed();
-        let present = self.at.iter_mut().zip(&self.present).filter(|(_, there)| **there);
+        let before = known.checked_sub(1).map(|last| self.at[last].as_micros());
+        let mut now = before.and_then(|at| i64::try_from(at).ok()).unwrap_or(record.began.cast_signed());
+        let present = self.at[known..].iter_mut().zip(&self.present[known..]).filter(|(_, there)| **there);
         for ((at, _), after) in present.zip(&record.at) {
             now = now.checked_add(*after).filter(|now| *now >= 0).ok_or("a time that cannot be")?;
             *at = Duration::from_micros(now.cast_unsigned());
         }
         Ok(())
     }
-}
-
-fn samples(run: &Run) -> Result<Vec<CounterSample>, String> {
-    let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
-    run.ports.iter().map(|row| sample(&counters, row)).collect()
 }
 
 fn sample(counters: &[Counter], Row(node, lid, port, values): &Row) -> Result<CounterSample, String> {
@@ -171,10 +193,14 @@ fn steps(places: &[usize]) -> Vec<u32> {
     places.iter().zip(before).map(|(place, before)| (place - before) as u32).collect()
 }
 
-/// A sweep as a record: as it moved since the base, unless it has to be whole. The base takes it in.
-pub fn encode(base: &mut Base, sweep: &Sweep, whole: bool) -> Counters {
+/// A sweep as records: as it moved since the base, unless it has to be whole. The base takes them in.
+pub fn encode(base: &mut Base, sweep: &Sweep, whole: bool) -> Vec<Counters> {
+    encode_within(base, sweep, whole, MOST_VALUES)
+}
+
+fn encode_within(base: &mut Base, sweep: &Sweep, whole: bool, most: usize) -> Vec<Counters> {
     let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX >> 1);
-    let began = micros(sweep.began);
+    let (began, took) = (micros(sweep.began), micros(sweep.took));
     let mut before = began;
     let step = |at: &Duration| {
         let at = micros(*at);
@@ -182,27 +208,79 @@ pub fn encode(base: &mut Base, sweep: &Sweep, whole: bool) -> Counters {
     };
     // A sample whose time is missing came when the sweep began, as far as anybody knows.
     let times = sweep.at.iter().chain(std::iter::repeat(&sweep.began)).take(sweep.samples.len());
-    let at = times.map(step).collect();
+    let mut at: Vec<i64> = times.map(step).collect();
+    let record = |at, values| Counters { began, took, asked: sweep.ports, sent: sweep.sent, at, values };
     let moved = if whole { None } else { moved(base, sweep) };
-    let values = moved.map_or_else(|| Values::Whole(runs(sweep)), Values::Moved);
-    let record =
-        Counters { began, took: micros(sweep.took), asked: sweep.ports, sent: sweep.sent, at, values };
-    if base.apply(&record).is_err() {
+    let records = match moved.filter(|moved| moved.ports.len() * moved.by.len() <= most) {
+        Some(moved) => vec![record(at, Values::Moved(moved))],
+        None => {
+            let mut records = Vec::new();
+            for (part, samples) in parts(&sweep.samples, most).into_iter().enumerate() {
+                let rest = at.split_off(samples.len());
+                let values = if part == 0 { Values::Whole } else { Values::More };
+                records.push(record(std::mem::replace(&mut at, rest), values(runs(samples))));
+            }
+            records
+        }
+    };
+    if records.iter().any(|record| base.apply(record).is_err()) {
         // What was just made fits; a base that did not is one that stands for nothing.
         *base = Base::default();
     }
-    record
+    records
+}
+
+/// Samples in parts of so many values; one part where there are none.
+fn parts(samples: &[CounterSample], most: usize) -> Vec<&[CounterSample]> {
+    let (mut parts, mut from, mut values) = (Vec::new(), 0, 0);
+    for (at, sample) in samples.iter().enumerate() {
+        // Who it is takes as much as a few values.
+        let more = sample.values.len() + 4;
+        if at > from && values + more > most {
+            parts.push(&samples[from..at]);
+            (from, values) = (at, 0);
+        }
+        values += more;
+    }
+    parts.push(&samples[from..]);
+    parts
 }
 
 impl Counters {
     pub fn is_whole(&self) -> bool {
         matches!(self.values, Values::Whole(_))
     }
+
+    /// Every counter that a port of it has; nothing of a sweep that says only what moved.
+    pub fn stated(&self) -> impl Iterator<Item = Counter> {
+        let runs = match &self.values {
+            Values::Whole(runs) | Values::More(runs) => runs.as_slice(),
+            Values::Moved(_) => &[],
+        };
+        runs.iter().flat_map(|run| run.counters.iter().map(|name| Counter::from_name(name)))
+    }
+
+    /// Every GUID in it.
+    pub fn guids(&self) -> impl Iterator<Item = Guid> {
+        let runs = match &self.values {
+            Values::Whole(runs) | Values::More(runs) => runs.as_slice(),
+            Values::Moved(_) => &[],
+        };
+        runs.iter().flat_map(|run| run.ports.iter().filter_map(|row| row.0))
+    }
+
+    /// Puts other GUIDs in place of those that stand there.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
+        if let Values::Whole(runs) | Values::More(runs) = &mut self.values {
+            let rows = runs.iter_mut().flat_map(|run| &mut run.ports);
+            rows.for_each(|row| row.0 = row.0.map(&guid));
+        }
+    }
 }
 
-fn runs(sweep: &Sweep) -> Vec<Run> {
+fn runs(samples: &[CounterSample]) -> Vec<Run> {
     let mut runs: Vec<(Run, &CounterValues)> = Vec::new();
-    for sample in &sweep.samples {
+    for sample in samples {
         let same = runs.last().is_some_and(|(_, values)| values.alike(&sample.values));
         if !same {
             let counters = sample.values.iter().map(|(counter, _)| counter.name().to_owned()).collect();
@@ -246,4 +324,43 @@ fn moved(base: &Base, sweep: &Sweep) -> Option<Moved> {
     silent.extend(place..base.samples.len());
     by.values_mut().for_each(|column| column.resize(ports.len(), 0));
     Some(Moved { silent: steps(&silent), ports: steps(&ports), by })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_in_parts_is_the_same_sweep() {
+        let sample = |port: u8| CounterSample {
+            node: Some(Guid(u64::from(port))),
+            lid: None,
+            port: Some(PortNum(port)),
+            values: [(Counter::PortXmitData, Some(u64::from(port))), (Counter::PortXmitWait, None)]
+                .into_iter()
+                .collect(),
+        };
+        let began = Duration::from_micros(500);
+        let at = (0..20u64).map(|port| began + Duration::from_micros(port * 7919 % 100)).collect();
+        let samples = (0..20).map(sample).collect();
+        let mut sweep = Sweep { samples, at, began, ports: 20, ..Sweep::default() };
+        for (most, count) in [(1, 20), (13, 10), (1000, 1)] {
+            let (mut writer, mut reader) = (Base::default(), Base::default());
+            for (turn, whole) in [(0, true), (1, false), (2, true)] {
+                sweep.samples[3].values.insert(Counter::PortXmitData, Some(turn * 9));
+                let records = encode_within(&mut writer, &sweep, whole, most);
+                assert!(records.len() == if whole { count } else { 1 }, "{most}: {}", records.len());
+                records.iter().for_each(|record| reader.apply(record).unwrap());
+                assert_eq!((&reader, reader.sweep()), (&writer, sweep.clone()), "{most} {turn}");
+            }
+            // So much moves that it is told whole.
+            for sample in &mut sweep.samples {
+                sample.values.insert(Counter::PortXmitData, Some(77 + most as u64));
+            }
+            let records = encode_within(&mut writer, &sweep, false, most);
+            assert_eq!(records[0].is_whole(), most < 20, "{most}");
+            records.iter().for_each(|record| reader.apply(record).unwrap());
+            assert_eq!(reader.sweep(), sweep);
+        }
+    }
 }

@@ -1,12 +1,12 @@
 //! Where in a capture what lies: from the table at its end, or lead by lead where that is missing or damaged.
 
-use std::io;
+use std::{fmt, io};
 
 use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, check};
 use super::pack::{TABLE_WORD, TAIL_WORD};
 
 /// What a capture is read from.
-pub trait Bytes {
+pub trait Bytes: Sync {
     fn size(&self) -> u64;
 
     /// So many bytes from an offset on; all of them, or an error.
@@ -41,6 +41,13 @@ pub struct Hole {
     pub record: u64,
     /// It goes to the end of the file: nothing comes after it.
     pub torn: bool,
+}
+
+impl fmt::Display for Hole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { offset, bytes, record, .. } = self;
+        write!(f, "record {record} at byte {offset}: {bytes} bytes are no frame")
+    }
 }
 
 /// What became of the table at the end.

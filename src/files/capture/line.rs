@@ -46,6 +46,13 @@ pub enum Record {
     End(End),
 }
 
+/// How many bytes a note takes in a line; at most `TEXT_LIMIT` can be read again.
+pub fn note_size(text: &str) -> usize {
+    let longest = Line { seq: u64::MAX, time: i64::MIN, record: Record::Note(text.to_owned()) };
+    // A text always becomes JSON.
+    serde_json::to_vec(&longest).map_or(usize::MAX, |line| line.len() + 1)
+}
+
 /// The kinds of records, and what a frame that holds one has to say.
 const KINDS: &[(&str, u32)] = &[
     ("header", flags::STATE_WHOLE),
@@ -177,6 +184,15 @@ impl Parsed {
         }
         serde_json::from_slice(bytes).map(Self::Known).map_err(|error| error.to_string())
     }
+}
+
+/// A line from its kind on, if that says to a frame what is among these flags.
+pub(super) fn body_of(line: &[u8], wanted: u32) -> Option<&[u8]> {
+    let kind = kind(line)?;
+    let (_, says) = KINDS.iter().find(|(known, _)| *known == kind)?;
+    // The kind stands behind numbers alone, so nothing before it looks like it.
+    let at = line.windows(kind.len()).position(|part| part == kind.as_bytes())?;
+    (says & wanted != 0).then(|| &line[at..])
 }
 
 /// The kind of record by the beginning of its line.

@@ -39,13 +39,18 @@ impl Packer {
 
     /// Records of one time; `moment`: with them all that a sweep brought is there.
     pub fn pack(&mut self, time: i64, records: Vec<Record>, moment: bool) -> io::Result<Packed> {
+        self.pack_lines(time, records.into_iter().map(|record| (time, record)).collect(), moment)
+    }
+
+    /// The same with records that have times of their own.
+    pub fn pack_lines(&mut self, time: i64, records: Vec<(i64, Record)>, moment: bool) -> io::Result<Packed> {
         let mut packed = Packed::default();
         let (mut lines, mut first, mut says) = (Vec::new(), self.next, 0);
         let last = records.len().saturating_sub(1);
-        for (at, record) in records.into_iter().enumerate() {
+        for (at, (own, record)) in records.into_iter().enumerate() {
             says |= record.flags();
             let begun = lines.len();
-            serde_json::to_writer(&mut lines, &Line { seq: self.next, time, record })?;
+            serde_json::to_writer(&mut lines, &Line { seq: self.next, time: own, record })?;
             lines.push(b'\n');
             if lines.len() - begun > FRAME_LIMIT - FULL {
                 return Err(io::Error::other("one record is larger than a frame may be"));
@@ -57,6 +62,25 @@ impl Packer {
                 (lines, first, says) = (Vec::new(), self.next, 0);
             }
         }
+        Ok(packed)
+    }
+
+    /// A frame of another capture, with numbers that go on here. Nothing else of its lines is looked at.
+    pub fn copy(&mut self, lead: &Lead, text: &[u8]) -> io::Result<Packed> {
+        const SEQ: &[u8] = b"{\"seq\":";
+        let (mut packed, mut lines, first) = (Packed::default(), Vec::with_capacity(text.len()), self.next);
+        for line in text.split_inclusive(|byte| *byte == b'\n') {
+            let rest = line.strip_prefix(SEQ).ok_or(io::ErrorKind::InvalidData)?;
+            let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            lines.extend_from_slice(SEQ);
+            lines.extend_from_slice(self.next.to_string().as_bytes());
+            lines.extend_from_slice(&rest[digits..]);
+            self.next += 1;
+        }
+        if lines.len() > FRAME_LIMIT {
+            return Err(io::Error::other("a frame grew larger than one may be"));
+        }
+        self.close(&mut packed, &lines, (first, lead.flags), lead.time)?;
         Ok(packed)
     }
 

@@ -2,15 +2,19 @@
 
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
+use rayon::prelude::*;
 
 use super::frame::{LEAD_BYTES, Lead, flags, unpack};
 use super::index::{Bytes, Hole, Index, Slot, Table};
-use super::line::{Header, Line, Parsed, Record};
+use super::line::{Header, Line, Parsed, Record, body_of};
 use super::state::State;
 use crate::files::FileError;
 use crate::observe::{News, Notes, Observation, Place};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
+
+/// Frames that are unpacked side by side, and so are in memory together.
+const AT_ONCE: usize = 16;
 
 /// A torn tail that was dropped.
 const TORN: &str = "FN-381";
@@ -38,6 +42,13 @@ pub struct Damage {
     pub what: String,
 }
 
+/// Adds the records of a state among some lines; not their numbers and times.
+fn imprint(print: &mut blake3::Hasher, text: &[u8]) {
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        print.update(body_of(line, STATE).unwrap_or_default());
+    }
+}
+
 /// A capture and the moment that it stands at.
 #[derive(Debug)]
 pub struct Reader<B> {
@@ -50,6 +61,8 @@ pub struct Reader<B> {
     state: State,
     /// The frames up to which state and counters were taken in.
     state_at: Option<usize>,
+    /// What the state was made of.
+    print: Option<blake3::Hasher>,
     counters_at: Option<usize>,
     time: i64,
     notes: Notes,
@@ -88,6 +101,7 @@ impl<B: Bytes> Reader<B> {
             header: Header::default(),
             state: State::default(),
             state_at: None,
+            print: None,
             counters_at: None,
             time: 0,
             notes: Notes::new(),
@@ -190,14 +204,20 @@ impl<B: Bytes> Reader<B> {
         )
     }
 
-    /// The lines of a frame whose kinds are among these flags.
-    pub fn lines(&mut self, slot: usize, wanted: u32) -> Result<Vec<Line>, Damage> {
+    /// The text of a frame: exactly what its lead says, under its checksum.
+    pub fn text(&self, slot: usize) -> Result<Vec<u8>, Damage> {
+        let Slot { offset, lead } = self.slot(slot);
+        let damage = |what: String| Damage { slot, offset, record: lead.first, what };
+        let frame = self.bytes.read(offset, lead.packed as usize);
+        let frame = frame.map_err(|error| damage(format!("reading failed: {error}")))?;
+        unpack(&lead, &frame).map_err(damage)
+    }
+
+    /// The lines of a frame whose kinds are among these flags, and a kind that only a later version knows.
+    fn parse(&self, slot: usize, text: &[u8], wanted: u32) -> Result<(Vec<Line>, Option<String>), Damage> {
         let Slot { offset, lead } = self.slot(slot);
         let damage = |record: u64, what: String| Damage { slot, offset, record, what };
-        let frame = self.bytes.read(offset, lead.packed as usize);
-        let frame = frame.map_err(|error| damage(lead.first, format!("reading failed: {error}")))?;
-        let text = unpack(&lead, &frame).map_err(|what| damage(lead.first, what))?;
-        let (mut lines, mut record) = (Vec::new(), lead.first);
+        let (mut lines, mut record, mut later) = (Vec::new(), lead.first, None);
         for line in text.split_inclusive(|byte| *byte == b'\n') {
             match Parsed::of(line, wanted).map_err(|what| damage(record, what))? {
                 Parsed::Known(line) if line.seq != record => {
@@ -205,12 +225,7 @@ impl<B: Bytes> Reader<B> {
                 }
                 Parsed::Known(line) => lines.push(*line),
                 Parsed::Other => {}
-                Parsed::Later(kind) => {
-                    let place = self.place(offset);
-                    self.notes.add(LATER, place, || {
-                        format!("records '{kind}' are of a later version; passed over")
-                    });
-                }
+                Parsed::Later(kind) => later = Some(kind),
             }
             record += 1;
         }
@@ -219,6 +234,21 @@ impl<B: Bytes> Reader<B> {
                 record,
                 format!("the frame has {} records and not {}", record - lead.first, lead.records),
             ));
+        }
+        Ok((lines, later))
+    }
+
+    /// The lines of a frame whose kinds are among these flags.
+    pub fn lines(&mut self, slot: usize, wanted: u32) -> Result<Vec<Line>, Damage> {
+        let text = self.text(slot)?;
+        self.known_lines(slot, &text, wanted)
+    }
+
+    fn known_lines(&mut self, slot: usize, text: &[u8], wanted: u32) -> Result<Vec<Line>, Damage> {
+        let (lines, later) = self.parse(slot, text, wanted)?;
+        if let Some(kind) = later {
+            let place = self.place(self.slot(slot).offset);
+            self.notes.add(LATER, place, || format!("records '{kind}' are of a later version; passed over"));
         }
         Ok(lines)
     }
@@ -233,14 +263,36 @@ impl<B: Bytes> Reader<B> {
 
     fn settle_state(&mut self, slot: usize) -> Result<(), Damage> {
         let chain = self.state_frames(slot)?;
-        let known = self.state_at.take().and_then(|at| chain.iter().position(|frame| *frame == at));
+        let (at, print) = (self.state_at.take(), self.print.take());
+        let at = at.filter(|_| print.is_some());
+        let known = at.and_then(|at| chain.iter().position(|frame| *frame == at));
+        let mut print = match (known, print) {
+            (Some(_), Some(print)) => print,
+            // A recorder says everything again from time to time. Where nothing of it is new nothing has to be read.
+            (None, Some(print)) if self.print_of(&chain)?.finalize() == print.finalize() => {
+                (self.state_at, self.print) = (chain.last().copied(), Some(print));
+                return Ok(());
+            }
+            _ => blake3::Hasher::new(),
+        };
         for frame in &chain[known.map_or(0, |known| known + 1)..] {
-            for line in self.lines(*frame, STATE)? {
+            let text = self.text(*frame)?;
+            imprint(&mut print, &text);
+            for line in self.known_lines(*frame, &text, STATE)? {
                 self.take_in(*frame, line)?;
             }
         }
-        self.state_at = chain.last().copied();
+        (self.state_at, self.print) = (chain.last().copied(), Some(print));
         Ok(())
+    }
+
+    /// What tells the state that some frames make from any other.
+    fn print_of(&self, chain: &[usize]) -> Result<blake3::Hasher, Damage> {
+        let mut print = blake3::Hasher::new();
+        for frame in chain {
+            imprint(&mut print, &self.text(*frame)?);
+        }
+        Ok(print)
     }
 
     fn take_in(&mut self, frame: usize, line: Line) -> Result<(), Damage> {
@@ -291,12 +343,20 @@ impl<B: Bytes> Reader<B> {
             return Err(Damage { slot: at, offset, record, what });
         }
         let known = self.counters_at.take().filter(|known| (whole..=slot).contains(known));
-        for frame in known.map_or(whole, |known| known + 1)..=slot {
-            if !self.slot(frame).lead.has(flags::COUNTERS) {
-                continue;
-            }
-            for line in self.lines(frame, flags::COUNTERS)? {
-                self.take_in(frame, line)?;
+        let frames = known.map_or(whole, |known| known + 1)..=slot;
+        let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();
+        for some in frames.chunks(AT_ONCE) {
+            // Each sweep builds upon the one before; to unpack them they need not wait for each other.
+            let parse = |frame: usize| self.parse(frame, &self.text(frame)?, flags::COUNTERS);
+            let read = |frame: &usize| (*frame, parse(*frame));
+            let parsed: Vec<_> = match some {
+                [frame] => vec![read(frame)],
+                some => some.par_iter().map(read).collect(),
+            };
+            for (frame, parsed) in parsed {
+                for line in parsed?.0 {
+                    self.take_in(frame, line)?;
+                }
             }
         }
         self.counters_at = Some(slot);

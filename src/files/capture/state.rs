@@ -19,6 +19,8 @@ pub struct State {
     pub ticks: Ticks,
     pub remarks: Vec<Remark>,
     pub base: Base,
+    /// Of a topology in several records those that were read.
+    parts: Topology,
 }
 
 impl State {
@@ -30,9 +32,11 @@ impl State {
                 *self = Self { header, base, ..Self::default() };
             }
             Record::Topology(topology) => {
-                // Tables are those of nodes, which may be others now.
-                self.tables = Tables::default();
-                self.fabric = topology.fabric()?;
+                if let Some(topology) = topology.join(&mut self.parts)? {
+                    // Tables are those of nodes, which may be others now.
+                    self.tables = Tables::default();
+                    self.fabric = topology.fabric()?;
+                }
             }
             Record::Manager(manager) => {
                 self.manager =
@@ -57,13 +61,29 @@ impl State {
         }
         Ok(())
     }
+
+    /// The records that say it anew, counters left out.
+    pub fn records(&self) -> Vec<Record> {
+        let look = Observation {
+            fabric: self.fabric.clone(),
+            tables: self.tables.clone(),
+            names: self.names.clone(),
+            subnet_manager: self.manager.clone(),
+            adaptive: self.adaptive,
+            ..Observation::default()
+        };
+        let mut records = whole(&self.header, &look);
+        records.extend((!self.remarks.is_empty()).then(|| Record::Remarks(self.remarks.clone())));
+        records
+    }
 }
 
 /// The records of everything but counters.
 pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
-    let mut records = vec![Record::Header(header.clone()), Record::Topology(Topology::of(&look.fabric))];
+    let mut records = vec![Record::Header(header.clone())];
+    records.extend(Topology::of(&look.fabric).into_iter().map(Record::Topology));
     records.extend(Forwarding::of(&look.fabric, &look.tables, None).into_iter().map(Record::Tables));
-    records.extend(LaneTables::of(&look.fabric, &look.tables, None).map(Record::Lanes));
+    records.extend(LaneTables::of(&look.fabric, &look.tables, None).into_iter().map(Record::Lanes));
     records.extend(look.subnet_manager.is_some().then(|| manager(look)));
     records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
     records.extend(look.adaptive.is_some().then(|| adaptive(look)));
@@ -77,7 +97,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     let mut records = Vec::new();
     let moved = before.fabric != now.fabric;
     if moved {
-        records.push(Record::Topology(Topology::of(&now.fabric)));
+        records.extend(Topology::of(&now.fabric).into_iter().map(Record::Topology));
     }
     let known = (!moved).then_some(&before.tables);
     if moved || before.tables != now.tables {
@@ -86,7 +106,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
         let cleared =
             records.iter().any(|record| matches!(record, Record::Tables(tables) if tables.is_whole()));
         let known = known.filter(|_| !cleared);
-        records.extend(LaneTables::of(&now.fabric, &now.tables, known).map(Record::Lanes));
+        records.extend(LaneTables::of(&now.fabric, &now.tables, known).into_iter().map(Record::Lanes));
     }
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
     records.extend((before.names != now.names).then(|| names(now)));

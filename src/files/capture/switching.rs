@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use crate::fabric::{Arbitration, Fabric, Lane, Lft, Mft, NodeTables, PortNum, Sl2Vl, Tables, VlWeight};
+use crate::fabric::{
+    Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
+};
 
 /// Forwarding tables. Of nodes that are not named nothing is held, or nothing changed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -79,7 +81,8 @@ impl Forwarding {
         let Self { whole, only, nodes } = self;
         let (mut all, mut size) = (vec![Self { whole, only: only.clone(), nodes: BTreeMap::new() }], 0);
         for (key, held) in nodes {
-            let more = held.lft.as_ref().map_or(0, String::len);
+            let groups = held.mft.iter().flat_map(|groups| groups.values().map(|ports| 10 + 4 * ports.len()));
+            let more = held.lft.as_ref().map_or(0, String::len) + groups.sum::<usize>();
             if size > 0 && size + more > MOST {
                 all.push(Self { whole: false, only: only.clone(), nodes: BTreeMap::new() });
                 size = 0;
@@ -94,6 +97,11 @@ impl Forwarding {
 
     pub fn is_whole(&self) -> bool {
         self.whole
+    }
+
+    /// Other GUIDs in place of those that nodes are named by.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
     }
 
     pub fn apply(self, fabric: &Fabric, tables: &mut Tables) -> Result<(), String> {
@@ -128,7 +136,8 @@ impl Held {
 }
 
 impl LaneTables {
-    pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Option<Self> {
+    /// What there is, or what changed since `before`, in records that fit into frames; none where nothing changed.
+    pub fn of(fabric: &Fabric, tables: &Tables, before: Option<&Tables>) -> Vec<Self> {
         let mut nodes = BTreeMap::new();
         for (id, held) in &tables.nodes {
             let known = before.and_then(|before| before.nodes.get(id));
@@ -140,7 +149,34 @@ impl LaneTables {
             }
         }
         // Whole lanes follow whole tables, which have cleared everything.
-        (before.is_none() || !nodes.is_empty()).then(|| Self { whole: before.is_none(), nodes })
+        match before.is_some() && nodes.is_empty() {
+            true => Vec::new(),
+            false => Self { whole: before.is_none(), nodes }.split(),
+        }
+    }
+
+    fn split(self) -> Vec<Self> {
+        /// Rows of lanes, of some 30 bytes each; what a port arbitrates counts as so many.
+        const MOST: usize = 400_000;
+        const PORT: usize = 20;
+        let (mut all, mut rows) = (vec![Self { whole: self.whole, nodes: BTreeMap::new() }], 0);
+        for (key, held) in self.nodes {
+            let more = held.sl2vl.len() + PORT * held.arbitration.len();
+            if rows > 0 && rows + more > MOST {
+                all.push(Self { whole: false, nodes: BTreeMap::new() });
+                rows = 0;
+            }
+            rows += more;
+            if let Some(last) = all.last_mut() {
+                last.nodes.insert(key, held);
+            }
+        }
+        all
+    }
+
+    /// Other GUIDs in place of those that switches are named by.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
+        self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
     }
 
     pub fn apply(self, fabric: &Fabric, tables: &mut Tables) -> Result<(), String> {
@@ -191,6 +227,15 @@ impl Weights {
         let weights = |all: Vec<(u8, u8)>| all.into_iter().map(weight).collect::<Result<_, _>>();
         Ok(Arbitration { high_limit: self.high_limit, high: weights(self.high)?, low: weights(self.low)? })
     }
+}
+
+/// The nodes by other GUIDs. Names that are none name no node, and are left out.
+fn renamed<T>(nodes: BTreeMap<String, T>, guid: impl Fn(Guid) -> Guid) -> BTreeMap<String, T> {
+    let name = |key: &str| {
+        let (kind, old) = key.split_once(' ')?;
+        Some(format!("{kind} {}", guid(Guid::from_hex(old).ok()?)))
+    };
+    nodes.into_iter().filter_map(|(key, held)| Some((name(&key)?, held))).collect()
 }
 
 fn lanes_of(ports: &str, row: &str) -> Result<((PortNum, PortNum), Sl2Vl), String> {

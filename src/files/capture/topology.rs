@@ -9,9 +9,15 @@ use crate::fabric::{
 };
 use crate::files::limit::MOST_NODES;
 
+/// Ports that one record holds at the most: a record has to fit into a frame.
+const PORTS: usize = 40_000;
+
 /// Every node with its ports, in canonical order.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Topology {
+    /// How many nodes there are in all, where one record does not hold them: the records that follow have the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<u32>,
     nodes: Vec<NodeRecord>,
 }
 
@@ -65,9 +71,90 @@ struct PortRecord {
     peer: Option<(u32, u8)>,
 }
 
+/// A node by its kind and GUID, and what it calls itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Called<'t> {
+    pub kind: NodeKind,
+    pub guid: Guid,
+    pub name: &'t str,
+    /// It is the aggregation node of a switch.
+    pub aggregation: bool,
+}
+
 impl Topology {
-    pub fn of(fabric: &Fabric) -> Self {
-        Self { nodes: fabric.nodes().map(|(id, node)| node_record(fabric, id, node)).collect() }
+    pub fn of(fabric: &Fabric) -> Vec<Self> {
+        Self::parts_of(fabric, PORTS)
+    }
+
+    /// As many records as it takes with so many ports each; a node stays whole.
+    fn parts_of(fabric: &Fabric, ports: usize) -> Vec<Self> {
+        let (mut parts, mut held) = (vec![Self::default()], 0);
+        for (id, node) in fabric.nodes() {
+            let record = node_record(fabric, id, node);
+            if held > 0 && held + record.ports.len() > ports {
+                parts.push(Self::default());
+                held = 0;
+            }
+            // A node without ports takes room too.
+            held += record.ports.len().max(1);
+            if let Some(last) = parts.last_mut() {
+                last.nodes.push(record);
+            }
+        }
+        if parts.len() > 1 {
+            let count = fabric.nodes().count() as u32;
+            parts.iter_mut().for_each(|part| part.of = Some(count));
+        }
+        parts
+    }
+
+    /// The whole list, once its last part is there.
+    pub fn join(self, parts: &mut Self) -> Result<Option<Self>, String> {
+        let Some(of) = self.of else {
+            *parts = Self::default();
+            return Ok(Some(self));
+        };
+        let of = of as usize;
+        parts.nodes.extend(self.nodes);
+        if of > MOST_NODES || parts.nodes.len() > of {
+            return Err(format!("{} of {of} nodes, and at most {MOST_NODES} can be", parts.nodes.len()));
+        }
+        Ok((parts.nodes.len() == of).then(|| std::mem::take(parts)))
+    }
+
+    /// How every node is called.
+    pub fn called(&self) -> impl Iterator<Item = Called<'_>> {
+        self.nodes.iter().filter_map(|node| {
+            let facts = node.facts().ok()?;
+            Some(Called {
+                kind: facts.kind,
+                guid: node.guid,
+                name: &node.name,
+                aggregation: facts.is_aggregation(),
+            })
+        })
+    }
+
+    /// Puts other GUIDs, names and makers in place of those that stand there.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid, name: impl Fn(NodeKind, Guid) -> String) {
+        for node in &mut self.nodes {
+            let kind = NodeKind::ALL.into_iter().find(|kind| kind.word() == node.kind);
+            node.name = kind.map_or_else(String::new, |kind| name(kind, node.guid));
+            node.guid = guid(node.guid);
+            node.system_image_guid = node.system_image_guid.map(&guid);
+            (node.vendor_id, node.device_id, node.revision) = (None, None, None);
+            for port in &mut node.ports {
+                port.guid = port.guid.map(&guid);
+            }
+        }
+    }
+
+    /// Every GUID in it.
+    pub fn guids(&self) -> impl Iterator<Item = Guid> {
+        self.nodes.iter().flat_map(|node| {
+            let ports = node.ports.iter().filter_map(|port| port.guid);
+            [node.guid].into_iter().chain(node.system_image_guid).chain(ports)
+        })
     }
 
     pub fn fabric(&self) -> Result<Fabric, String> {
@@ -171,5 +258,30 @@ impl PortRecord {
             operational_lanes: self.operational_lanes,
             lanes_supported: self.lanes_supported,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Spec, generate};
+
+    #[test]
+    fn a_fabric_in_parts_is_the_same_fabric() {
+        let fabric = generate(&"kary,k=4,n=3".parse::<Spec>().unwrap()).unwrap().fabric;
+        let parts = Topology::parts_of(&fabric, 50);
+        assert!(parts.len() > 5, "{} parts", parts.len());
+        let (mut held, mut joined) = (Topology::default(), Vec::new());
+        for part in parts.clone() {
+            joined.extend(part.join(&mut held).unwrap());
+        }
+        assert_eq!((joined.len(), joined[0].fabric().unwrap() == fabric), (1, true));
+        assert_eq!(held, Topology::default());
+        // A part that comes twice is one too many; a whole list forgets what was begun.
+        let twice = parts[0].clone().join(&mut held).and_then(|_| parts[0].clone().join(&mut held));
+        assert_eq!(twice, Ok(None));
+        assert!(parts.into_iter().any(|part| part.join(&mut held).is_err()));
+        let [whole] = <[Topology; 1]>::try_from(Topology::of(&fabric)).unwrap();
+        assert!(whole.of.is_none() && whole.clone().join(&mut held) == Ok(Some(whole)));
     }
 }

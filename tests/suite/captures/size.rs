@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use fabdeck::capture::Recorder;
-use fabdeck::fabric::{Guid, PortNum};
-use fabdeck::files::capture::Reader;
+use fabdeck::fabric::{Guid, Lane, PortNum, ServiceLevel, Sl2Vl, Tables};
+use fabdeck::files::capture::{Reader, Record};
+use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -70,6 +71,37 @@ fn hour(busy_in: u64) -> (f64, Duration) {
     let slot = reader.moments()[59];
     reader.show(slot).unwrap();
     ((kept.bytes - first) as f64 * 3600.0 / SWEEPS as f64 / 1e6, begun.elapsed())
+}
+
+/// Lanes of 3,456 ports take more than one record; `cargo bench --bench capture -- largest` does it with a full subnet.
+#[test]
+fn what_one_record_does_not_hold_comes_in_several() {
+    let fabric = generate(&"switch3456".parse::<Spec>().unwrap()).unwrap().fabric;
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        let held = tables.entry(id);
+        for (from, to) in (1..=36).flat_map(|from| (1..=36).map(move |to| (PortNum(from), PortNum(to)))) {
+            let mut row = Sl2Vl::default();
+            row.set(ServiceLevel::new(3).unwrap(), Lane::new(u32::from(from.value() % 8)).unwrap());
+            held.sl2vl.insert((from, to), row);
+        }
+    }
+    let look = Observation { fabric, tables, ..Observation::default() };
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    for second in 0..3 {
+        recorder.sweep(BEGUN + second, &look, &Sweep::default()).unwrap();
+    }
+    recorder.end(BEGUN).unwrap();
+    let bytes = memory.bytes.take();
+    let mut reader = Reader::open("large", bytes.as_slice()).unwrap();
+    let lanes = (0..reader.index().slots.len()).flat_map(|slot| reader.lines(slot, u32::MAX).unwrap());
+    let lanes = lanes.filter(|line| matches!(line.record, Record::Lanes(_))).count();
+    assert!(lanes > 1, "{lanes} records of lanes");
+    for slot in reader.moments().to_vec().into_iter().rev() {
+        reader.show(slot).unwrap();
+        assert!(reader.state().tables == look.tables && reader.state().fabric == look.fabric);
+    }
 }
 
 #[test]
