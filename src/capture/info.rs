@@ -1,12 +1,13 @@
 //! What a capture holds, every frame read and checked.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::cursor::Store;
 use super::disk::{FileBytes, open};
 use super::moments::Moments;
 use crate::access::SourceError;
-use crate::files::capture::{Bytes, Damage, Header, Reader, flags};
+use crate::files::capture::{Bytes, Damage, Header, Hole, Reader, flags};
 use crate::observe::Observation;
 
 #[derive(Debug)]
@@ -34,29 +35,67 @@ pub struct Info {
     pub last: Observation,
 }
 
-/// Reads a capture from its beginning to its end.
-pub fn examine(path: &Path) -> Result<Info, SourceError> {
-    let mut moments = Moments::new(open(path)?);
-    let (mut damage, mut lost) = (Vec::<Damage>::new(), 0);
-    for at in 0..moments.len() {
-        if let Err(found) = moments.read(at) {
-            lost += 1;
-            if damage.last() != Some(&found) {
-                damage.push(found);
+/// What of some moments can be read.
+#[derive(Debug)]
+pub struct Survey {
+    /// Moments that can be, those next to each other together.
+    pub runs: Vec<RangeInclusive<usize>>,
+    /// How many cannot be.
+    pub lost: usize,
+    /// Why, and what was said besides that cannot be read.
+    pub damage: Vec<Damage>,
+    /// Bytes between their frames that are no frame.
+    pub holes: Vec<Hole>,
+}
+
+/// Reads some moments, with what was said between them and behind the last.
+pub fn survey<B: Bytes>(moments: &mut Moments<B>, places: RangeInclusive<usize>) -> Survey {
+    let mut found = Survey { runs: Vec::new(), lost: 0, damage: Vec::new(), holes: Vec::new() };
+    for at in places.clone() {
+        match (moments.read(at), found.runs.last_mut()) {
+            (Ok(()), Some(run)) if *run.end() + 1 == at => *run = *run.start()..=at,
+            (Ok(()), _) => found.runs.push(at..=at),
+            (Err(damage), _) => {
+                found.lost += 1;
+                if found.damage.last() != Some(&damage) {
+                    found.damage.push(damage);
+                }
             }
         }
     }
     // Notes, news and the end belong to no sweep.
-    for slot in 0..moments.reader.index().slots.len() {
+    let ends = moments.reader.moments();
+    let first = places.start().checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |slot| slot + 1);
+    let slots = moments.reader.index().slots.len();
+    let behind = ends.get(places.end() + 1).copied().unwrap_or(slots);
+    for slot in first..behind {
         let told = moments.reader.slot(slot).lead;
         if told.flags & (flags::EVENT | flags::END) != 0
-            && let Err(found) = moments.reader.lines(slot, flags::EVENT | flags::END)
-            && !damage.contains(&found)
+            && let Err(damage) = moments.reader.lines(slot, flags::EVENT | flags::END)
+            && !found.damage.contains(&damage)
         {
-            damage.push(found);
+            found.damage.push(damage);
         }
     }
-    damage.sort_by_key(|found| found.offset);
+    found.damage.sort_by_key(|damage| damage.offset);
+    let index = moments.reader.index();
+    let from = if first == 0 { 0 } else { index.slots[first].offset };
+    let to = index.slots.get(behind).map_or(u64::MAX, |slot| slot.offset);
+    let within = |hole: &&Hole| (from..to).contains(&hole.offset);
+    found.holes = index.holes.iter().filter(within).copied().collect();
+    found
+}
+
+/// Reads a capture from its beginning to its end.
+pub fn examine(path: &Path) -> Result<Info, SourceError> {
+    let mut moments = Moments::new(open(path)?);
+    let (damage, lost) = match moments.len().checked_sub(1) {
+        Some(last) => {
+            let found = survey(&mut moments, 0..=last);
+            (found.damage, found.lost)
+        }
+        None => (Vec::new(), 0),
+    };
     moments.reader.show_last()?;
     Ok(told(&moments, damage, lost))
 }

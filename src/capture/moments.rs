@@ -1,6 +1,8 @@
 //! The moments of a capture, to be stepped through.
 
+use super::at::At;
 use super::cursor::Store;
+use crate::access::SourceError;
 use crate::files::capture::{Bytes, Damage, Reader, flags};
 
 /// A store whose moments are shown by the reader it holds.
@@ -22,6 +24,30 @@ impl<B: Bytes> Moments<B> {
         let usual = if steps.is_empty() { 0 } else { *steps.select_nth_unstable(middle).1 };
         let interval = i64::try_from(reader.header().interval_ms).unwrap_or(i64::MAX);
         Self { reader, longest_step: interval.max(usual).max(1).saturating_mul(PATIENCE) }
+    }
+
+    /// The earliest and the latest time of a moment.
+    pub fn bounds(&self) -> Option<(i64, i64)> {
+        let times = || (0..self.len()).map(|at| self.time(at));
+        times().min().zip(times().max())
+    }
+
+    /// The time meant, which has to be one that was recorded.
+    pub fn time_of(&self, at: At) -> Result<i64, SourceError> {
+        let reader = &self.reader;
+        let Some((from, to)) = self.bounds() else { return Err(reader.unreadable(None).into()) };
+        let time = at.within(from, to, reader.header().utc_offset_s);
+        let side = match () {
+            () if time < from => "before the capture begins",
+            () if time.saturating_sub(at.slack()) > to => "after the capture ends",
+            () => return Ok(time),
+        };
+        let (name, meant) = (reader.name(), reader.clock(time.saturating_sub(at.slack())));
+        Err(SourceError::Name {
+            code: "FD-5063",
+            what: format!("{name}: {meant} is {side}"),
+            hint: format!("give a time from {} to {}", reader.clock(from), reader.clock(to)),
+        })
     }
 }
 

@@ -37,7 +37,7 @@ impl CaptureSource {
     }
 
     fn show_at(&mut self, at: At) -> Result<usize, SourceError> {
-        let time = self.time_of(at)?;
+        let time = self.cursor.store().time_of(at)?;
         match self.cursor.to(time) {
             Answer::Moment(()) => return Ok(self.cursor.place()),
             Answer::Gap { from, to } => {
@@ -53,27 +53,6 @@ impl CaptureSource {
         let place = self.cursor.place();
         let reader = self.reader();
         Ok(reader.show_until(place).map_err(|damage| reader.unreadable(damage))?)
-    }
-
-    /// The time meant, which has to be one that was recorded.
-    fn time_of(&mut self, at: At) -> Result<i64, SourceError> {
-        let store = self.cursor.store();
-        let times = || (0..store.len()).map(|at| store.time(at));
-        let Some((from, to)) = times().min().zip(times().max()) else {
-            return Err(store.reader.unreadable(None).into());
-        };
-        let reader = &store.reader;
-        let time = at.within(from, to, reader.header().utc_offset_s);
-        let side = match () {
-            () if time < from => "before the capture begins",
-            () if time.saturating_sub(at.slack()) > to => "after the capture ends",
-            () => return Ok(time),
-        };
-        Err(SourceError::Name {
-            code: "FD-5063",
-            what: format!("{}: {} is {side}", self.name, reader.clock(time.saturating_sub(at.slack()))),
-            hint: format!("give a time from {} to {}", reader.clock(from), reader.clock(to)),
-        })
     }
 
     fn too_short(&self, what: String) -> SourceError {

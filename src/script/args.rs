@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use crate::console::theme_names;
 use crate::session;
 
@@ -78,88 +79,6 @@ pub struct Globals {
     /// Say more: every note, and where the log is
     #[arg(short, long, global = true)]
     pub verbose: bool,
-}
-
-fn retries(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|count| *count <= 100)
-        .ok_or_else(|| "write a whole number from 0 to 100".to_owned())
-}
-
-/// More than any machine has cores for are a slip of the finger.
-fn threads(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|count| (1..=1024).contains(count))
-        .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
-}
-
-/// The time between two files; they may lie months apart.
-fn seconds(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.ok_or_else(|| "write a number of seconds above 0".to_owned())
-}
-
-/// A time with its unit, up to a year; a number alone counts seconds.
-fn long_duration(text: &str) -> Result<Duration, String> {
-    const LONGEST: f64 = 366.0 * 86_400.0;
-    let day = [("h", 3600.0), ("d", 86_400.0)];
-    for (unit, seconds) in day {
-        if let Some(number) = text.strip_suffix(unit) {
-            let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * seconds);
-            return match seconds > 0.0 && seconds <= LONGEST {
-                true => Ok(Duration::from_secs_f64(seconds)),
-                false => Err("write a number and ms, s, m, h or d, as in 10m; a year at most".to_owned()),
-            };
-        }
-    }
-    duration(text)
-}
-
-/// A time with its unit; a number alone counts seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    const LONGEST: Duration = Duration::from_secs(3600);
-    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let seconds = match unit {
-        "ms" => 0.001,
-        "s" | "" => 1.0,
-        "m" => 60.0,
-        _ => {
-            return Err(
-                "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
-            );
-        }
-    };
-    let number: f64 = number.parse().map_err(|_| {
-        "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
-    })?;
-    let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
-    match time {
-        Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
-        time if time > LONGEST => Err("it has to be an hour at most".to_owned()),
-        time => Ok(time),
-    }
-}
-
-/// Simulated time, in nanoseconds.
-fn moment(text: &str) -> Result<u64, String> {
-    const LONGEST: f64 = 1e9;
-    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
-    let (number, unit) = text.split_at(at);
-    let nanos = match unit {
-        "ns" => 1.0,
-        "us" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => f64::NAN,
-    };
-    let time = number.parse::<f64>().map_or(f64::NAN, |number| number * nanos);
-    match (1e3..=LONGEST).contains(&time) {
-        true => Ok(time as u64),
-        false => Err("write a number and us, ms or s, as in 500us; from 1us to 1s".to_owned()),
-    }
 }
 
 /// When to colour.
@@ -467,7 +386,7 @@ pub struct SimulateArgs {
 /// What is recorded, and for how long.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
-    /// The capture to write, a name that is free
+    /// The capture to write, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "FILE.fdcap")]
     pub output: PathBuf,
     /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 1s)
@@ -476,6 +395,18 @@ pub struct RecordArgs {
     /// How long: 90s, 10m, 8h (usually until Ctrl-C)
     #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub time: Option<Duration>,
+    /// Begin another file once this one has so many bytes (100MB, 1GiB): FILE-000001.fdcap, FILE-000002.fdcap, ...
+    #[arg(long, value_name = "BYTES", value_parser = bytes, allow_hyphen_values = true)]
+    pub rotate_size: Option<u64>,
+    /// Begin another file once this one has so much time: 1h, 1d
+    #[arg(long, value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
+    pub rotate_every: Option<Duration>,
+    /// Of these files keep the last N, those of earlier recordings with the same name counted; the oldest are removed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keep: Option<u32>,
+    /// Each line of stdin is a note, at the time it comes
+    #[arg(long)]
+    pub notes: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -484,6 +415,62 @@ pub enum CaptureAction {
         /// A capture that `record` wrote
         file: PathBuf,
     },
+    Cut {
+        /// A capture that `record` wrote
+        file: PathBuf,
+        #[command(flatten)]
+        stretch: StretchArgs,
+        #[command(flatten)]
+        made: MadeArgs,
+    },
+    Export {
+        /// A capture that `record` wrote
+        file: PathBuf,
+        #[command(flatten)]
+        stretch: StretchArgs,
+        /// Rates since the sweep before, instead of the counters themselves
+        #[arg(long)]
+        rates: bool,
+        #[command(flatten)]
+        made: MadeArgs,
+    },
+    Anonymize {
+        /// A capture that `record` wrote
+        file: PathBuf,
+        /// Keep what operators noted, but for names and GUIDs in it; read them before you give it away
+        #[arg(long)]
+        keep_notes: bool,
+        #[command(flatten)]
+        made: MadeArgs,
+    },
+    Note {
+        /// A capture that was ended
+        file: PathBuf,
+        /// What is to be remembered; --at says of when (usually of its end)
+        text: String,
+    },
+}
+
+/// A part of a capture by its times.
+#[derive(Debug, Clone, Default, Args)]
+pub struct StretchArgs {
+    /// The first sweep no sooner than this, written as for --at (usually the first of all)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<String>,
+    /// The last sweep no later than this (usually the last of all)
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<String>,
+}
+
+/// What is made of a capture.
+#[derive(Debug, Clone, Args)]
+pub struct MadeArgs {
+    /// Where to write it, a name that is free; `-` is stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// What traffic is like.
@@ -583,45 +570,6 @@ mod tests {
         let extra =
             table.iter().filter(|name| !found.iter().any(|known| known == *name)).map(|n| (*n).to_owned());
         (missing, extra.collect())
-    }
-
-    #[test]
-    fn times_have_a_unit() {
-        for (text, millis) in [("500ms", 500), ("2s", 2000), ("1.5", 1500), ("1m", 60_000)] {
-            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
-        }
-        for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn long_times_go_to_a_year() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800)] {
-            assert_eq!(long_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
-        }
-        for wrong in ["", "h", "-1h", "0d", "367d", "nanh", "1w"] {
-            assert!(long_duration(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn moments_have_a_unit_and_an_end() {
-        for (text, nanos) in [("1ms", 1_000_000), ("1.5us", 1_500), ("2000ns", 2_000), ("1s", 1_000_000_000)]
-        {
-            assert_eq!(moment(text), Ok(nanos), "{text}");
-        }
-        for wrong in ["", "1", "0ms", "-1ms", "2s", "1m", "nanms", "infs", "10ns"] {
-            assert!(moment(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn threads_are_counted_in_reason() {
-        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
-        for wrong in ["", "0", "-1", "1025", "two", "99999999999999999999"] {
-            assert!(threads(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

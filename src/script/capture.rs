@@ -1,4 +1,4 @@
-//! `capture info`.
+//! `capture`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::args::CaptureAction;
 use super::context::Context;
 use super::json::{Head, Object};
 use super::table::write_pairs;
-use super::{Exit, Failure};
+use super::{Exit, Failure, export, rewritten};
 use crate::capture::{Info, examine};
 use crate::fabric::NodeKind;
 use crate::session::counted;
@@ -16,6 +16,14 @@ use crate::session::counted;
 pub fn run(context: &mut Context<'_, '_>, action: &CaptureAction) -> Result<Exit, Failure> {
     match action {
         CaptureAction::Info { file } => info(context, file),
+        CaptureAction::Cut { file, stretch, made } => rewritten::cut(context, file, stretch, made),
+        CaptureAction::Export { file, stretch, rates, made } => {
+            export::run(context, file, stretch, *rates, made)
+        }
+        CaptureAction::Anonymize { file, keep_notes, made } => {
+            rewritten::anonymize(context, file, *keep_notes, made)
+        }
+        CaptureAction::Note { file, text } => rewritten::note(context, file, text),
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::args::{Color, duration};
+use super::args::Color;
 use super::theme_choice::ThemeChoice;
+use super::values::duration;
 use super::{Exit, Failure};
 use crate::access::Identity;
 use crate::counters::Thresholds;

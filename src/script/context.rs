@@ -156,16 +156,24 @@ impl Context<'_, '_> {
 
     /// A look at something observed already, under the operator's names.
     pub fn look_of(&self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
-        let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
-        let own = match file {
-            None => NameMap::default(),
-            Some(file) => {
-                let (names, notes) = self.outside.names(file)?;
-                observation.notes.extend(notes);
-                names
-            }
-        };
+        let (own, notes) = self.own_names()?;
+        observation.notes.extend(notes);
         Ok(Look::new(source, observation, &own))
+    }
+
+    /// The operator's names.
+    pub fn operators_names(&mut self) -> Result<NameMap, Failure> {
+        let (names, notes) = self.own_names()?;
+        self.output.say_notes(&notes);
+        Ok(names)
+    }
+
+    fn own_names(&self) -> Result<(NameMap, Notes), Failure> {
+        let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
+        match file {
+            None => Ok((NameMap::default(), Notes::new())),
+            Some(file) => Ok(self.outside.names(file)?),
+        }
     }
 
     /// Begins the object of a command that looked at something.

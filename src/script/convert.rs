@@ -123,7 +123,11 @@ fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>
     let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
     let no_file = |word: &String| word.starts_with("sim:") || word == "umad" || word.starts_with("umad:");
     match words.as_slice() {
-        [word] if no_file(word) => context.open(word),
+        // A capture has a past; what else is one input says that it has none.
+        [word] if no_file(word) || context.globals.at.is_some() => context.open(word),
+        [_, _, ..] if context.globals.at.is_some() => Err(Failure::usage(
+            "FD-7507: --at is for one capture; several files are one fabric without a past",
+        )),
         words => match words.iter().find(|word| no_file(word)) {
             Some(word) => Err(Failure::usage(format!(
                 "FD-7503: '{word}' is a fabric by itself; give it as the only input"

@@ -52,7 +52,7 @@ impl std::fmt::Debug for Output<'_> {
     }
 }
 
-impl Output<'_> {
+impl<'a> Output<'a> {
     /// Talk. Nobody being there to listen is no reason to fail.
     pub fn say(&mut self, line: &str) {
         const WHO: &str = "fabdeck: ";
@@ -93,6 +93,11 @@ impl Output<'_> {
             let more = counted(all - shown, "more note", "more notes");
             self.say(&format!("... and {more}; -v shows all"));
         }
+    }
+
+    /// Stdout, for something that nothing else may come between. What is printed after that goes nowhere.
+    pub fn take_stdout(&mut self) -> &'a mut dyn Write {
+        std::mem::replace(&mut self.out, Box::leak(Box::new(io::sink())))
     }
 
     pub fn flush(&mut self) -> io::Result<()> {

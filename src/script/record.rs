@@ -1,17 +1,20 @@
 //! `record`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use jiff::Zoned;
 
 use super::args::RecordArgs;
 use super::context::Context;
+use super::jotted::{Jotted, listen};
 use super::progress::Meter;
+use super::reel::{Reel, Rolling, Unwritten};
 use super::target::{is_stdout, refuse_taken};
 use super::{Exit, Failure};
 use crate::access::{Progress, Source, SourceError, Wanted, Watch};
-use crate::capture::{Kept, RecordError, Recorder, Sink, create};
+use crate::capture::{Kept, RecordError, Rotation, Series, create};
 use crate::files::capture::Header;
 use crate::observe::Sweep;
 use crate::session::{Look, counted};
@@ -21,12 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Failure> {
     context.refuse_filter("record")?;
-    if is_stdout(&args.output) {
-        return Err(Failure::usage(
-            "FD-7963: a capture is written to a file, which may be cut and ended; name one",
-        ));
-    }
-    refuse_taken(&args.output)?;
+    refuse_mixed(context, args)?;
     let name = context.named_source()?.to_owned();
     let mut source = context.open(&name)?;
     let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: false };
@@ -37,9 +35,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         )));
     };
     let simulated = reading.virtual_time;
-    if simulated && args.time.is_none() {
+    if simulated && (args.time.is_none() || args.notes) {
         return Err(Failure::usage(
-            "FD-7961: in this simulator time passes as fast as it is asked for; say how much with --for, as in --for 10m",
+            "FD-7961: in this simulator time passes as fast as it is asked for; say how much with --for, as in --for \
+             10m, and leave out --notes, which would have no time of their own",
         ));
     }
     let interval = args.interval.unwrap_or(INTERVAL);
@@ -49,6 +48,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         clock: Clock { simulated, start: millis(), first: None },
         look,
         sweeps: 0,
+        notes: args.notes.then(listen),
     };
     let header = Header {
         format: "fabdeck.capture/1".into(),
@@ -57,27 +57,66 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
         utc_offset_s: Zoned::now().offset().seconds(),
     };
-    let file = args.output.display().to_string();
-    let sink = create(&args.output).map_err(|error| Failure::writing(&file, &error))?;
-    let mut recorder = Recorder::new(sink, header);
-    let ended = run.record(context, source.as_mut(), &mut recorder);
-    let kept = match ended {
+    let mut reel = reel(context, args, header)?;
+    let ended = run.record(context, source.as_mut(), &mut reel);
+    let ended = match ended {
+        Err(Stopped::Write(error)) => return Err(unwritten(&error)),
         // What was seen is worth its end, whatever became of the source.
-        Ok(()) | Err(Stopped::Source(_)) => recorder.end(run.clock.last(run.interval, run.sweeps)),
-        Err(Stopped::Write(error)) => return Err(unwritten(&file, &error)),
+        other => other,
     };
-    let kept = kept.map_err(|error| unwritten(&file, &error))?;
-    report(context, &run.look, &file, kept)?;
+    let last = run.clock.last(run.interval, run.sweeps);
+    let (kept, files) = reel.end(last).map_err(|error| unwritten(&error))?;
+    report(context, &run.look, &files, kept)?;
     match ended {
         Err(Stopped::Source(error)) => Err(error.into()),
         _ => Ok(context.conclude(&run.look)),
     }
 }
 
+/// What cannot go together.
+fn refuse_mixed(context: &Context<'_, '_>, args: &RecordArgs) -> Result<(), Failure> {
+    let rolls = args.rotate_size.is_some() || args.rotate_every.is_some();
+    let keys = context.reach().mkey_file;
+    let what = match () {
+        () if is_stdout(&args.output) && rolls => {
+            "FD-7963: stdout is one stream; --rotate-size and --rotate-every are for files"
+        }
+        () if is_stdout(&args.output) && context.output.json => {
+            "FD-7501: --json and '-o -' both want stdout; leave one out"
+        }
+        () if args.keep.is_some() && !rolls => {
+            "FD-7966: --keep is for --rotate-size and --rotate-every: without them there is one file"
+        }
+        () if args.notes && keys.is_some_and(|file| is_stdout(&file)) => {
+            "FD-7965: --notes and '--mkey-file -' both want stdin; write the keys to a file"
+        }
+        () if !rolls => return refuse_taken(&args.output),
+        () => return Ok(()),
+    };
+    Err(Failure::usage(what))
+}
+
+fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) -> Result<Reel<'o>, Failure> {
+    let rotation = Rotation { size: args.rotate_size, every: args.rotate_every };
+    if is_stdout(&args.output) {
+        return Ok(Reel::stream(context.output.take_stdout(), header));
+    }
+    if rotation == Rotation::default() {
+        let failed = |error| Failure::writing(&args.output.display().to_string(), &error);
+        return Ok(Reel::file(create(&args.output).map_err(failed)?, &args.output, header));
+    }
+    let Some(series) = Series::new(&args.output) else {
+        let file = args.output.display();
+        return Err(Failure::usage(format!("FD-7966: '{file}' is no name that numbers could be put into")));
+    };
+    let rolling = Rolling { series, rotation, keep: args.keep.map(|keep| keep as usize) };
+    Reel::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))
+}
+
 /// Why a recording came to no end of its own.
 enum Stopped {
     Source(SourceError),
-    Write(RecordError),
+    Write(Unwritten),
 }
 
 /// Which time a sweep has: that of the machine, or in a simulator that of the first sweep and what was simulated since.
@@ -117,15 +156,16 @@ struct Run {
     clock: Clock,
     look: Look,
     sweeps: u32,
+    notes: Option<Receiver<Jotted>>,
 }
 
 impl Run {
     /// Sweeps until the time is over, or somebody wants it to end.
-    fn record<S: Sink>(
+    fn record(
         &mut self,
         context: &mut Context<'_, '_>,
         source: &mut dyn Source,
-        recorder: &mut Recorder<S>,
+        reel: &mut Reel<'_>,
     ) -> Result<(), Stopped> {
         let stop = context.outside.stop();
         let wish = stop.heed();
@@ -138,12 +178,12 @@ impl Run {
             .map_or((0, 0), |told| (told.phases.len(), told.silent.len()));
         loop {
             let meter = Meter::new(context.output.err, context.progress);
-            let mut watch = Recording { meter, wish, kept: recorder.kept() };
+            let mut watch = Recording { meter, wish, kept: reel.kept() };
             let swept = source.sweep(&mut self.look.observation, next, &mut watch);
             watch.meter.clear();
             let sweep = match swept {
                 Ok(sweep) => sweep,
-                Err(SourceError::Cancelled) => return Ok(()),
+                Err(SourceError::Cancelled) => return self.write_notes(context, reel),
                 Err(error) => return Err(Stopped::Source(error)),
             };
             // A night of sweeps tells of every phase and every silence again; what is missing in a sweep says the same.
@@ -152,15 +192,60 @@ impl Run {
                 reading.silent.truncate(told.1);
             }
             let time = self.clock.time(&sweep);
-            recorder.sweep(time, &self.look.observation, &sweep).map_err(Stopped::Write)?;
+            if self.sweeps > 0 {
+                self.write_notes(context, reel)?;
+            }
+            self.write(context, reel, time, &sweep)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
             let first = self.clock.first.unwrap_or_default();
             if self.until.is_some_and(|until| next > first + until) || wish.load(Ordering::SeqCst) {
-                return Ok(());
+                return self.write_notes(context, reel);
             }
         }
     }
+
+    fn write(
+        &self,
+        context: &mut Context<'_, '_>,
+        reel: &mut Reel<'_>,
+        time: i64,
+        sweep: &Sweep,
+    ) -> Result<(), Stopped> {
+        if let Some(file) = reel.turn(time).map_err(Stopped::Write)? {
+            context.output.say(&format!("{file} begins"));
+        }
+        let written = reel.recorder().sweep(time, &self.look.observation, sweep);
+        written.map_err(|error| Stopped::Write(failed(reel, error)))?;
+        match reel.tidy() {
+            Ok(gone) => gone.iter().for_each(|path| {
+                context.output.say(&format!("{} is removed: --keep", path.display()));
+            }),
+            // A night goes on; whoever looks at the disk finds out why.
+            Err(error) => context.output.say(&format!("FD-7968: an old file cannot be removed: {error}")),
+        }
+        Ok(())
+    }
+
+    /// What came on stdin by now.
+    fn write_notes(&self, context: &mut Context<'_, '_>, reel: &mut Reel<'_>) -> Result<(), Stopped> {
+        for jotted in self.notes.iter().flat_map(Receiver::try_iter) {
+            match jotted {
+                Jotted::Note(time, text) => {
+                    let written = reel.recorder().note(time, &text);
+                    written.map_err(|error| Stopped::Write(failed(reel, error)))?;
+                }
+                Jotted::TooLong => context
+                    .output
+                    .say("FD-7967: a note takes more than 64 KiB, and was left out; the recording goes on"),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(reel: &Reel<'_>, error: RecordError) -> Unwritten {
+    Unwritten { file: reel.files().last().cloned().unwrap_or_default(), error }
 }
 
 /// Waits for the next sweep, says how much there is, and ends when it is asked to.
@@ -181,7 +266,11 @@ impl Watch for Recording<'_> {
     }
 }
 
-fn unwritten(file: &str, error: &RecordError) -> Failure {
+fn unwritten(Unwritten { file, error }: &Unwritten) -> Failure {
+    if error.error.kind() == std::io::ErrorKind::BrokenPipe {
+        // Whoever reads has seen enough.
+        return Failure { exit: Exit::Done, message: None };
+    }
     let kept = counted(error.kept.sweeps as usize, "sweep", "sweeps");
     Failure::new(
         Exit::Failed,
@@ -193,11 +282,13 @@ fn unwritten(file: &str, error: &RecordError) -> Failure {
     )
 }
 
-fn report(context: &mut Context<'_, '_>, look: &Look, file: &str, kept: Kept) -> Result<(), Failure> {
+fn report(context: &mut Context<'_, '_>, look: &Look, files: &[String], kept: Kept) -> Result<(), Failure> {
+    let file = files.last().map_or("", String::as_str);
     if context.output.json {
         let times = !context.globals.no_times;
         let mut object = context.object("record", look)?;
         object.field("file", &file)?;
+        object.field("files", &files)?;
         object.field("sweeps", &kept.sweeps)?;
         if times {
             object.field("bytes", &kept.bytes)?;
@@ -206,7 +297,16 @@ fn report(context: &mut Context<'_, '_>, look: &Look, file: &str, kept: Kept) ->
         }
         return Ok(object.end()?);
     }
-    let sweeps = counted(kept.sweeps as usize, "sweep", "sweeps");
-    context.output.say(&format!("{sweeps} in {file}, {} bytes; --source {file} shows it", kept.bytes));
+    let (sweeps, bytes) = (counted(kept.sweeps as usize, "sweep", "sweeps"), kept.bytes);
+    context.output.say(&match files {
+        [_] if file == "-" => format!("{sweeps} written to stdout, {bytes} bytes"),
+        [_] => format!("{sweeps} in {file}, {bytes} bytes; --source {file} shows it"),
+        files => {
+            let count = files.len();
+            format!(
+                "{sweeps} in {count} files, the last of them {file}, {bytes} bytes; --source FILE shows one"
+            )
+        }
+    });
     Ok(())
 }

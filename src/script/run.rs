@@ -6,7 +6,7 @@ use std::io::Write;
 
 use clap::FromArgMatches;
 
-use super::args::{Action, Cli, Color, Globals, command_line};
+use super::args::{Action, CaptureAction, Cli, Color, Globals, command_line};
 use super::config::Config;
 use super::context::Context;
 use super::fit::{Page, USUAL_WIDTH};
@@ -167,13 +167,14 @@ fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure
         Some(Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
         Some(Action::Simulate(args)) => args.serve.is_none(),
         Some(Action::Sources { identity }) => *identity,
+        Some(Action::Convert(_) | Action::Capture(CaptureAction::Note { .. })) => true,
         _ => false,
     };
     if globals.at.is_none() || looks {
         return Ok(());
     }
     Err(Failure::usage(
-        "FD-7207: --at is for commands that look at a capture given with --source; leave it out",
+        "FD-7207: --at is for commands that look at a capture at a time, which this one does not; leave it out",
     ))
 }
 

@@ -59,6 +59,14 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("throughput", "fabdeck simulate --pattern PATTERN --json", true, throughput());
     add("record", "fabdeck record --json", true, recorded());
     add("capture-info", "fabdeck capture info --json", true, capture_info());
+    for (id, command) in
+        [("capture-cut", "cut"), ("capture-anonymize", "anonymize"), ("capture-note", "note")]
+    {
+        add(id, &format!("fabdeck capture {command} --json"), true, rewritten());
+    }
+    let mut exported = rewritten();
+    exported.push(("rows", number()));
+    add("capture-export", "fabdeck capture export --json", true, exported);
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
@@ -515,7 +523,12 @@ fn fields() -> Value {
 }
 
 fn recorded() -> Vec<(&'static str, Value)> {
-    vec![("file", text()), ("sweeps", number())]
+    vec![("file", text()), ("files", list(text())), ("sweeps", number())]
+}
+
+/// A capture made of another one.
+fn rewritten() -> Vec<(&'static str, Value)> {
+    vec![("file", text()), ("sweeps", number()), ("unreadable", number())]
 }
 
 fn capture_info() -> Vec<(&'static str, Value)> {

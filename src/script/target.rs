@@ -1,5 +1,6 @@
 //! Where a file is written to. A file appears whole or not at all, and `-` is stdout.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -37,6 +38,34 @@ pub fn refuse_taken(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, what))
 }
 
+/// Writes a file piece by piece; it appears whole or not at all. What is there stays, unless it may be written over.
+pub fn make<R>(
+    path: &Path,
+    force: bool,
+    write: impl FnOnce(File) -> Result<R, Failure>,
+) -> Result<R, Failure> {
+    if !force {
+        refuse_taken(path)?;
+    }
+    let failed = |error: io::Error| Failure::writing(&path.display().to_string(), &error);
+    let known = std::fs::metadata(path);
+    if known.as_ref().is_ok_and(|known| !known.is_file()) {
+        return write(File::options().write(true).open(path).map_err(failed)?);
+    }
+    let real = if known.is_ok() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let beside = beside(&real).map_err(failed)?;
+    let file = File::create(&beside).map_err(failed)?;
+    let rights = known.map_or(Ok(()), |known| file.set_permissions(known.permissions()));
+    let written = rights.map_err(failed).and_then(|()| write(file)).and_then(|made| {
+        std::fs::rename(&beside, &real).map_err(failed)?;
+        Ok(made)
+    });
+    if written.is_err() {
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}
+
 fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match std::fs::metadata(path) {
         // A device or a named pipe is written to, not replaced.
@@ -61,7 +90,7 @@ fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
 }
 
 fn write_beside(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
-    let mut file = std::fs::File::create(path)?;
+    let mut file = File::create(path)?;
     file.write_all(bytes)?;
     rights.map_or(Ok(()), |rights| file.set_permissions(rights))
 }
@@ -94,6 +123,20 @@ mod tests {
         for (name, free) in [("a", false), ("empty", true), ("absent", true)] {
             assert_eq!(refuse_taken(&folder.path().join(name)).is_ok(), free, "{name}");
         }
+        let made = |name: &str, force, fails: bool| {
+            make(&folder.path().join(name), force, |mut file| {
+                file.write_all(b"three")?;
+                if fails { Err(Failure::usage("no")) } else { Ok(()) }
+            })
+        };
+        assert!(made("a", false, false).is_err() && made("a", true, true).is_err());
+        assert_eq!(std::fs::read(&file).unwrap(), b"two");
+        assert!(made("b", true, false).is_ok() && made("new", false, false).is_ok() && link.is_symlink());
+        assert_eq!(
+            (std::fs::read(&file).unwrap(), folder.path().join("new").exists()),
+            (b"three".into(), true)
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
         put(Path::new("/dev/null"), b"x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
     }

@@ -279,13 +279,17 @@ pub const COMMANDS: &[Command] = &[
         "Looks once at everything (topology, tables, lanes), then reads all counters again and again, and writes every sweep \
          to the file as it comes: whatever ends the recording, what was seen before can be read. `--source FILE.fdcap` \
          shows the end of it, with --at any other time; check, whatif, hotspots and the console work there as they do live. \
-         Ctrl-C ends it. Nothing is written to the fabric, and no key to the file.",
+         Ctrl-C ends it. Nothing is written to the fabric, and no key to the file. With --rotate-size or --rotate-every it \
+         goes on in another file again and again, each of them a whole capture; with --notes each line of stdin is a note, in \
+         the file with the next sweep. `-o -` writes to stdout, for a pipe; once nobody reads it any more, it ends.",
     )
     .looks()
     .writes()
     .examples(&[
         "fabdeck --source sim:demo record -o demo.fdcap --for 1m",
         "fabdeck --source umad record -o night.fdcap --interval 5s --for 8h",
+        "fabdeck --source umad record -o week.fdcap --rotate-every 1d --keep 7",
+        "fabdeck --source umad record -o - | ssh laptop 'cat > night.fdcap'",
     ]),
     command_of("capture", "Work on captures", "What `record` wrote."),
     command_of(
@@ -295,6 +299,44 @@ pub const COMMANDS: &[Command] = &[
          place of each. Every frame is read and checked.",
     )
     .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"]),
+    command_of(
+        "capture cut",
+        "Make a capture of a stretch of one",
+        "The sweeps from one time to another with everything said between them, at the times they had. It begins with all \
+         that was known at the first of them. What cannot be read is left out and told, in the new capture too; so it also \
+         makes a whole capture of one that was cut short.",
+    )
+    .writes()
+    .examples(&["fabdeck capture cut night.fdcap --from 02:10 --to 02:20 -o incident.fdcap"]),
+    command_of(
+        "capture export",
+        "Counters over time, comma-separated",
+        "A line for each port at each sweep: time, GUID, port, name, and each counter as it was read; with --rates what was \
+         sent, taken in and waited a second since the sweep before. One moment in another format writes `convert`, with --at: \
+         topology, forwarding tables, Prometheus' text.",
+    )
+    .writes()
+    .examples(&[
+        "fabdeck capture export night.fdcap --from -10m -o counters.csv",
+        "fabdeck convert night.fdcap --at 02:13:40 --to prometheus -o moment.prom",
+    ]),
+    command_of(
+        "capture anonymize",
+        "Make a capture that can be given away",
+        "GUIDs and names become numbers in canonical order, so that answers stay what they were; makers and devices, the \
+         source, words of remarks and notes are left out. Times, LIDs, cabling, tables and counters stay: who knows the \
+         fabric may know it again. The same capture gives the same bytes.",
+    )
+    .writes()
+    .examples(&["fabdeck capture anonymize incident.fdcap -o incident-anonymous.fdcap"]),
+    command_of(
+        "capture note",
+        "Add a note to a capture",
+        "An operator's words, at the end or at the time of --at. The capture is written anew beside itself and takes its own \
+         place once all of it is there. One that has no end may still be written, and is refused.",
+    )
+    .writes()
+    .examples(&["fabdeck capture note night.fdcap 'cable 3 was pulled' --at 02:13:40"]),
     command_of(
         "completions",
         "Print completions for a shell",

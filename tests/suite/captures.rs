@@ -3,12 +3,17 @@
 // Helpers of tests may fail like tests do; clippy's exception covers only functions marked as tests.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod anonymous;
 mod bombs;
 mod commands;
+mod cut;
 mod damage;
+mod exported;
 mod killed;
+mod noted;
 mod properties;
 mod reference;
+mod rolled;
 mod size;
 mod stage;
 mod written;

@@ -15,17 +15,17 @@ pub fn fabdeck(home: &TempDir) -> Command {
     command
 }
 
-fn run(home: &TempDir, args: &[&str], code: i32) -> Output {
+pub fn run(home: &TempDir, args: &[&str], code: i32) -> Output {
     let output = fabdeck(home).args(args).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{args:?}: {output:?}");
     output
 }
 
-fn json(home: &TempDir, args: &[&str], code: i32) -> Value {
+pub fn json(home: &TempDir, args: &[&str], code: i32) -> Value {
     serde_json::from_slice(&run(home, &[args, &["--json"]].concat(), code).stdout).unwrap()
 }
 
-fn recorded() -> TempDir {
+pub fn recorded() -> TempDir {
     let home = tempfile::tempdir().unwrap();
     let told = json(&home, &["--source", "sim:demo", "record", "-o", "demo.fdcap", "--for", "30s"], 0);
     assert_eq!((&told["schema"], &told["sweeps"]), (&"fabdeck.record/1".into(), &31.into()));
@@ -138,7 +138,17 @@ fn times_outside_and_times_of_what_has_none_are_refused() {
         (&["--source", "sim:demo", "--at", "-1s", "show", "fabric"], "FD-5065"),
         (&["--source", "demo.fdcap", "--at", "-1s", "generate", "demo"], "FD-7207"),
         (&["--source", "sim:demo", "record", "-o", "new.fdcap"], "FD-7961"),
-        (&["--source", "sim:demo", "record", "-o", "-", "--for", "1s"], "FD-7963"),
+        (&["--source", "sim:demo", "record", "-o", "-", "--for", "1s", "--rotate-every", "1h"], "FD-7963"),
+        (&["--source", "sim:demo", "record", "-o", "-", "--for", "1s", "--json"], "FD-7501"),
+        (&["--source", "sim:demo", "record", "-o", "new.fdcap", "--for", "1s", "--keep", "2"], "FD-7966"),
+        (&["--source", "sim:demo", "record", "-o", "new.fdcap", "--for", "1s", "--notes"], "FD-7961"),
+        (&["--source", "sim:demo", "record", "-o", "new.fdcap", "--notes", "--mkey-file", "-"], "FD-7965"),
+        (&["convert", "demo.fdcap", "a.topo", "-o", "b", "--to", "ibsim", "--at", "-1s"], "FD-7507"),
+        (&["capture", "cut", "demo.fdcap", "--from", "-1s", "--to", "-2s", "-o", "new.fdcap"], "FD-5066"),
+        (&["capture", "cut", "demo.fdcap", "--from", "noon", "-o", "new.fdcap"], "FD-5062"),
+        (&["capture", "note", "demo.fdcap", "later", "--at", "2100-01-01T00:00:00Z"], "FD-5063"),
+        (&["capture", "note", "demo.fdcap", "  "], "FD-7967"),
+        (&["capture", "info", "demo.fdcap", "--at", "-1s"], "FD-7207"),
         (&["record", "-o", "new.fdcap"], "FD-7201"),
         (&["--source", "demo.fdcap", "record", "-o", "new.fdcap"], "FD-7964: demo.fdcap is not live"),
     ] {

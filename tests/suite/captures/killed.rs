@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use super::commands::fabdeck;
 
 /// A fabric whose time passes as on the wall, behind a socket.
-fn served(home: &TempDir) -> Child {
+pub fn served(home: &TempDir) -> Child {
     let mut command = fabdeck(home);
     command.args(["--source", "sim:kary,k=2,n=2", "simulate", "--serve", "fabric.sock"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -28,7 +28,7 @@ fn record(home: &TempDir, name: &str) -> Child {
 }
 
 /// Waits until the file has grown beyond so many bytes.
-fn wait_for(home: &TempDir, name: &str, bytes: u64) {
+pub fn wait_for(home: &TempDir, name: &str, bytes: u64) {
     let begun = Instant::now();
     while std::fs::metadata(home.path().join(name)).map_or(0, |known| known.len()) < bytes {
         assert!(begun.elapsed() < Duration::from_secs(60), "{name} does not grow");
@@ -36,13 +36,13 @@ fn wait_for(home: &TempDir, name: &str, bytes: u64) {
     }
 }
 
-fn info(home: &TempDir, name: &str) -> Value {
+pub fn info(home: &TempDir, name: &str) -> Value {
     let output = fabdeck(home).args(["capture", "info", name, "--json"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-fn signal(child: &Child, name: &str) {
+pub fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 

@@ -69,6 +69,19 @@ fn sweep_of(ports: &[Told], nth: u64) -> Sweep {
     }
 }
 
+/// From a moment on another capture holds the same.
+fn assert_cut(bytes: &[u8], moments: &[Moment], from: usize) {
+    let cut = super::cut::from_place(bytes, from);
+    let mut reader = Reader::open("cut", cut.as_slice()).unwrap();
+    let slots = reader.moments().to_vec();
+    assert_eq!(slots.len(), moments.len() - from);
+    for (slot, moment) in slots.into_iter().zip(&moments[from..]).rev() {
+        reader.show(slot).unwrap();
+        assert_same(&reader, moment);
+    }
+    assert!(reader.ended());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
@@ -98,6 +111,9 @@ proptest! {
         let mut reader = Reader::open("any", bytes.as_slice()).unwrap();
         let slots = reader.moments().to_vec();
         prop_assert_eq!(slots.len(), moments.len());
+        for cut in leaps.iter().take(3).filter(|_| !moments.is_empty()) {
+            assert_cut(&bytes, &moments, cut.index(moments.len()));
+        }
         let leaps = leaps.iter().filter(|_| !moments.is_empty()).map(|leap| leap.index(moments.len()));
         for at in (0..moments.len()).chain(leaps) {
             prop_assert_eq!(reader.show(slots[at]), Ok(()));

@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::json::violations;
 use super::world::{fabdeck, fabdeck_with, notes, small};
 
+const FIRST: &str = "tests/fixtures/capture/first.fdcap";
+
 /// A command line for every command that has one, with the schema of its JSON.
 const LINES: &[(&str, &[&str], &str)] = &[
     ("", &[], "fabric"),
@@ -40,7 +42,10 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("simulate", &["--source", "routed", "simulate", "--pattern", "ring", "--for", "30us"], "throughput"),
     ("simulate", &["--source", "ring", "simulate", "--pattern", "hotspot", "--for", "30us"], "throughput"),
     ("record", &["--source", "hot", "record", "-o", "/dev/null", "--for", "2s", "--no-times"], "record"),
-    ("capture info", &["capture", "info", "tests/fixtures/capture/first.fdcap"], "capture-info"),
+    ("capture info", &["capture", "info", FIRST], "capture-info"),
+    ("capture cut", &["capture", "cut", FIRST, "-o", "/dev/null"], "capture-cut"),
+    ("capture export", &["capture", "export", FIRST, "-o", "/dev/null"], "capture-export"),
+    ("capture anonymize", &["capture", "anonymize", FIRST, "-o", "/dev/null"], "capture-anonymize"),
     ("completions", &["completions", "bash"], "completions"),
     ("man", &["man"], "man"),
 ];
@@ -49,9 +54,9 @@ const LINES: &[(&str, &[&str], &str)] = &[
 fn every_command_stands_in_the_table_of_command_lines() {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
-    for command in
-        COMMANDS.iter().filter(|command| !["show", "capture"].contains(&command.name) && !plans(command.name))
-    {
+    // A note changes the capture that it is for: see `captures`.
+    let others = ["show", "capture", "capture note"];
+    for command in COMMANDS.iter().filter(|command| !others.contains(&command.name) && !plans(command.name)) {
         assert!(LINES.iter().any(|(name, ..)| *name == command.name), "{}", command.name);
     }
 }

@@ -1,0 +1,278 @@
+//! A capture that can be given away: GUIDs and names become numbers in canonical order, so that whatever depends on an
+//! order comes out as before; who makes the devices, where it was recorded and what was said is left out.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::moments::Moments;
+use crate::fabric::{Guid, NodeKind};
+use crate::files::capture::{Bytes, Called, Header, Manager, Record, Remark, flags};
+use crate::observe::News;
+
+/// What stands in place of a text.
+const LEFT_OUT: &str = "(left out)";
+const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
+
+/// Who is called what. Made of everything in a capture, over all its time.
+#[derive(Clone, Debug, Default)]
+pub struct Aliases {
+    guids: FxHashMap<Guid, Guid>,
+    names: BTreeMap<(NodeKind, Guid), String>,
+    /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
+    words: BTreeMap<String, String>,
+    lengths: Vec<usize>,
+}
+
+/// A node as it was first named.
+#[derive(Clone, Debug, Default)]
+struct Known {
+    names: BTreeSet<String>,
+    aggregation: bool,
+}
+
+impl Aliases {
+    pub fn of<B: Bytes>(moments: &mut Moments<B>) -> Self {
+        let reader = &mut moments.reader;
+        let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), Known>::new());
+        let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
+        for slot in 0..reader.index().slots.len() {
+            // What cannot be read names nobody, and is not written again either.
+            for line in reader.lines(slot, !flags::END).unwrap_or_default() {
+                match &line.record {
+                    Record::Topology(topology) => {
+                        guids.extend(topology.guids());
+                        for Called { kind, guid, name, aggregation } in topology.called() {
+                            let known = nodes.entry((kind, guid)).or_default();
+                            known.names.extend((!name.is_empty()).then(|| name.to_owned()));
+                            known.aggregation |= aggregation;
+                        }
+                    }
+                    Record::Names(names) => {
+                        for (guid, name) in names {
+                            if let Ok(guid) = Guid::from_hex(guid) {
+                                given.entry(guid).or_default().insert(name.clone());
+                            }
+                        }
+                    }
+                    Record::Counters(counters) => guids.extend(counters.guids()),
+                    record => guids.extend(named_in(record)),
+                }
+            }
+        }
+        guids.extend(given.keys());
+        guids.remove(&Guid(0));
+        Self::new(&guids, &nodes, &given)
+    }
+
+    fn new(
+        guids: &BTreeSet<Guid>,
+        nodes: &BTreeMap<(NodeKind, Guid), Known>,
+        given: &BTreeMap<Guid, BTreeSet<String>>,
+    ) -> Self {
+        let first = free_range(guids);
+        let guids: FxHashMap<Guid, Guid> =
+            guids.iter().zip(first..).map(|(guid, number)| (*guid, Guid(number))).collect();
+        let mut aliases = Self { guids, ..Self::default() };
+        let (mut counts, mut hosts) = (BTreeMap::<&str, usize>::new(), FxHashMap::<&str, String>::default());
+        for ((kind, guid), known) in nodes {
+            let word = kind.word();
+            let (host, device) = known.names.iter().find_map(|name| host_and_device(name)).unzip();
+            let mut number = || {
+                let count = counts.entry(word).or_default();
+                *count += 1;
+                *count
+            };
+            let alias = match host.filter(|_| *kind != NodeKind::Switch) {
+                // They all call themselves the same, and are told apart by the switch that they sit on.
+                _ if known.aggregation => "Aggregation Node".to_owned(),
+                // Adapters of one host stay adapters of one host.
+                Some(host) => hosts.entry(host).or_insert_with(|| format!("{word}-{}", number())).clone(),
+                None => format!("{word}-{}", number()),
+            };
+            let device = device.filter(|_| !known.aggregation);
+            let whole = device.map_or_else(|| alias.clone(), |device| format!("{alias} {device}"));
+            let words = known.names.iter().chain(given.get(guid).into_iter().flatten());
+            for name in words {
+                aliases.words.insert(name.trim().to_ascii_lowercase(), whole.clone());
+                if let Some((host, _)) = name.trim().split_once(' ') {
+                    aliases.words.entry(host.to_ascii_lowercase()).or_insert_with(|| alias.clone());
+                }
+            }
+            aliases.names.insert((*kind, *guid), whole);
+        }
+        for (guid, names) in given {
+            for name in names {
+                let new = aliases.guid(*guid).to_string();
+                aliases.words.entry(name.trim().to_ascii_lowercase()).or_insert(new);
+            }
+        }
+        let lengths: BTreeSet<usize> =
+            aliases.words.keys().map(String::len).filter(|length| *length > 0).collect();
+        aliases.lengths = lengths.into_iter().rev().collect();
+        aliases
+    }
+
+    fn guid(&self, guid: Guid) -> Guid {
+        self.guids.get(&guid).copied().unwrap_or(Guid(0))
+    }
+
+    /// The record as it may be given away. `keep_notes`: an operator's words stay, but for names and GUIDs in them.
+    pub fn disguise(&self, record: Record, keep_notes: bool) -> Option<Record> {
+        let guid = |guid| self.guid(guid);
+        Some(match record {
+            Record::Header(header) => Record::Header(Header { source: "anonymous".into(), ..header }),
+            Record::Topology(mut topology) => {
+                topology
+                    .disguise(guid, |kind, guid| self.names.get(&(kind, guid)).cloned().unwrap_or_default());
+                Record::Topology(topology)
+            }
+            Record::Manager(manager) => Record::Manager(manager.map(|manager| Manager {
+                guid: guid(manager.guid),
+                state: manager.state.filter(|state| STATES.contains(&state.as_str())),
+            })),
+            Record::Names(_) => return None,
+            Record::Tables(mut tables) => {
+                tables.disguise(guid);
+                Record::Tables(tables)
+            }
+            Record::Lanes(mut lanes) => {
+                lanes.disguise(guid);
+                Record::Lanes(lanes)
+            }
+            Record::Remarks(remarks) => {
+                let remarks = remarks.into_iter();
+                Record::Remarks(remarks.map(|remark| Remark { text: LEFT_OUT.into(), ..remark }).collect())
+            }
+            Record::Counters(mut counters) => {
+                counters.disguise(guid);
+                Record::Counters(counters)
+            }
+            Record::Note(text) if keep_notes => Record::Note(self.reword(&text)),
+            Record::Note(_) => Record::Note(LEFT_OUT.into()),
+            Record::News(value) => {
+                // Words of a later version, or of somebody else, may say anything.
+                let news: News = serde_json::from_value(value).ok()?;
+                Record::News(serde_json::to_value(news.with_guids(&guid)).ok()?)
+            }
+            record @ (Record::Adaptive(_) | Record::End(_)) => record,
+        })
+    }
+
+    /// A text with other words for whoever is named in it.
+    fn reword(&self, text: &str) -> String {
+        let (mut out, mut at) = (String::new(), 0);
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        while let Some(next) = text[at..].chars().next() {
+            let begins = !text[..at].ends_with(part);
+            let ends = |end: usize| {
+                text.is_char_boundary(end) && !(text[..end].ends_with(part) && text[end..].starts_with(part))
+            };
+            let lengths = self.lengths.iter().map(|length| at + length).filter(|end| *end <= text.len());
+            let named = lengths
+                .filter(|end| begins && ends(*end))
+                .find_map(|end| Some((end, self.words.get(&text[at..end].to_ascii_lowercase())?.clone())));
+            let told = named.or_else(|| {
+                let end = at + text[at..].find(|c: char| !part(c)).unwrap_or(text.len() - at);
+                let guid = Guid::from_hex(&text[at..end]).ok().filter(|_| begins)?;
+                Some((end, self.guids.get(&guid)?.to_string()))
+            });
+            match told {
+                Some((end, new)) => {
+                    out += &new;
+                    at = end;
+                }
+                None => {
+                    out.push(next);
+                    at += next.len_utf8();
+                }
+            }
+        }
+        out
+    }
+}
+
+/// GUIDs in the smaller records.
+fn named_in(record: &Record) -> Vec<Guid> {
+    match record {
+        Record::Manager(Some(manager)) => vec![manager.guid],
+        Record::News(value) => {
+            let found = RefCell::new(Vec::new());
+            if let Ok(news) = serde_json::from_value::<News>(value.clone()) {
+                news.with_guids(&|guid| {
+                    found.borrow_mut().push(guid);
+                    guid
+                });
+            }
+            found.into_inner()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The first of so many numbers in a row of which none is a GUID here.
+fn free_range(guids: &BTreeSet<Guid>) -> u64 {
+    const LOCAL: u64 = 0x0200_0000_0000_0001;
+    const STEP: u64 = 1 << 32;
+    let span = guids.len() as u64;
+    let taken = |first: &u64| guids.range(Guid(*first)..=Guid(first.saturating_add(span))).next().is_some();
+    (0..=span).map(|turn| LOCAL + turn * STEP).find(|first| !taken(first)).unwrap_or(LOCAL)
+}
+
+/// `node7` and `HCA-2` of `node7 HCA-2`; devices as drivers and hosts name them.
+fn host_and_device(name: &str) -> Option<(&str, &str)> {
+    let (host, device) = name.trim().split_once(' ')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = |device: &str| {
+        let kind = device.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &device[kind.len()..];
+        let kinds = ["HCA-", "mlx4_", "mlx5_", "hfi1_", "qib", "ibp", "CA-"];
+        digits(number) && number.len() < 4 && kinds.contains(&kind)
+    };
+    numbered(device.trim()).then(|| (host, device.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn aliases() -> Aliases {
+        let known = |name: &str| Known { names: [name.to_owned()].into(), aggregation: false };
+        let nodes = [
+            ((NodeKind::Switch, Guid(0x1000)), known("leaf1")),
+            ((NodeKind::ChannelAdapter, Guid(0x2000)), known("node7 HCA-1")),
+            ((NodeKind::ChannelAdapter, Guid(0x3000)), known("node7 HCA-2")),
+            ((NodeKind::ChannelAdapter, Guid(0x4000)), known("MT25408 ConnectX")),
+        ];
+        let guids = nodes.iter().map(|((_, guid), _)| *guid).collect();
+        Aliases::new(&guids, &nodes.into(), &[(Guid(0x1000), ["Rack 3, top".to_owned()].into())].into())
+    }
+
+    #[test]
+    fn adapters_of_a_host_share_its_number_and_unnamed_ones_have_their_own() {
+        let names: Vec<String> = aliases().names.into_values().collect();
+        assert_eq!(names, ["switch-1", "host-1 HCA-1", "host-1 HCA-2", "host-2"]);
+    }
+
+    #[test]
+    fn words_of_notes_lose_names_and_guids_and_nothing_else() {
+        let aliases = aliases();
+        for (text, told) in [
+            ("Node7 hangs, pulled node7 HCA-2", "host-1 hangs, pulled host-1 HCA-2"),
+            ("node77 xnode7 node7_ leaf12", "node77 xnode7 node7_ leaf12"),
+            ("Rack 3, top: leaf1[3]/leaf1", "switch-1: switch-1[3]/switch-1"),
+            ("0x2000 and 0x0000000000001000!", "0x0200000000000002 and 0x0200000000000001!"),
+            ("größe ✓ leaf1é", "größe ✓ leaf1é"),
+            ("", ""),
+        ] {
+            assert_eq!(aliases.reword(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_clear_of_what_is_there() {
+        let guids = [Guid(5), Guid(0x0200_0000_0000_0002), Guid(0x0200_0001_0000_0001)].into();
+        assert_eq!(free_range(&guids), 0x0200_0002_0000_0001);
+    }
+}

@@ -1,0 +1,127 @@
+//! Files of one recording, one after the other: `night-000001.fdcap`, `night-000002.fdcap`. Names sort as they were
+//! written, and those of a recording that begins again go on where the last one ended.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::disk::is_capture;
+use super::recorder::Kept;
+
+/// When the next file begins: whatever comes first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Rotation {
+    pub size: Option<u64>,
+    pub every: Option<Duration>,
+}
+
+impl Rotation {
+    /// Whether a sweep of this time belongs into another file than those that are kept.
+    pub fn due(&self, kept: &Kept, time: i64) -> bool {
+        let large = self.size.is_some_and(|size| kept.bytes >= size);
+        let passed = kept.from.map_or(0, |from| time.saturating_sub(from));
+        let old = self
+            .every
+            .is_some_and(|every| i64::try_from(every.as_millis()).is_ok_and(|every| passed >= every));
+        kept.sweeps > 0 && (large || old)
+    }
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Series {
+    folder: PathBuf,
+    stem: String,
+    /// With its dot.
+    ending: String,
+}
+
+impl Series {
+    /// `None` where the path ends in no name that numbers could be put into.
+    pub fn new(path: &Path) -> Option<Self> {
+        let stem = path.file_stem()?.to_str()?.to_owned();
+        let ending = match path.extension() {
+            Some(ending) => format!(".{}", ending.to_str()?),
+            None => String::new(),
+        };
+        let folder = path.parent().unwrap_or(Path::new("")).to_owned();
+        Some(Self { folder, stem, ending })
+    }
+
+    pub fn path(&self, number: u64) -> PathBuf {
+        self.folder.join(format!("{}-{number:06}{}", self.stem, self.ending))
+    }
+
+    /// The next file, new and empty.
+    pub fn next(&self) -> io::Result<(PathBuf, File)> {
+        let number = self.held()?.last().map_or(1, |last| last + 1);
+        let path = self.path(number);
+        let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        Ok((path, file))
+    }
+
+    /// Removes the oldest but for so many; gives those that went.
+    pub fn keep(&self, most: usize) -> io::Result<Vec<PathBuf>> {
+        let held = self.held()?.into_iter().map(|number| self.path(number));
+        // What bears such a name and is no capture is somebody else's. One of which nothing was written is empty.
+        let empty =
+            |path: &Path| fs::symlink_metadata(path).is_ok_and(|known| known.is_file() && known.len() == 0);
+        let ours: Vec<PathBuf> = held.filter(|path| is_capture(path) || empty(path)).collect();
+        let gone = ours.len().saturating_sub(most);
+        ours[..gone].iter().try_for_each(fs::remove_file)?;
+        Ok(ours[..gone].to_vec())
+    }
+
+    /// The numbers for which there are files, in their order.
+    fn held(&self) -> io::Result<Vec<u64>> {
+        let folder = if self.folder.as_os_str().is_empty() { Path::new(".") } else { &self.folder };
+        let mut numbers = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let name = entry?.file_name();
+            numbers.extend(name.to_str().and_then(|name| self.number(name)));
+        }
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    fn number(&self, name: &str) -> Option<u64> {
+        let digits = name.strip_prefix(&self.stem)?.strip_prefix('-')?.strip_suffix(&self.ending)?;
+        let plain = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
+        digits.parse().ok().filter(|_| plain)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_go_on_and_what_is_no_capture_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let series = Series::new(&folder.path().join("night.fdcap")).unwrap();
+        let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+        let made: Vec<String> = (0..3).map(|_| name(&series.next().unwrap().0)).collect();
+        assert_eq!(made, ["night-000001.fdcap", "night-000002.fdcap", "night-000003.fdcap"]);
+        fs::write(series.path(2), "a letter").unwrap();
+        for other in ["night-7.fdcap", "night.fdcap", "nights-000009.fdcap", "night-000008.txt"] {
+            fs::write(folder.path().join(other), "").unwrap();
+        }
+        fs::write(series.path(1_000_000), "").unwrap();
+        assert_eq!(name(&series.next().unwrap().0), "night-1000001.fdcap");
+        let gone: Vec<String> = series.keep(2).unwrap().iter().map(|path| name(path)).collect();
+        assert_eq!(gone, ["night-000001.fdcap", "night-000003.fdcap"]);
+        assert!(series.path(2).exists() && folder.path().join("night-7.fdcap").exists());
+        assert!(Series::new(Path::new("/")).is_none() && Series::new(Path::new("night")).is_some());
+    }
+
+    #[test]
+    fn a_file_is_full_by_size_or_by_time() {
+        let kept = Kept { sweeps: 3, bytes: 1000, from: Some(5000), to: Some(7000) };
+        let due = |size, every: Option<u64>, time| {
+            Rotation { size, every: every.map(Duration::from_millis) }.due(&kept, time)
+        };
+        assert!(due(Some(1000), None, 0) && !due(Some(1001), None, i64::MAX));
+        assert!(due(None, Some(3000), 8000) && !due(None, Some(3000), 7999) && !due(None, None, i64::MAX));
+        assert!(!Rotation { size: Some(0), every: None }.due(&Kept::default(), 0));
+    }
+}

@@ -1,0 +1,162 @@
+//! Numbers, times and sizes as they are written on the command line.
+
+use std::time::Duration;
+
+pub fn retries(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|count| *count <= 100)
+        .ok_or_else(|| "write a whole number from 0 to 100".to_owned())
+}
+
+/// More than any machine has cores for are a slip of the finger.
+pub fn threads(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|count| (1..=1024).contains(count))
+        .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
+}
+
+/// The time between two files; they may lie months apart.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.ok_or_else(|| "write a number of seconds above 0".to_owned())
+}
+
+/// A time with its unit, up to a year; a number alone counts seconds.
+pub fn long_duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: f64 = 366.0 * 86_400.0;
+    let day = [("h", 3600.0), ("d", 86_400.0)];
+    for (unit, seconds) in day {
+        if let Some(number) = text.strip_suffix(unit) {
+            let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * seconds);
+            return match seconds > 0.0 && seconds <= LONGEST {
+                true => Ok(Duration::from_secs_f64(seconds)),
+                false => Err("write a number and ms, s, m, h or d, as in 10m; a year at most".to_owned()),
+            };
+        }
+    }
+    duration(text)
+}
+
+/// A time with its unit; a number alone counts seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    const LONGEST: Duration = Duration::from_secs(3600);
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let seconds = match unit {
+        "ms" => 0.001,
+        "s" | "" => 1.0,
+        "m" => 60.0,
+        _ => {
+            return Err(
+                "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
+            );
+        }
+    };
+    let number: f64 = number.parse().map_err(|_| {
+        "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
+    })?;
+    let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
+    match time {
+        Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
+        time if time > LONGEST => Err("it has to be an hour at most".to_owned()),
+        time => Ok(time),
+    }
+}
+
+/// A number of bytes with its unit; a number alone counts bytes.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    const LEAST: f64 = 1e3;
+    const MOST: f64 = 1e15;
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let unit = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "kib" => 1024.0,
+        "mib" => 1024.0 * 1024.0,
+        "gib" => 1024.0 * 1024.0 * 1024.0,
+        _ => f64::NAN,
+    };
+    let bytes = number.parse::<f64>().map_or(f64::NAN, |number| number * unit);
+    match (LEAST..=MOST).contains(&bytes) {
+        true => Ok(bytes as u64),
+        false => Err("write a number and kB, MB, GB, KiB, MiB or GiB, as in 100MB; at least 1kB".to_owned()),
+    }
+}
+
+/// Simulated time, in nanoseconds.
+pub fn moment(text: &str) -> Result<u64, String> {
+    const LONGEST: f64 = 1e9;
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(at);
+    let nanos = match unit {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => f64::NAN,
+    };
+    let time = number.parse::<f64>().map_or(f64::NAN, |number| number * nanos);
+    match (1e3..=LONGEST).contains(&time) {
+        true => Ok(time as u64),
+        false => Err("write a number and us, ms or s, as in 500us; from 1us to 1s".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        for (text, millis) in [("500ms", 500), ("2s", 2000), ("1.5", 1500), ("1m", 60_000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
+        }
+        for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn long_times_go_to_a_year() {
+        for (text, seconds) in [("90s", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800)] {
+            assert_eq!(long_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for wrong in ["", "h", "-1h", "0d", "367d", "nanh", "1w"] {
+            assert!(long_duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_have_a_unit() {
+        for (text, count) in [("100MB", 100_000_000), ("1.5kB", 1500), ("1GiB", 1 << 30), ("5000", 5000)] {
+            assert_eq!(bytes(text), Ok(count), "{text}");
+        }
+        for wrong in ["", "MB", "-1MB", "0", "999", "1TB", "nanMB", "9999999GB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn moments_have_a_unit_and_an_end() {
+        for (text, nanos) in [("1ms", 1_000_000), ("1.5us", 1_500), ("2000ns", 2_000), ("1s", 1_000_000_000)]
+        {
+            assert_eq!(moment(text), Ok(nanos), "{text}");
+        }
+        for wrong in ["", "1", "0ms", "-1ms", "2s", "1m", "nanms", "infs", "10ns"] {
+            assert!(moment(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn threads_are_counted_in_reason() {
+        assert_eq!((threads("1"), threads("1024")), (Ok(1), Ok(1024)));
+        for wrong in ["", "0", "-1", "1025", "two", "99999999999999999999"] {
+            assert!(threads(wrong).is_err(), "{wrong}");
+        }
+    }
+}
