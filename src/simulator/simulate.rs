@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::access::{Address, LocalPort, Parcel, Traffic};
 use crate::fabric::{Lid, PortNum};
-use crate::mad::{Class, Mad, Smp};
+use crate::mad::{Class, Mad, Method, Smp};
 
 use super::device::Plug;
 use super::journey::Arrived;
@@ -210,6 +210,9 @@ impl Simulator {
         self.world.play(self.now);
         let answer = match request.mad.class() {
             Class::SUBNET_DIRECTED | Class::SUBNET_LID => {
+                if request.mad.method() == Method::SET {
+                    self.world.settle(self.now);
+                }
                 self.world.answer_subnet(at, &Smp(request.mad.clone())).map(|smp| smp.0)
             }
             Class::PERFORMANCE => {

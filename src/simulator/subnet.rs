@@ -168,6 +168,7 @@ impl World {
             self.route();
             self.rewritten |= what == attribute::LINEAR_FORWARDING;
         }
+        self.relaned |= matches!(what, attribute::SL_TO_VL | attribute::VL_ARBITRATION);
         if what == attribute::PORT_INFO {
             let done = self.set_port(at, modifier, request.data());
             let asked = (modifier & 0xFF) as u8;
@@ -216,7 +217,9 @@ impl World {
             socket.operational_lanes = lanes.min(socket.lanes);
         }
         if socket.arbitration.is_some() || wanted.lanes_high_limit != 0 {
-            super::arbitration::of(socket).high_limit = wanted.lanes_high_limit;
+            let held = super::arbitration::of(socket);
+            self.relaned |= held.high_limit != wanted.lanes_high_limit;
+            held.high_limit = wanted.lanes_high_limit;
         }
         match wanted.physical_state() {
             Some(PhysicalState::Disabled) => {

@@ -138,6 +138,11 @@ impl Underway {
         self.booked = Some(Booked { counted, of_run });
     }
 
+    /// How far packets are behind a moment of the fabric.
+    pub fn lags(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.begins).saturating_sub(Duration::from_nanos(self.reached))
+    }
+
     /// What ports have counted when the run's own counters are these, at the ratio.
     fn counted(&self, fabric: &Fabric, of_run: &[PortCount]) -> Vec<PortCount> {
         let ports = fabric.ports().map(|(port, _)| port);

@@ -35,8 +35,9 @@ pub struct World {
     pub(super) counters: FxHashMap<Plug, CounterValues>,
     /// Packets between hosts, which add to the counters.
     pub(super) underway: Option<Box<Underway>>,
-    /// Somebody wrote forwarding tables that the packets do not know yet.
+    /// Somebody wrote forwarding tables that the packets do not know yet; tables of lanes or of arbitration.
     pub(super) rewritten: bool,
+    pub(super) relaned: bool,
 }
 
 /// Traffic that a fabric carries.
@@ -51,6 +52,8 @@ pub struct Carried {
 }
 
 impl World {
+    const SETS_TOGETHER: Duration = Duration::from_millis(100);
+
     /// A fabric comes to life. LIDs that are missing are given; without forwarding tables of its own it is routed on
     /// shortest paths. `None` for a fabric in which nothing is cabled to anything.
     pub fn new(fabric: &Fabric, tables: &Tables) -> Option<Self> {
@@ -74,6 +77,7 @@ impl World {
             counters: FxHashMap::default(),
             underway: None,
             rewritten: false,
+            relaned: false,
         })
     }
 
@@ -163,12 +167,30 @@ impl World {
     /// Packets move up to a moment, under the tables of now.
     pub(super) fn move_packets(&mut self, now: Duration) {
         self.play(now);
+        self.tell_tables();
+        if let Some(underway) = &mut self.underway {
+            underway.pass(&self.fabric, now);
+        }
+    }
+
+    /// Packets learn of tables that were written.
+    pub(super) fn tell_tables(&mut self) {
         if std::mem::take(&mut self.rewritten) {
             let routes = self.forwarding();
             self.underway.iter_mut().for_each(|underway| underway.run.set_routes(Arc::clone(&routes)));
         }
-        if let Some(underway) = &mut self.underway {
-            underway.pass(&self.fabric, now);
+        if std::mem::take(&mut self.relaned) {
+            let tables = self.lane_tables();
+            let (fabric, underway) = (&self.fabric, self.underway.iter_mut());
+            underway.for_each(|underway| underway.run.set_tables(fabric, &Faults::new(), &tables));
+        }
+    }
+
+    /// Something is about to be set: packets move up to now under what there was. Sets come by the thousand, and those of a
+    /// tenth of a second count as one.
+    pub(super) fn settle(&mut self, now: Duration) {
+        if self.underway.as_ref().is_some_and(|underway| underway.lags(now) >= Self::SETS_TOGETHER) {
+            self.move_packets(now);
         }
     }
 

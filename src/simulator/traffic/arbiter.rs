@@ -3,22 +3,61 @@
 use crate::fabric::{Arbitration, VlWeight};
 
 /// The high priority may send so many bytes for each unit of its limit before the low one gets a turn.
-const LIMIT_UNIT: i64 = 4096;
+const LIMIT_UNIT: i32 = 4096;
 /// No end to what the high priority may send.
 const NO_LIMIT: u8 = 255;
 /// Weights count so many bytes.
-const WEIGHT_UNIT: i64 = 64;
+const WEIGHT_UNIT: i32 = 64;
 /// What each lane gets where nobody has set anything.
 const EVEN: u8 = 64;
+
+/// Entries of a table at the most (IBA 14.2.5.9).
+const ENTRIES_MOST: usize = 64;
 
 /// The tables of a port. Ports with equal tables share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Turns {
-    high: Vec<(u8, i64)>,
-    low: Vec<(u8, i64)>,
-    high_lanes: u16,
-    low_lanes: u16,
-    limit: Option<i64>,
+    high: Table,
+    low: Table,
+    limit: Option<i32>,
+}
+
+/// Lanes with their weights in bytes; what weighs nothing is left out.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Table {
+    entries: Vec<(u8, i32)>,
+    lanes: u16,
+    /// The entries of each lane, as bits: nobody looks through those of lanes that have nothing to send.
+    of_lane: [u64; 16],
+}
+
+impl Table {
+    fn new(entries: impl Iterator<Item = (u8, i32)>) -> Self {
+        let mut table = Self::default();
+        for (at, (lane, weight)) in entries.take(ENTRIES_MOST).enumerate() {
+            table.entries.push((lane, weight));
+            table.lanes |= 1 << lane;
+            table.of_lane[usize::from(lane)] |= 1 << at;
+        }
+        table
+    }
+
+    /// An entry keeps its turn while it has weight left and something to send. The last packet of a turn may take more.
+    fn take(&self, place: &mut Place, able: u16, bytes: i32) -> Option<u8> {
+        let able = able & self.lanes;
+        let (lane, _) = *self.entries.get(usize::from(place.entry))?;
+        if place.left > 0 && able >> lane & 1 == 1 {
+            place.left -= bytes;
+            return Some(lane);
+        }
+        let wanted = bits(able).fold(0, |wanted, lane| wanted | self.of_lane[lane as usize]);
+        // Those behind it, else from the first on, and itself with new weight in the end.
+        let behind = wanted & (u64::MAX << place.entry << 1);
+        let next = if behind != 0 { behind } else { wanted };
+        let (lane, weight) = *self.entries.get(next.trailing_zeros() as usize)?;
+        *place = Place { entry: next.trailing_zeros() as u8, left: weight - bytes };
+        Some(lane)
+    }
 }
 
 /// Where a port is in its tables.
@@ -27,73 +66,61 @@ pub(super) struct Turn {
     high: Place,
     low: Place,
     /// What the high priority may still send before the low one.
-    spare: i64,
+    spare: i32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Place {
     entry: u8,
-    left: i64,
+    left: i32,
 }
 
 impl Turns {
     pub fn new(tables: &Arbitration) -> Self {
-        let entries = |table: &[VlWeight]| -> Vec<(u8, i64)> {
+        let table = |table: &[VlWeight]| {
             let used = table.iter().filter(|entry| entry.weight > 0);
-            used.map(|entry| (entry.lane.value(), i64::from(entry.weight) * WEIGHT_UNIT)).collect()
+            Table::new(used.map(|entry| (entry.lane.value(), i32::from(entry.weight) * WEIGHT_UNIT)))
         };
-        let lanes = |entries: &[(u8, i64)]| entries.iter().fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        let (high, low) = (entries(&tables.high), entries(&tables.low));
         // A limit of 0 lets one packet through.
-        let limit = i64::from(tables.high_limit) * LIMIT_UNIT;
+        let limit = i32::from(tables.high_limit) * LIMIT_UNIT;
         Self {
-            high_lanes: lanes(&high),
-            low_lanes: lanes(&low),
+            high: table(&tables.high),
+            low: table(&tables.low),
             limit: (tables.high_limit != NO_LIMIT).then_some(limit.max(1)),
-            high,
-            low,
         }
     }
 
     /// Every lane in turn, as ports come up.
     pub fn even(lanes: u8) -> Self {
-        let entries: Vec<(u8, i64)> = (0..lanes).map(|lane| (lane, i64::from(EVEN) * WEIGHT_UNIT)).collect();
-        let low_lanes = entries.iter().fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        Self { high: Vec::new(), low: entries, high_lanes: 0, low_lanes, limit: None }
+        let low = Table::new((0..lanes).map(|lane| (lane, i32::from(EVEN) * WEIGHT_UNIT)));
+        Self { high: Table::default(), low, limit: None }
     }
 
     /// The lane that sends, out of those that have a packet and room for it beyond.
     pub fn next(&self, turn: &mut Turn, able: u16, bytes: u32) -> Option<u8> {
-        let bytes = i64::from(bytes);
-        let (high, low) = (able & self.high_lanes, able & self.low_lanes);
+        let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
+        let (high, low) = (able & self.high.lanes, able & self.low.lanes);
         let first = high != 0 && (low == 0 || self.limit.is_none() || turn.spare > 0);
         if first {
-            turn.spare -= bytes;
-            return take(&self.high, &mut turn.high, high, bytes);
+            turn.spare = turn.spare.saturating_sub(bytes);
+            return self.high.take(&mut turn.high, high, bytes);
         }
         if low != 0 {
             turn.spare = self.limit.unwrap_or(0);
         }
-        take(&self.low, &mut turn.low, low, bytes)
+        self.low.take(&mut turn.low, low, bytes)
     }
 }
 
-/// An entry keeps its turn while it has weight left and something to send. The last packet of a turn may take more.
-fn take(entries: &[(u8, i64)], place: &mut Place, able: u16, bytes: i64) -> Option<u8> {
-    if able == 0 {
-        return None;
-    }
-    // Once around, and back to the entry that has used up its weight.
-    for _ in 0..=entries.len() {
-        let (lane, _) = *entries.get(usize::from(place.entry))?;
-        if place.left > 0 && able >> lane & 1 == 1 {
-            place.left -= bytes;
-            return Some(lane);
-        }
-        place.entry = (place.entry + 1) % entries.len() as u8;
-        place.left = entries[usize::from(place.entry)].1;
-    }
-    None
+/// The bits of a mask, lowest first.
+pub(super) fn bits(mut mask: u16) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = mask.trailing_zeros();
+        (mask != 0).then(|| {
+            mask &= mask - 1;
+            bit
+        })
+    })
 }
 
 #[cfg(test)]

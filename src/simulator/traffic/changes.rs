@@ -1,16 +1,14 @@
-//! What changes under traffic: cables that go down, come up, or run slower, flows that offer more or less, tables.
+//! What changes under traffic: cables that go down, come up, or run slower, flows that offer more or less.
 //!
 //! A cable that goes down lets the packet that is on it arrive. What a switch would send over it is discarded and counted
 //! there, what waits for it at that moment too; an adapter holds back what it would send until the cable is up again.
-
-use std::sync::Arc;
 
 use super::network::{Stage, TrafficRun};
 use super::packets::NONE;
 use super::plant::NEVER;
 use super::senders::interval;
 use super::settings::Settings;
-use crate::fabric::{PortId, Routes};
+use crate::fabric::PortId;
 
 impl TrafficRun {
     /// The cable at a port goes down, or comes up again.
@@ -27,7 +25,7 @@ impl TrafficRun {
                 continue;
             }
             if channel.waits_since != NEVER {
-                channel.waited += now - channel.waits_since;
+                self.plant.sides[number as usize].waited += now - channel.waits_since;
                 channel.waits_since = NEVER;
             }
             if let Some(exit) = self.plant.leaves(number) {
@@ -78,13 +76,8 @@ impl TrafficRun {
         held.due = if mbps == 0 { NEVER } else { now };
         let (end, level) = (held.from, held.level);
         let lane = self.adapters[end as usize][usize::from(level)];
-        if lane < self.lanes && self.queues[self.send_queue(end, lane) as usize].stage == Stage::Idle {
+        if lane < self.lanes && self.is_idle(end, lane) {
             self.take_turn(end, lane);
         }
-    }
-
-    /// The forwarding tables are these from now on.
-    pub fn set_routes(&mut self, routes: Arc<Routes>) {
-        self.routes = routes;
     }
 }

@@ -71,13 +71,14 @@ impl TrafficRun {
     }
 
     fn held(&self, queue: u32) -> Held {
-        let channel = &self.plant.channels[(queue >> self.lane_bits) as usize];
-        let packet = self.packets.get(self.queues[queue as usize].first);
+        let side = &self.plant.sides[(queue >> self.lane_bits) as usize];
+        let first = self.queues[queue as usize].first;
+        let (packet, source) = (self.packets.get(first), self.packets.origin(first).source);
         Held {
-            from: channel.port,
-            to: channel.peer,
+            from: side.port,
+            to: side.peer,
             lane: Lane::new(queue & ((1 << self.lane_bits) - 1)).unwrap_or_default(),
-            source: self.plant.ends[packet.source as usize].port,
+            source: self.plant.ends[source as usize].port,
             lid: Lid::new(packet.lid.into()),
         }
     }

@@ -67,9 +67,10 @@ impl TrafficRun {
     /// Every port of a fabric, the one that the run was made of, by its number there.
     pub fn wires(&self, fabric: &Fabric) -> Wires {
         let mut wires = vec![[NONE; 2]; fabric.ports().len()];
-        let of_ports = (0u32..).zip(&self.plant.channels).filter(|(_, channel)| channel.port != channel.peer);
-        for (number, channel) in of_ports.filter(|(_, channel)| !matches!(channel.far, Far::Sends(_))) {
-            for (port, way) in [(channel.port, 0), (channel.peer, 1)] {
+        let sends = |number: u32| matches!(self.plant.channels[number as usize].far, Far::Sends(_));
+        let of_ports = (0u32..).zip(&self.plant.sides).filter(|(_, side)| side.port != side.peer);
+        for (number, side) in of_ports.filter(|(number, _)| !sends(*number)) {
+            for (port, way) in [(side.port, 0), (side.peer, 1)] {
                 if let Some(held) = wires.get_mut(port.index()) {
                     held[way] = number;
                 }
@@ -85,11 +86,12 @@ impl TrafficRun {
         let channel = |number: u32| self.plant.channels.get(number as usize);
         let sent = channel(out).map_or(0, |channel| channel.packets);
         let taken = channel(back).map_or(0, |channel| channel.packets);
-        let waited = channel(out).map_or(0, |channel| {
+        let side = self.plant.sides.get(out as usize);
+        let waited = channel(out).zip(side).map_or(0, |(channel, side)| {
             let since = if channel.waits_since == NEVER { now } else { channel.waits_since };
-            channel.waited + (now - since)
+            side.waited + (now - since)
         });
-        let tick = channel(out).map_or(1, |channel| u64::from(channel.tick.max(1)));
+        let tick = side.map_or(1, |side| u64::from(side.tick.max(1)));
         let held = fabric.port(port);
         let at = (held.node.0, held.number.value());
         let of_switch = |counted: &BTreeMap<(u32, u8), u64>| {

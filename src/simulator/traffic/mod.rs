@@ -18,6 +18,7 @@ mod plant;
 mod senders;
 mod settings;
 mod steady;
+mod tables;
 mod tally;
 mod wheel;
 mod words;

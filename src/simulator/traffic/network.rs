@@ -12,6 +12,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::arbiter::bits;
 use super::error::TrafficError;
 use super::lanes::{LaneMap, Row, Service, adapter};
 use super::load::{Given, Load};
@@ -40,7 +41,9 @@ pub(super) enum Stage {
 }
 
 /// The packets of one lane behind a channel; and the queues that ask for that lane of the channel.
+/// Half a line of the processor's cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(32))]
 pub(super) struct Queue {
     pub first: u32,
     pub last: u32,
@@ -54,7 +57,9 @@ pub(super) struct Queue {
     pub last_asking: u32,
 }
 
-const EMPTY: Queue = Queue {
+const _: () = assert!(size_of::<Queue>() == 32);
+
+pub(super) const EMPTY: Queue = Queue {
     first: NONE,
     last: NONE,
     room: 0,
@@ -77,7 +82,7 @@ pub struct TrafficRun {
     pub(super) wheel: Wheel,
     pub(super) routes: Arc<Routes>,
     pub(super) service: Service,
-    lane_map: LaneMap,
+    pub(super) lane_map: LaneMap,
     pub(super) adapters: Vec<Row>,
     pub(super) settings: Settings,
     pub(super) credits: u32,
@@ -338,11 +343,13 @@ impl TrafficRun {
                 }
             }
         }
-        let turns = &self.plant.turns[channel.turns as usize];
         let lane = match able {
             0 => None,
             _ if self.lanes == 1 => Some(0),
-            _ => turns.next(&mut channel.turn, able, self.settings.bytes()),
+            _ => {
+                let side = &mut self.plant.sides[number as usize];
+                self.plant.turns[side.turns as usize].next(&mut side.turn, able, self.settings.bytes())
+            }
         };
         match lane {
             Some(lane) => self.begin(number, lane),
@@ -371,14 +378,15 @@ impl TrafficRun {
         channel.free_at = begins + u64::from(channel.pace);
         (channel.packet, channel.from, channel.lane) = (packet, from, lane);
         if channel.waits_since != NEVER {
-            channel.waited += now - channel.waits_since;
+            self.plant.sides[number as usize].waited += now - channel.waits_since;
             channel.waits_since = NEVER;
         }
         let (ends, ready, far) = (channel.free_at, begins + u64::from(channel.latency), channel.far);
         self.wheel.plan(ends, number);
         if self.lies_at_source(from) {
-            self.packets.get_mut(packet).left = begins;
-            self.tally.sent(self.packets.get(packet).source);
+            let origin = self.packets.origin_mut(packet);
+            origin.left = begins;
+            self.tally.sent(origin.source);
         }
         if matches!(far, Far::Sink(_)) {
             return;
@@ -404,7 +412,7 @@ impl TrafficRun {
         channel.packets += 1;
         let (far, lane, arrives) = (channel.far, channel.lane, channel.free_at + u64::from(channel.latency));
         // A drain is no hop.
-        self.tally.hop(lane, u64::from(channel.port != channel.peer));
+        self.tally.hop(lane, u64::from(channel.is_hop));
         if let Far::Sink(end) = far {
             self.take_in(end, packet, arrives);
         }
@@ -420,20 +428,9 @@ impl TrafficRun {
     }
 
     fn take_in(&mut self, end: u32, packet: u32, arrives: u64) {
-        let packet_data = *self.packets.get(packet);
-        self.tally.take_in(end, arrives.saturating_sub(packet_data.left));
-        self.senders.arrived(&packet_data, arrives);
+        let origin = *self.packets.origin(packet);
+        self.tally.take_in(end, arrives.saturating_sub(origin.left));
+        self.senders.arrived(origin.flow, arrives);
         self.packets.give_back(packet);
     }
-}
-
-/// The bits of a mask, lowest first.
-fn bits(mut mask: u16) -> impl Iterator<Item = u32> {
-    std::iter::from_fn(move || {
-        let bit = mask.trailing_zeros();
-        (mask != 0).then(|| {
-            mask &= mask - 1;
-            bit
-        })
-    })
 }

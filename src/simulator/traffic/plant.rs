@@ -14,8 +14,6 @@ use super::settings::Settings;
 use crate::routing::Problem;
 use crate::simulator::performance::TICK;
 
-/// Ports of a switch, as bits of an index.
-const PORT_BITS: u32 = 8;
 /// Nothing waits.
 pub(super) const NEVER: u64 = u64::MAX;
 
@@ -31,12 +29,15 @@ pub(super) enum Far {
     Sends(u32),
 }
 
-/// One direction of a cable, a drain, or what stands before the send queues of an end.
+/// One direction of a cable, a drain, or what stands before the send queues of an end. What every packet needs of it is
+/// one line of the processor's cache; the rest is its `Side`.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(super) struct Channel {
     pub far: Far,
     /// The port number that packets come in by.
     pub entry: u8,
+    pub lane: u8,
     /// Lanes that some queue asks for.
     pub asked: u16,
     /// Picoseconds of a packet on the wire; until the next may begin; of its header until it can go on.
@@ -50,17 +51,25 @@ pub(super) struct Channel {
     pub free_at: u64,
     /// Since when something waits that could not go; `NEVER`: nothing does.
     pub waits_since: u64,
-    pub waited: u64,
     pub packets: u64,
+    /// Its cable is down: nothing begins to leave by it.
+    pub down: bool,
+    /// A cable, and no drain.
+    pub is_hop: bool,
+}
+
+const _: () = assert!(size_of::<Channel>() == 64);
+
+/// What a channel is besides: needed where packets wait, where lanes take turns, and by counters.
+#[derive(Clone, Debug)]
+pub(super) struct Side {
+    pub waited: u64,
     pub turns: u32,
     pub turn: Turn,
     /// Where it begins and ends, and the length of a tick there, in picoseconds.
     pub port: PortId,
     pub peer: PortId,
     pub tick: u32,
-    pub lane: u8,
-    /// Its cable is down: nothing begins to leave by it.
-    pub down: bool,
 }
 
 /// What sends and takes in.
@@ -88,10 +97,12 @@ pub(super) const PER_END: u32 = 4;
 #[derive(Debug)]
 pub(super) struct Plant {
     pub channels: Vec<Channel>,
+    pub sides: Vec<Side>,
     pub between_switches: u32,
     pub ends: Vec<End>,
-    /// By switch and port: the channel that leaves there.
+    /// By switch and port: the channel that leaves there. Every switch has room for the port with the highest number.
     exits: Vec<u32>,
+    ports: usize,
     pub turns: Vec<Turns>,
 }
 
@@ -99,11 +110,15 @@ impl Plant {
     /// `switches` send and take in too.
     pub fn new(problem: &Problem<'_>, tables: &Tables, settings: &Settings, switches: &[PortId]) -> Self {
         let (fabric, graph) = (problem.fabric, &problem.graph);
+        let switches_ports = fabric.switches().flat_map(|(id, _)| fabric.ports_of(id));
+        let ports = switches_ports.map(|(_, port)| port.number.index() + 1).max().unwrap_or(1);
         let mut plant = Self {
             channels: Vec::new(),
+            sides: Vec::new(),
             between_switches: graph.channels().len() as u32,
             ends: ends(fabric, graph, settings, switches),
-            exits: vec![NONE; graph.switch_count() << PORT_BITS],
+            exits: vec![NONE; graph.switch_count() * ports],
+            ports,
             turns: vec![],
         };
         plant.cable_switches(fabric, graph, settings);
@@ -120,29 +135,40 @@ impl Plant {
 
     /// Both directions of the cable at a port.
     pub fn cable(&self, port: PortId) -> Vec<u32> {
-        let ends = |channel: &Channel| channel.port == port || channel.peer == port;
-        let wire = |channel: &Channel| channel.port != channel.peer && ends(channel);
-        (0u32..).zip(&self.channels).filter(|(_, channel)| wire(channel)).map(|(number, _)| number).collect()
+        let wire = |side: &Side| side.port != side.peer && (side.port == port || side.peer == port);
+        (0u32..).zip(&self.sides).filter(|(_, side)| wire(side)).map(|(number, _)| number).collect()
     }
 
     /// The switch and the port that a channel leaves by; none for what an adapter sends by.
     pub fn leaves(&self, channel: u32) -> Option<(u32, u8)> {
         let place = self.exits.iter().position(|exit| *exit == channel)?;
-        Some(((place >> PORT_BITS) as u32, (place & ((1 << PORT_BITS) - 1)) as u8))
+        Some(((place / self.ports) as u32, (place % self.ports) as u8))
     }
 
     /// The channel that leaves a switch by a port; `NONE` where nothing is cabled or what is has failed.
     pub fn exit(&self, switch: u32, port: u8) -> u32 {
-        self.exits[(switch as usize) << PORT_BITS | usize::from(port)]
+        match usize::from(port) < self.ports {
+            true => self.exits[switch as usize * self.ports + usize::from(port)],
+            false => NONE,
+        }
+    }
+
+    fn leave(&mut self, switch: u32, port: PortNum, channel: u32) {
+        self.exits[switch as usize * self.ports + port.index()] = channel;
+    }
+
+    fn lay(&mut self, (channel, side): (Channel, Side)) {
+        self.channels.push(channel);
+        self.sides.push(side);
     }
 
     fn cable_switches(&mut self, fabric: &Fabric, graph: &SwitchGraph, settings: &Settings) {
         for (number, channel) in (0u32..).zip(graph.channels()) {
-            self.exits[(channel.from as usize) << PORT_BITS | channel.from_port.index()] = number;
+            self.leave(channel.from, channel.from_port, number);
             let port = |switch, port| fabric.port_of(NodeId(switch), port).unwrap_or(PortId(u32::MAX));
             let ends = (port(channel.from, channel.from_port), port(channel.to, channel.to_port));
             let far = Far::Switch(channel.to);
-            self.channels.push(cabled(fabric, far, ends, settings));
+            self.lay(cabled(fabric, far, ends, settings));
         }
     }
 
@@ -152,9 +178,9 @@ impl Plant {
         let limit = if end.is_switch { Some(settings.switch_limit_mbps) } else { settings.host_limit_mbps };
         let at_switch = fabric.peer(end.port).filter(|_| !end.is_switch).unwrap_or(end.port);
         let behind = if limit.is_some() { Far::Adapter(number) } else { Far::Sink(number) };
-        let mut out = cabled(fabric, Far::Switch(end.switch), (end.port, at_switch), settings);
-        let mut back = cabled(fabric, behind, (at_switch, end.port), settings);
-        let mut drain = cabled(fabric, Far::Sink(number), (end.port, end.port), settings);
+        let (mut out, out_side) = cabled(fabric, Far::Switch(end.switch), (end.port, at_switch), settings);
+        let (mut back, back_side) = cabled(fabric, behind, (at_switch, end.port), settings);
+        let (mut drain, drain_side) = cabled(fabric, Far::Sink(number), (end.port, end.port), settings);
         back.latency = flight(settings);
         (drain.latency, drain.entry) = (0, 0);
         if let Some(mbps) = limit {
@@ -167,21 +193,24 @@ impl Plant {
             (out.wire, back.wire) = (out.pace, out.pace);
             back.pace = back.wire;
         }
-        let port = fabric.port(at_switch).number;
-        self.exits[(end.switch as usize) << PORT_BITS | port.index()] = self.of_end(number, IN);
+        self.leave(end.switch, fabric.port(at_switch).number, self.of_end(number, IN));
         let sends = Channel { far: Far::Sends(number), wire: 0, pace: 0, ..drain.clone() };
-        self.channels.extend([out, back, sends, drain]);
+        self.lay((out, out_side));
+        self.lay((back, back_side));
+        self.lay((sends, drain_side.clone()));
+        self.lay((drain, drain_side));
     }
 
     /// The arbitration of every port; what nobody has set gives each lane its turn.
-    fn take_turns(&mut self, fabric: &Fabric, tables: &Tables) {
-        self.turns.push(Turns::even(16));
+    pub fn take_turns(&mut self, fabric: &Fabric, tables: &Tables) {
+        self.turns = vec![Turns::even(16)];
         let none = Arbitration::default();
-        for channel in &mut self.channels {
-            if !matches!(channel.far, Far::Switch(_)) && channel.port == channel.peer {
+        for (channel, side) in self.channels.iter().zip(&mut self.sides) {
+            (side.turns, side.turn) = (0, Turn::default());
+            if !matches!(channel.far, Far::Switch(_)) && side.port == side.peer {
                 continue;
             }
-            let port = fabric.port(channel.port);
+            let port = fabric.port(side.port);
             let held = tables.nodes.get(&port.node);
             let held = held.and_then(|held| {
                 let own = held.arbitration.get(&port.number);
@@ -192,7 +221,7 @@ impl Plant {
             let Some(held) = held.filter(|held| **held != none) else { continue };
             let turns = Turns::new(held);
             let known = self.turns.iter().position(|known| *known == turns);
-            channel.turns = known.unwrap_or(self.turns.len()) as u32;
+            side.turns = known.unwrap_or(self.turns.len()) as u32;
             if known.is_none() {
                 self.turns.push(turns);
             }
@@ -231,12 +260,13 @@ fn ends(fabric: &Fabric, graph: &SwitchGraph, settings: &Settings, switches: &[P
     hosts.chain(own).collect()
 }
 
-fn cabled(fabric: &Fabric, far: Far, (port, peer): (PortId, PortId), settings: &Settings) -> Channel {
+fn cabled(fabric: &Fabric, far: Far, (port, peer): (PortId, PortId), settings: &Settings) -> (Channel, Side) {
     let wire = Settings::time(settings.bytes(), mbps(fabric, port));
     let forwarding = settings.forwarding.as_nanos() as u64 * 1000;
-    Channel {
+    let channel = Channel {
         far,
         entry: fabric.port(peer).number.value(),
+        lane: 0,
         asked: 0,
         wire,
         pace: wire,
@@ -245,16 +275,12 @@ fn cabled(fabric: &Fabric, far: Far, (port, peer): (PortId, PortId), settings: &
         from: NONE,
         free_at: 0,
         waits_since: NEVER,
-        waited: 0,
         packets: 0,
-        turns: 0,
-        turn: Turn::default(),
-        port,
-        peer,
-        tick: tick(fabric, port),
-        lane: 0,
         down: false,
-    }
+        is_hop: port != peer,
+    };
+    let tick = tick(fabric, port);
+    (channel, Side { waited: 0, turns: 0, turn: Turn::default(), port, peer, tick })
 }
 
 fn flight(settings: &Settings) -> u32 {

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::arbiter::bits;
 use super::error::TrafficError;
 use super::flow::{Course, Flow};
 use super::lanes::{NO_LANE, Row};
 use super::load::{Given, Load};
 use super::network::{Stage, TrafficRun};
-use super::packets::{NONE, Packet};
+use super::packets::{NONE, Origin, Packet};
 use super::pattern::{Pattern, permutation, ring, shift};
 use super::plant::{End, NEVER, Plant};
+use super::tables::lane_of;
 use crate::fabric::{Fabric, PortId, PortNum};
 use crate::simulator::{Dice, Share};
 
@@ -48,6 +50,8 @@ struct Drawn {
     /// Lanes that may come up, and what was drawn for each: an end and a level.
     lanes: u16,
     waiting: Vec<VecDeque<(u32, u8)>>,
+    /// Lanes with a packet in their send queue, or leaving it.
+    sending: u16,
 }
 
 #[derive(Debug)]
@@ -165,20 +169,48 @@ impl Senders {
             let course = self.flows.len() as u32;
             let due = if flow.mbps == Some(0) { NEVER } else { 0 };
             self.flows.push(Course { from, to, lid, level, due, interval, delivered: 0 });
-            let lane = adapters[from as usize][usize::from(level)];
-            let script = &mut self.scripts[from as usize];
-            if matches!(script, Script::Silent) {
-                *script = Script::Turns(Vec::new());
-            }
-            let Script::Turns(turns) = script else { continue };
-            match turns.iter_mut().find(|turns| turns.lane == lane) {
-                Some(turns) => turns.flows.push(course),
-                // What its adapter holds back is never sent.
-                None if lane == NO_LANE => {}
-                None => turns.push(Turns { lane, flows: vec![course], next: 0 }),
-            }
+            self.take_up(course, lane_of(adapters, from, level));
         }
         Ok(())
+    }
+
+    /// A flow joins those of its end that share its lane.
+    fn take_up(&mut self, course: u32, lane: u8) {
+        let script = &mut self.scripts[self.flows[course as usize].from as usize];
+        if matches!(script, Script::Silent) {
+            *script = Script::Turns(Vec::new());
+        }
+        let Script::Turns(turns) = script else { return };
+        match turns.iter_mut().find(|turns| turns.lane == lane) {
+            Some(turns) => turns.flows.push(course),
+            // What its adapter holds back is not sent.
+            None if lane == NO_LANE => {}
+            None => turns.push(Turns { lane, flows: vec![course], next: 0 }),
+        }
+    }
+
+    /// Adapters put levels on other lanes from now on; `levels` are all that come up.
+    pub fn relane(&mut self, adapters: &[Row], levels: u16) {
+        for (script, row) in self.scripts.iter_mut().zip(adapters) {
+            match script {
+                Script::Turns(turns) => turns.clear(),
+                Script::Drawn(drawn) => {
+                    drawn.lanes = lanes_of(row, levels);
+                    let waiting = std::mem::replace(&mut drawn.waiting, vec![VecDeque::new(); 16]);
+                    for (to, level) in waiting.into_iter().flatten() {
+                        let lane = row[usize::from(level & 0xF)];
+                        if lane != NO_LANE {
+                            drawn.waiting[usize::from(lane)].push_back((to, level));
+                        }
+                    }
+                }
+                Script::Silent | Script::Shift { .. } => {}
+            }
+        }
+        for course in 0..self.flows.len() as u32 {
+            let Course { from, level, .. } = self.flows[course as usize];
+            self.take_up(course, lane_of(adapters, from, level));
+        }
     }
 
     fn draw(
@@ -202,16 +234,14 @@ impl Senders {
             };
             let most = f64::from(plant.ends[end as usize].mbps) * load.settings.load;
             let interval = interval(load.settings.payload, most);
-            let row = adapters[end as usize];
-            let used = (0..16).filter(|level| levels >> level & 1 == 1).map(|level: usize| row[level]);
-            let lanes = used.filter(|lane| *lane != NO_LANE).fold(0, |lanes, lane| lanes | 1 << lane);
             self.scripts[end as usize] = Script::Drawn(Drawn {
                 // Hosts that began together would meet at every turn.
                 due: self.dice.below(interval),
                 interval,
                 spot,
-                lanes,
+                lanes: lanes_of(&adapters[end as usize], levels),
                 waiting: vec![VecDeque::new(); 16],
+                sending: 0,
             });
         }
         Ok(())
@@ -219,12 +249,13 @@ impl Senders {
 
     /// The LID to send to: sources spread over the LIDs of a port.
     fn lid(&self, from: u32, to: &End) -> u16 {
-        let more = self.place[from as usize] % u32::from(to.lmc.lids());
+        let more = self.place[from as usize] & (u32::from(to.lmc.lids()) - 1);
         to.lid.value() + more as u16
     }
 
-    pub fn arrived(&mut self, packet: &Packet, arrives: u64) {
-        if let Some(flow) = self.flows.get_mut(packet.flow as usize) {
+    /// `flow` is `NONE` where flows are not told apart.
+    pub fn arrived(&mut self, flow: u32, arrives: u64) {
+        if let Some(flow) = self.flows.get_mut(flow as usize) {
             flow.delivered += 1;
         }
         self.last_arrival = self.last_arrival.max(arrives);
@@ -237,24 +268,38 @@ impl Senders {
     }
 }
 
+/// The lanes of these levels, both as bits.
+fn lanes_of(row: &Row, levels: u16) -> u16 {
+    let used = bits(levels).map(|level| row[level as usize]);
+    used.filter(|lane| *lane != NO_LANE).fold(0, |lanes, lane| lanes | 1 << lane)
+}
+
 /// How long after a packet the next follows, in picoseconds.
 pub(super) fn interval(payload: u32, mbps: f64) -> u64 {
     (f64::from(payload) * 8e6 / mbps.max(1e-3)).max(1.0) as u64
 }
 
 impl TrafficRun {
+    /// What is idle begins: everything at first, later what has got another lane.
     pub(super) fn begin_sending(&mut self, end: u32) {
         match &self.senders.scripts[end as usize] {
             Script::Silent => {}
             Script::Turns(turns) => {
                 let lanes: Vec<u8> = turns.iter().map(|turns| turns.lane).collect();
-                lanes.into_iter().for_each(|lane| self.take_turn(end, lane));
+                let idle = lanes.into_iter().filter(|lane| self.is_idle(end, *lane)).collect::<Vec<_>>();
+                idle.into_iter().for_each(|lane| self.take_turn(end, lane));
             }
             Script::Drawn(drawn) => {
                 let (due, actor) = (drawn.due, self.actor_of_end(end));
-                self.wheel.plan(due, actor);
+                if !self.wheel.is_planned(actor) {
+                    self.wheel.plan(due, actor);
+                }
             }
-            Script::Shift { .. } => self.take_step(end),
+            Script::Shift { .. } => {
+                if (0..self.lanes).all(|lane| self.is_idle(end, lane)) {
+                    self.take_step(end);
+                }
+            }
         }
     }
 
@@ -262,17 +307,20 @@ impl TrafficRun {
     pub(super) fn sent_one(&mut self, end: u32, lane: u8) {
         let queue = self.send_queue(end, lane);
         self.queues[queue as usize].stage = Stage::Idle;
-        match self.senders.scripts[end as usize] {
+        match &mut self.senders.scripts[end as usize] {
             Script::Silent => {}
             Script::Turns(_) => self.take_turn(end, lane),
-            Script::Drawn(_) => self.wake(end),
+            Script::Drawn(drawn) => {
+                drawn.sending &= !(1 << lane);
+                self.wake(end);
+            }
             Script::Shift { .. } => self.take_step(end),
         }
     }
 
-    fn put(&mut self, end: u32, lane: u8, packet: Packet) {
+    fn put(&mut self, end: u32, lane: u8, (packet, flow): (Packet, u32)) {
         let queue = self.send_queue(end, lane);
-        let packet = self.packets.take(packet);
+        let packet = self.packets.take(packet, Origin { left: 0, source: end, flow });
         self.tally.made += 1;
         self.push(queue, packet);
         self.first_comes(queue);
@@ -300,24 +348,19 @@ impl TrafficRun {
             flow.due += flow.interval;
         }
         let (lid, level) = (flow.lid, flow.level);
-        let packet = Packet { behind: NONE, lid, level, source: end, flow: number, ready, left: 0 };
-        self.put(end, lane, packet);
+        self.put(end, lane, (Packet { ready, behind: NONE, lid, level }, number));
     }
 
     /// Draws what is due by now, and fills send queues that are empty.
     pub(super) fn wake(&mut self, end: u32) {
         let Script::Drawn(_) = &self.senders.scripts[end as usize] else { return };
         self.draw_due(end);
-        let Script::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return };
-        let (due, lanes) = (drawn.due, drawn.lanes);
+        let Script::Drawn(drawn) = &self.senders.scripts[end as usize] else { return };
+        let due = drawn.due;
         let mut idle = false;
-        for lane in (0..self.lanes).filter(|lane| lanes >> lane & 1 == 1) {
-            let queue = self.send_queue(end, lane);
-            if self.queues[queue as usize].stage != Stage::Idle {
-                continue;
-            }
-            match self.drawn_before(end, lane) {
-                Some(packet) => self.put(end, lane, packet),
+        for lane in bits(drawn.lanes & !drawn.sending) {
+            match self.drawn_before(end, lane as u8) {
+                Some(packet) => self.put(end, lane as u8, (packet, NONE)),
                 None => idle = true,
             }
         }
@@ -330,9 +373,10 @@ impl TrafficRun {
     fn drawn_before(&mut self, end: u32, lane: u8) -> Option<Packet> {
         let Script::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return None };
         let (to, level) = drawn.waiting[usize::from(lane)].pop_front()?;
+        drawn.sending |= 1 << lane;
         let lid = self.senders.lid(end, &self.plant.ends[to as usize]);
         let ready = self.wheel.now();
-        Some(Packet { behind: NONE, lid, level, source: end, flow: NONE, ready, left: 0 })
+        Some(Packet { ready, behind: NONE, lid, level })
     }
 
     fn draw_due(&mut self, end: u32) {
@@ -388,6 +432,6 @@ impl TrafficRun {
             return;
         }
         let (lid, ready) = (self.senders.lid(end, &target), self.wheel.now());
-        self.put(end, lane, Packet { behind: NONE, lid, level, source: end, flow: NONE, ready, left: 0 });
+        self.put(end, lane, (Packet { ready, behind: NONE, lid, level }, NONE));
     }
 }

@@ -123,6 +123,25 @@ impl Wheel {
         self.next_slot().map(|slot| slot << SLOT_BITS)
     }
 
+    /// Actors get other numbers, so many in all; whose event comes when stays.
+    pub fn renumber(&mut self, actors: usize, number: impl Fn(u32) -> u32) {
+        let renumbered = |actor: u32| if actor < IDLE { number(actor) } else { actor };
+        let before = std::mem::replace(&mut self.after, vec![IDLE; actors]);
+        for (actor, after) in (0u32..).zip(before).filter(|(_, after)| *after != IDLE) {
+            self.after[number(actor) as usize] = renumbered(after);
+        }
+        for slot in &mut self.slots {
+            // The last of a slot that has run empty is left over.
+            *slot = match slot.first {
+                NOBODY => EMPTY,
+                first => Slot { first: number(first), last: number(slot.last) },
+            };
+        }
+        let later = std::mem::take(&mut self.later).into_iter();
+        self.later =
+            later.map(|Reverse((slot, order, actor))| Reverse((slot, order, number(actor)))).collect();
+    }
+
     fn go_to(&mut self, slot: u64) {
         self.at = slot;
         while let Some(Reverse((slot, _, actor))) = self.later.peek().copied() {

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use fabdeck::access::{Address, MadPort, Parcel, Source, Unwatched};
 use fabdeck::counters::{HotSpots, Rates, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
-use fabdeck::fabric::{LinkWidth, NodeId, PortId};
-use fabdeck::mad::{Class, Mad, Method, PortCountersExtended, attribute};
+use fabdeck::fabric::{Lane, LinkWidth, NodeId, PortId, ServiceLevel, Sl2Vl};
+use fabdeck::mad::{Class, Mad, Method, PortCountersExtended, SMP_DATA, SlToVl, attribute};
 use fabdeck::observe::{Counter, Observation, Sweep};
 use fabdeck::simulator::SimulatedPort;
-use fabdeck::source::{LiveOptions, open, simulator_of};
+use fabdeck::source::{Keys, LiveOptions, Policy, Setter, Target, open, simulator_of};
+use zerocopy::IntoBytes;
 
 use super::TOPOLOGY;
 
@@ -196,4 +197,59 @@ fn the_demo_has_a_hot_spot_that_builds_and_a_cable_that_wears_out() {
         fabric.port(seen).facts.width
     };
     assert_eq!([ends.a, ends.b].map(width), [Some(LinkWidth::X1); 2]);
+}
+
+/// A flow on level 1 beside three on level 0 that fill its cables: it is free on a lane of its own, and tables that put
+/// both on one lane hold it up from the moment that they are set.
+#[test]
+fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flows");
+    let flows = "node1 node5 sl=1\nnode0 node8\nnode4 node8\nnode9 node8\n";
+    std::fs::write(&file, flows).unwrap();
+    let fabric = "sim:xgft,m=4x3,w=1x1,redundancy=2,speed=QDR";
+    let text = format!("{fabric},traffic=flows={},ratio=1:10000", file.display());
+    let shared = SimulatedPort::new(simulator_of(&text, &LiveOptions::default()).unwrap().0);
+    let plan = shared.with(|simulator| simulator.world().fabric().clone());
+    let mut port = super::writable(&shared);
+    let victim = shared.with(|simulator| simulator.world().end("node1")).unwrap();
+    let lid = plan.port(victim).facts.lid.unwrap();
+    // Words a second between two moments.
+    let sent = |port: &mut fabdeck::access::WritePort, from: u64, to: u64| {
+        let wait = |until: u64| {
+            assert!(shared.open(None).unwrap().receive(Duration::from_secs(until)).unwrap().is_none());
+        };
+        let mut count = || {
+            let mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS_EXTENDED, 1);
+            let address = Address::of(lid, Class::PERFORMANCE);
+            let answer = super::exchange(port, Parcel { mad, address }).unwrap();
+            answer.performance_data::<PortCountersExtended>().transmit_data.get()
+        };
+        wait(from);
+        let before = count();
+        wait(to);
+        (count() - before) / (to - from)
+    };
+    let set = |port: &mut fabdeck::access::WritePort, lane_of: fn(u32) -> u32| {
+        let mut row = Sl2Vl::default();
+        let lane = |level: u32| Lane::new(lane_of(level)).unwrap();
+        (0..16).for_each(|level| row.set(ServiceLevel::new(level).unwrap(), lane(level)));
+        let mut data = [0; SMP_DATA];
+        data[..8].copy_from_slice(SlToVl::of(row).as_bytes());
+        let mut setter = Setter::new(Policy::default(), Keys::default());
+        for (id, node) in plan.nodes() {
+            let target = Target { route: super::route_to(&plan, id), guid: None };
+            let ports = if node.is_switch() { 1..=6 } else { 0..=0 };
+            for modifier in ports.clone().flat_map(|from| ports.clone().map(move |to| from << 8 | to)) {
+                setter.set(port, &target, attribute::SL_TO_VL, modifier, &data).unwrap();
+            }
+        }
+    };
+    let free = sent(&mut port, 2, 10);
+    set(&mut port, |_| 0);
+    let held_up = sent(&mut port, 20, 30);
+    set(&mut port, |level| level % 8);
+    let again = sent(&mut port, 40, 50);
+    assert!(free > 500_000_000 && held_up < free / 2, "{free} {held_up}");
+    assert!(again.abs_diff(free) * 20 < free, "{free} {again}");
 }

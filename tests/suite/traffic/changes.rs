@@ -17,6 +17,10 @@ fn run_on(fabric: &Fabric, pattern: Pattern, settings: Settings) -> TrafficRun {
     TrafficRun::new(given, &Load { pattern, settings }).unwrap()
 }
 
+fn hosts_of(fabric: &Fabric) -> Vec<PortId> {
+    run_on(fabric, Pattern::Uniform, Settings::default()).ends().iter().map(|end| end.port).collect()
+}
+
 fn discards(run: &TrafficRun, fabric: &Fabric) -> u64 {
     run.counters(fabric).iter().map(|count| count.discards).sum()
 }
@@ -89,8 +93,7 @@ fn an_adapter_holds_back_what_it_would_send_over_a_cable_that_is_down() {
 #[test]
 fn flows_begin_when_they_are_told_and_end_so_too() {
     let fabric = fabric("kary,k=3,n=2");
-    let hosts: Vec<PortId> =
-        run_on(&fabric, Pattern::Uniform, Settings::default()).ends().iter().map(|end| end.port).collect();
+    let hosts = hosts_of(&fabric);
     let flow = |from: usize, to: usize, mbps| Flow { mbps: Some(mbps), ..Flow::new(hosts[from], hosts[to]) };
     let flows = vec![flow(0, 4, 10_000), flow(0, 8, 0), flow(1, 8, 0)];
     let mut run = run_on(&fabric, Pattern::Flows(flows), Settings::default());
@@ -125,4 +128,40 @@ fn a_link_that_got_slower_carries_less() {
     let narrow = rate(&mut run);
     // 2074 bytes at 25 Gb/s take 664 ns.
     assert!(narrow.abs_diff(301) < 5 && wide > narrow + 50, "{wide} {narrow}");
+}
+
+#[test]
+fn a_flow_that_offers_nothing_sends_not_even_its_first_packet() {
+    let fabric = fabric("kary,k=3,n=2");
+    let hosts = hosts_of(&fabric);
+    let flow = |mbps| Flow { mbps: Some(mbps), ..Flow::new(hosts[0], hosts[4]) };
+    let mut run = run_on(&fabric, Pattern::Flows(vec![flow(0)]), Settings::default());
+    run.advance(1_000_000);
+    assert_eq!((run.totals(), run.stands_still()), ([0, 0, 0], true));
+    run.pace(0, 10_000);
+    run.advance(1_100_000);
+    run.pace(0, 0);
+    let made = run.totals()[0];
+    assert!(made > 50, "{made}");
+    run.advance(2_000_000);
+    assert_eq!(run.totals(), [made, made, 0], "the one that is made is the last");
+    assert!(run.stands_still());
+}
+
+#[test]
+fn what_came_in_over_a_slower_link_goes_on_no_sooner_than_its_tail_is_there() {
+    let fabric = fabric("kary,k=3,n=2");
+    let hosts = hosts_of(&fabric);
+    let near = hosts.iter().copied().find(|host| {
+        let switch = |host: PortId| fabric.port(fabric.peer(host).unwrap()).node;
+        *host != hosts[0] && switch(*host) == switch(hosts[0])
+    });
+    let flow = Flow { mbps: Some(0), ..Flow::new(hosts[0], near.unwrap()) };
+    let mut run = run_on(&fabric, Pattern::Flows(vec![flow]), Settings::default());
+    run.set_rate(hosts[0], 25_000);
+    run.pace(0, 1_000);
+    run.advance(1_000_000);
+    let took = run.latency();
+    // 664 ns over the slow link, the flight over both cables, and once through the switch.
+    assert!(took.packets > 50 && took.mean == 664 + 20 + 20 + 100 - 1, "{took:?}");
 }

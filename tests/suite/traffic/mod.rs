@@ -3,6 +3,7 @@
 mod books;
 mod changes;
 mod papers;
+mod relaned;
 mod shares;
 mod stage;
 mod standstill;

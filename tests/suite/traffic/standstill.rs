@@ -149,6 +149,35 @@ fn any_three_of_them_are_congestion_and_so_are_all_four_under_sftree() {
     assert!(run.flows().iter().all(|flow| flow.mbps > 5_000), "{:?}", run.flows());
 }
 
+/// A circle with room in it is none yet: with room for three packets in each buffer the last of them still get in.
+#[test]
+fn a_circle_is_told_when_it_is_full_and_not_before() {
+    let ring = fabric("torus,dims=6,terminals=2");
+    let none = Faults::new();
+    let routes = Arc::new(route("minhop", &Problem::new(&ring, &none)).unwrap().routes);
+    for seed in 1..=4 {
+        let (service, tables) = (Service::Routes, Tables::default());
+        let given =
+            Given { fabric: &ring, faults: &none, routes: &routes, service: &service, tables: &tables };
+        let settings = Settings { seed, ..Settings::default() };
+        let mut run = TrafficRun::new(given, &Load { pattern: Pattern::Uniform, settings }).unwrap();
+        let circle = (1..=200_000).find_map(|tens| {
+            run.advance(tens * 20);
+            run.deadlock()
+        });
+        let circle = circle.expect("a ring under full load stands still").circle;
+        let sent = |run: &TrafficRun| -> Vec<u64> {
+            let counts = run.counters(&ring);
+            circle.iter().map(|held| counts[held.from.index()].xmit_packets).collect()
+        };
+        let then = sent(&run);
+        run.advance(run.now_ns() + 1_000_000);
+        // The tail of a packet that has its place may still be under way, and is counted when it has passed.
+        let more: Vec<u64> = sent(&run).iter().zip(&then).map(|(after, then)| after - then).collect();
+        assert!(more.iter().all(|more| *more <= 1), "seed {seed}: {more:?} came into buffers without room");
+    }
+}
+
 #[test]
 fn a_ring_on_shortest_paths_stands_still_and_on_lanes_of_dfsssp_goes_on() {
     let ring = fabric("torus,dims=6,terminals=2");

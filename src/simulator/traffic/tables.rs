@@ -1,0 +1,85 @@
+//! Tables that somebody rewrites under traffic: what is forwarded, on which lane, and which lane is first.
+//!
+//! A packet has its lane from the port that it went out by. What asks for its way out already keeps what it asked for; all
+//! others go by the new tables, and adapters sort what they have not sent yet anew.
+
+use std::sync::Arc;
+
+use super::lanes::{LaneMap, Row, adapter};
+use super::network::{EMPTY, Queue, Stage, TrafficRun};
+use super::packets::NONE;
+use super::plant::Far;
+use crate::fabric::{Fabric, Faults, Routes, Tables};
+use crate::routing::Problem;
+use crate::routing::certificate::Mapping;
+
+impl TrafficRun {
+    /// The forwarding tables are these from now on.
+    pub fn set_routes(&mut self, routes: Arc<Routes>) {
+        self.routes = routes;
+    }
+
+    /// The tables of lanes and of arbitration are these from now on, in the fabric that the run was made of.
+    pub fn set_tables(&mut self, fabric: &Fabric, faults: &Faults, tables: &Tables) {
+        let problem = Problem::new(fabric, faults);
+        let mapping = Mapping::new(&problem, tables);
+        self.lane_map = LaneMap::new(&problem, &mapping);
+        for (row, end) in self.adapters.iter_mut().zip(&self.plant.ends) {
+            *row = if end.is_switch { *row } else { adapter(fabric, &mapping, end.port) };
+        }
+        let levels = self.service.all(&self.routes) | self.senders.levels();
+        // Lanes that packets lie in stay.
+        self.lanes = self.lanes.max(self.lane_map.top(levels, &self.adapters));
+        self.widen(u32::from(self.lanes).next_power_of_two().trailing_zeros());
+        self.plant.take_turns(fabric, tables);
+        self.senders.relane(&self.adapters, levels);
+        (0..self.plant.ends.len() as u32).for_each(|end| self.begin_sending(end));
+        // What was in no table of arbitration may be in one now.
+        (0..self.plant.channels.len() as u32).for_each(|channel| self.send(channel));
+    }
+
+    /// Makes room for so many lanes, as bits: queues get other numbers, and whoever knew them is told.
+    fn widen(&mut self, bits: u32) {
+        let before = self.lane_bits;
+        if bits <= before {
+            return;
+        }
+        let number = |queue: u32| match queue {
+            NONE => NONE,
+            queue => queue >> before << bits | (queue & ((1 << before) - 1)),
+        };
+        let mut queues = vec![EMPTY; self.plant.channels.len() << bits];
+        for (queue, at) in queues.iter_mut().zip(0u32..) {
+            let sends = matches!(self.plant.channels[(at >> bits) as usize].far, Far::Sends(_));
+            queue.room = if sends { 0 } else { self.credits };
+        }
+        for (held, at) in self.queues.iter().zip(0u32..) {
+            queues[number(at) as usize] = Queue {
+                wants: number(held.wants),
+                next_asking: number(held.next_asking),
+                first_asking: number(held.first_asking),
+                last_asking: number(held.last_asking),
+                ..*held
+            };
+        }
+        let (channels, old, new) =
+            (self.plant.channels.len() as u32, self.queues.len() as u32, queues.len() as u32);
+        self.wheel.renumber((channels + new) as usize + self.plant.ends.len(), |actor| match actor {
+            channel if channel < channels => channel,
+            queue if queue < channels + old => channels + number(queue - channels),
+            end => end - old + new,
+        });
+        self.plant.channels.iter_mut().for_each(|channel| channel.from = number(channel.from));
+        (self.queues, self.lane_bits) = (queues, bits);
+    }
+
+    /// Whether the send queue of a lane has nothing in it and nothing leaves it.
+    pub(super) fn is_idle(&self, end: u32, lane: u8) -> bool {
+        self.queues[self.send_queue(end, lane) as usize].stage == Stage::Idle
+    }
+}
+
+/// What an adapter puts a level on, by a row of its own.
+pub(super) fn lane_of(adapters: &[Row], end: u32, level: u8) -> u8 {
+    adapters[end as usize][usize::from(level & 0xF)]
+}
