@@ -131,8 +131,10 @@ impl Aliases {
             Record::Manager(manager) => Record::Manager(manager.map(|manager| Manager {
                 guid: guid(manager.guid),
                 state: manager.state.filter(|state| STATES.contains(&state.as_str())),
+                ..manager
             })),
-            Record::Names(_) => return None,
+            // Ticks go by who makes a device: how long ports waited is told in ticks alone.
+            Record::Names(_) | Record::Ticks(_) => return None,
             Record::Tables(mut tables) => {
                 tables.disguise(guid);
                 Record::Tables(tables)

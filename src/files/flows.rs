@@ -36,7 +36,7 @@ pub fn read(input: Input<'_>) -> Result<Vec<FlowLine>, Box<FileError>> {
     Ok(flows)
 }
 
-fn flow(number: u64, text: &str) -> Option<FlowLine> {
+pub(super) fn flow(number: u64, text: &str) -> Option<FlowLine> {
     let mut words = text.split_whitespace();
     let (from, to) = (words.next()?.to_owned(), words.next()?.to_owned());
     let mut flow = FlowLine { number, from, to, level: None, mbps: None };

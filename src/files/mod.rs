@@ -35,6 +35,7 @@ pub mod jobs;
 
 // What an operator asks for.
 pub mod flows;
+pub mod story;
 
 // What an incident leaves behind.
 mod counters_text;

@@ -140,6 +140,13 @@ pub enum News {
     },
 }
 
+impl ManagerTold {
+    fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
+        let manager = self.manager.map(|manager| SubnetManager { guid: guid(manager.guid), ..manager });
+        Self { manager, ..self }
+    }
+}
+
 impl News {
     /// The same of nodes with other GUIDs.
     pub fn with_guids(self, guid: &impl Fn(Guid) -> Guid) -> Self {
@@ -156,8 +163,23 @@ impl News {
             Self::NodeAppeared { node } => Self::NodeAppeared { node: guid(node) },
             Self::NodeSilent { node } => Self::NodeSilent { node: guid(node) },
             Self::NodeAnswers { node } => Self::NodeAnswers { node: guid(node) },
+            Self::LinkFlapped { a, b, downed, recovered } => {
+                Self::LinkFlapped { a: end(a), b: end(b), downed, recovered }
+            }
+            Self::ManagerChanged { before, now } => {
+                Self::ManagerChanged { before: before.with_guids(guid), now: now.with_guids(guid) }
+            }
             Self::TableDrift { switch, blocks, entries, first, manager } => {
                 Self::TableDrift { switch: guid(switch), blocks, entries, first, manager }
+            }
+            Self::GroupDrift { switch, entries, first, manager } => {
+                Self::GroupDrift { switch: guid(switch), entries, first, manager }
+            }
+            Self::LanesDrift { node, entries, first, manager } => {
+                Self::LanesDrift { node: guid(node), entries, first, manager }
+            }
+            Self::ArbitrationDrift { node, entries, first, manager } => {
+                Self::ArbitrationDrift { node: guid(node), entries, first, manager }
             }
         }
     }

@@ -45,7 +45,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let mut run = Run {
         interval,
         until: args.time,
-        clock: Clock { simulated, start: millis(), first: None },
+        clock: Clock { simulated, start: begins(simulated), first: None },
         look,
         sweeps: 0,
         notes: args.notes.then(listen),
@@ -148,6 +148,13 @@ impl Clock {
 
 fn millis() -> i64 {
     Zoned::now().timestamp().as_millisecond()
+}
+
+/// When a recording begins. What is simulated begins at SOURCE_DATE_EPOCH where that is given: made again it is the same bytes.
+fn begins(simulated: bool) -> i64 {
+    let seconds = std::env::var("SOURCE_DATE_EPOCH").ok().filter(|_| simulated);
+    let seconds = seconds.and_then(|seconds| seconds.parse::<i64>().ok());
+    seconds.and_then(|seconds| seconds.checked_mul(1000)).unwrap_or_else(millis)
 }
 
 struct Run {

@@ -71,15 +71,22 @@ pub fn home(fabric: &Fabric) -> Option<Plug> {
 /// Shortest paths for every LID, and the group that IP runs on over every host.
 pub fn fill_tables(fabric: &Fabric, devices: &mut [Device]) {
     let faults = Faults::default();
-    let problem = Problem::new(fabric, &faults);
-    // Shortest paths are refused to nobody; whoever cancels does not ask here.
-    let engine =
-        engine("minhop").and_then(|engine| (engine.route)(&problem, &Request::default(), &NoPulse).ok());
-    let routes = engine.map(|answer| answer.routes).unwrap_or_default();
+    fill_linear(fabric, &faults, "minhop", devices);
+    spread_group(&Problem::new(fabric, &faults).graph, devices);
+}
+
+/// Forwarding tables of an engine on one lane; what it refuses leaves those that are there. Shortest paths are refused to
+/// nobody.
+pub fn fill_linear(fabric: &Fabric, faults: &Faults, id: &str, devices: &mut [Device]) {
+    let problem = Problem::new(fabric, faults);
+    let request = Request { lanes: 1, ..Request::default() };
+    // Whoever cancels does not ask here.
+    let answer = engine(id).and_then(|engine| (engine.route)(&problem, &request, &NoPulse).ok());
+    let routes =
+        answer.map(|answer| answer.routes).filter(|routes| routes.lane_count() <= 1).unwrap_or_default();
     for (at, device) in devices.iter_mut().enumerate().take(routes.switch_count()) {
         device.tables.linear = routes.row(at as u32).to_vec();
     }
-    spread_group(&problem.graph, devices);
 }
 
 /// One tree over each connected part, from its first switch: every member hears every other.

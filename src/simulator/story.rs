@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use super::device::Plug;
+use super::manager;
 use super::traffic::Flow;
 use super::world::World;
-use crate::fabric::{Fabric, LinkWidth, NodeId, NodeKind, PortId, PortNum};
+use crate::fabric::{Fabric, Faults, LinkWidth, NodeId, NodeKind, PortId, PortNum, Resolved};
 
 /// A moment after the beginning, and what happens then.
 #[derive(Clone, Debug)]
@@ -24,6 +25,11 @@ pub enum Change {
     Link { at: Plug, up: bool },
     /// A cable comes to run at this width.
     Width { at: Plug, width: LinkWidth },
+    /// A node answers to nobody any more, or does again.
+    Silence { node: NodeId, silent: bool },
+    /// The subnet manager routes anew over what is up, as this engine does on one lane, and has seen what changed. What
+    /// the engine refuses leaves the tables as they are.
+    Route { engine: &'static str },
 }
 
 /// Errors of a port that grow.
@@ -59,7 +65,24 @@ impl World {
             Change::Ail { at, per_minute } => underway.ail(at, per_minute),
             Change::Link { at, up } => self.set_link(NodeId(at.0), PortNum(at.1), up),
             Change::Width { at, width } => self.set_width(at, width),
+            Change::Silence { node, silent } => self.silence(node, silent),
+            Change::Route { engine } => self.route_anew(engine),
         }
+    }
+
+    fn route_anew(&mut self, engine: &str) {
+        let mut down = Faults::new();
+        for (_, port) in self.fabric.ports() {
+            let socket = self.device(port.node.0).socket(port.number.value());
+            let link = port.link.filter(|_| !socket.is_some_and(|socket| socket.passes()));
+            if let Some(link) = link {
+                down.mark(Resolved::Link(link));
+            }
+        }
+        manager::fill_linear(&self.fabric, &down, engine, &mut self.devices);
+        self.take_note();
+        self.rewritten = true;
+        self.tell_tables();
     }
 
     fn set_width(&mut self, at: Plug, width: LinkWidth) {

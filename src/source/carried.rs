@@ -24,6 +24,13 @@ pub fn demo(world: &World, ratio: Option<Ratio>) -> Carried {
     }
 }
 
+/// No traffic yet: a story brings what there will be.
+pub fn quiet(ratio: Option<Ratio>, seed: u64) -> Carried {
+    let load =
+        Load { pattern: Pattern::Flows(Vec::new()), settings: Settings { seed, ..Settings::default() } };
+    Carried { load, ratio: ratio.unwrap_or(Ratio::USUAL), begins: Default::default(), scenes: Vec::new() }
+}
+
 /// `hotspot:share=20%:spots=2`: a pattern and what it is to be told.
 pub fn pattern(world: &World, words: &str, ratio: Option<Ratio>, seed: u64) -> Result<Carried, SourceError> {
     let wrong = |allowed: &str| bad("traffic", words, allowed);

@@ -8,6 +8,7 @@ mod live;
 mod open;
 mod simulated;
 pub mod socket;
+mod story;
 mod umad;
 
 pub use disk::{FilesSource, read_as, read_content};

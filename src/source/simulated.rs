@@ -1,13 +1,14 @@
 //! `sim:NAME,key=value...`: a fabric made by name, in a simulator of this process. Keys that are the simulator's own
 //! are taken out, the others are the fabric's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::carried;
 use super::generated::{make, notes_of};
 use super::live::LiveSource;
 use super::open::LiveOptions;
+use super::story;
 use crate::access::SourceError;
 use crate::fabric::{NodeId, Tables};
 use crate::generate::Generated;
@@ -54,6 +55,11 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "a pattern of packets between hosts, as of simulate --pattern, and what it is to be told: hotspot:share=20%:spots=2",
     },
     SimulatorKey {
+        name: "story",
+        default: "none",
+        meaning: "a file that says what happens when: flows, cables that go down, nodes that fall silent, new routes",
+    },
+    SimulatorKey {
         name: "ratio",
         default: "1:1000",
         meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
@@ -70,6 +76,7 @@ struct Wishes {
     seed: u64,
     traffic: Option<String>,
     ratio: Option<Ratio>,
+    story: Option<String>,
     /// The fabric's own words.
     fabric: String,
 }
@@ -144,6 +151,13 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
         None if wishes.fabric.split(',').next() == Some("demo") => Some(carried::demo(&world, wishes.ratio)),
         None | Some("none") => None,
         Some(words) => Some(carried::pattern(&world, words, wishes.ratio, wishes.seed)?),
+    };
+    let carried = match &wishes.story {
+        None => carried,
+        Some(file) => {
+            let quiet = || carried::quiet(wishes.ratio, wishes.seed);
+            Some(story::told(&world, Path::new(file), carried.unwrap_or_else(quiet))?)
+        }
     };
     if let Some(carried) = carried {
         world.carry(carried).map_err(|error| carried::impossible(&error))?;
@@ -220,6 +234,7 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
                 wishes.protect = level.ok_or_else(|| bad(key, value, "a level from 0 to 3"))?;
             }
             "traffic" => wishes.traffic = Some(value.to_owned()),
+            "story" => wishes.story = Some(value.to_owned()),
             "ratio" => {
                 let ratio =
                     Ratio::read(value).ok_or_else(|| bad(key, value, "a ratio from 1:1 to 1:1000000"))?;

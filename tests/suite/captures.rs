@@ -9,6 +9,7 @@ mod commands;
 mod cut;
 mod damage;
 mod exported;
+mod golden;
 mod killed;
 mod noted;
 mod properties;

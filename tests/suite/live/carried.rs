@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fabdeck::access::{Address, MadPort, Parcel, Source, Unwatched};
 use fabdeck::counters::{HotSpots, Rates, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
-use fabdeck::fabric::{Lane, LinkWidth, NodeId, PortId, ServiceLevel, Sl2Vl};
+use fabdeck::fabric::{Lane, LinkWidth, NodeId, PortId, PortNum, ServiceLevel, Sl2Vl};
 use fabdeck::mad::{Class, Mad, Method, PortCountersExtended, SMP_DATA, SlToVl, attribute};
 use fabdeck::observe::{Counter, Observation, Sweep};
 use fabdeck::simulator::SimulatedPort;
@@ -252,4 +252,62 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
     let again = sent(&mut port, 40, 50);
     assert!(free > 500_000_000 && held_up < free / 2, "{free} {held_up}");
     assert!(again.abs_diff(free) * 20 < free, "{free} {again}");
+}
+
+/// A story: a cable goes down, the manager routes around it, a node falls silent, and flows begin and end.
+#[test]
+fn a_story_happens_at_its_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("story");
+    let story = "host-limit 12.9\n10s flow node1 node2 gbps=10\n20s down leaf0/4\n21s route\n30s silent node2\n\
+                 40s answers node2\n50s stop node1 node2\n60s up leaf0/4\n61s width leaf0/4 1x\n";
+    std::fs::write(&file, story).unwrap();
+    let fabric = "sim:xgft,m=2x3,w=1x1,redundancy=2,speed=DDR";
+    let mut seen = Carrier::new(&format!("{fabric},ratio=1:10000,story={}", file.display()));
+    let [host, leaf] = ["node1 HCA-1", "leaf0"].map(|name| {
+        let found = seen.look.fabric.nodes().find(|(_, node)| node.facts.description == name);
+        found.unwrap().0
+    });
+    let port =
+        |seen: &Carrier, node: NodeId, number| seen.look.fabric.port_of(node, PortNum(number)).unwrap();
+    let [host, second, first] = [port(&seen, host, 1), port(&seen, leaf, 4), port(&seen, leaf, 3)];
+    let mut used = |from: f64, to: f64| {
+        let rates = seen.rates(from, to);
+        let of = |port: PortId| {
+            rates
+                .ports
+                .iter()
+                .find(|rate| rate.port == port)
+                .and_then(|rate| rate.utilisation())
+                .unwrap_or(0.0)
+        };
+        [host, first, second].map(|port| (of(port) * 10.0).round())
+    };
+    assert_eq!(used(1.0, 9.0), [0.0; 3]);
+    // 10 of 16 Gb/s, over the second cable, and when that is down over the first.
+    assert_eq!(used(11.0, 19.0), [6.0, 0.0, 6.0]);
+    assert_eq!(used(22.0, 29.0), [6.0, 6.0, 0.0]);
+    assert_eq!(used(51.0, 59.0), [0.0; 3]);
+    used(62.0, 63.0);
+    let after = seen.source.observe(TOPOLOGY, &mut Unwatched).unwrap().fabric;
+    assert_eq!(after.port(second).facts.width, Some(LinkWidth::X1));
+
+    for (line, code) in [
+        ("5s flow node0 nobody", "FD-4401"),
+        ("5s down leaf0/99", "FD-4401"),
+        ("5s silent nobody", "FD-4401"),
+        ("5s stop node0 node1", "FD-5037"),
+        ("5s route magic", "FD-5037"),
+        ("5s dance", "FD-2303"),
+    ] {
+        std::fs::write(&file, format!("{line}\n")).unwrap();
+        let text = format!("sim:kary,k=3,n=2,story={}", file.display());
+        let text = if code == "FD-4401" { text.replace("kary,k=3,n=2", "xgft,m=2x3,w=1x1") } else { text };
+        let error = open(&text, &LiveOptions::default()).err().unwrap().to_string();
+        assert!(error.contains(code), "{line}: {error}");
+    }
+    std::fs::write(&file, "5s flow node0 node1\n").unwrap();
+    let text = format!("sim:xgft,m=2x3,w=1x1,traffic=uniform,story={}", file.display());
+    let error = open(&text, &LiveOptions::default()).err().unwrap().to_string();
+    assert!(error.contains("FD-5037") && error.contains(":1: "), "{error}");
 }
