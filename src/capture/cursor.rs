@@ -68,6 +68,15 @@ impl<S: Store> Cursor<S> {
         &mut self.store
     }
 
+    pub fn into_store(self) -> S {
+        self.store
+    }
+
+    /// Goes to a moment by its place; behind the last it is the last.
+    pub fn to_place(&mut self, at: usize) -> Answer<S::Moment, S::Damage> {
+        self.go(Position::At(at.min(self.store.len().saturating_sub(1))))
+    }
+
     /// The moment that the cursor stands at, or behind.
     pub fn place(&self) -> usize {
         match self.position {

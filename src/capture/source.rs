@@ -32,6 +32,11 @@ impl CaptureSource {
         Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None })
     }
 
+    /// Its moments, and the place of the one that was looked at.
+    pub(super) fn into_moments(self) -> (Moments<FileBytes>, usize) {
+        (self.cursor.into_store(), self.next)
+    }
+
     fn reader(&mut self) -> &mut Reader<FileBytes> {
         &mut self.cursor.store_mut().reader
     }

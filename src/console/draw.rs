@@ -7,7 +7,7 @@ use super::area::area;
 use super::canvas::Canvas;
 use super::signs::Signs;
 use super::theme::{Role, Theme};
-use super::{details, footer, header, help, hotspots, list, log, map, paths, tour, whatif};
+use super::{details, footer, header, help, hotspots, list, log, map, paths, timeline, tour, whatif};
 use crate::session::interactive::{Layer, Loading, ScreenId, State};
 
 /// How things look here; what they are is in the state.
@@ -63,6 +63,10 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
             hotspots::head(canvas, head, state);
             list::draw(canvas, rest, state);
             return hotspots::beside(canvas, area(areas.details), state);
+        }
+        ScreenId::Timeline => {
+            timeline::head(canvas, head, state);
+            list::draw(canvas, rest, state);
         }
         ScreenId::Links => list::draw(canvas, rest, state),
     }

@@ -3,7 +3,7 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, State, action};
+use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, ScreenId, State, action};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -93,8 +93,8 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
     let works =
         |action: &&Action| action.prominent && (action.ready)(state).is_ok() && does_something(state, action);
-    let here = |action: &&Action| action.place == Place::On(state.screen);
-    let everywhere = |action: &&Action| action.place == Place::Everywhere;
+    let here = |action: &&Action| action.place == Place::On(state.screen) || TIME.contains(&action.id);
+    let everywhere = |action: &&Action| action.place == Place::Everywhere && !TIME.contains(&action.id);
     let own = ACTIONS.iter().filter(works).filter(here);
     for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
         if let Some(key) = action.first_key(&state.keymap) {
@@ -119,18 +119,21 @@ fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
     }
 }
 
+/// They work everywhere, and stand where time is shown.
+const TIME: [&str; 4] = ["step-back", "step", "next-event", "live"];
+
 /// Enter and Tab stand where they lead somewhere.
 fn does_something(state: &State, action: &Action) -> bool {
     match action.id {
         "enter" => state.current().can_enter(&state.known),
         "next-view" => state.current().has_views(&state.known),
+        id if TIME.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,
     }
 }
 
 fn at_top(state: &State) -> bool {
-    state.screen == crate::session::interactive::ScreenId::Fabric
-        && state.current().crumbs(&state.known).len() < 2
+    state.screen == ScreenId::Fabric && state.current().crumbs(&state.known).len() < 2
 }
 
 /// The word for the footer, where there is no room for a sentence.
@@ -141,6 +144,9 @@ fn short(action: &Action) -> &'static str {
         "palette" => "actions",
         "write-plan" => "plan",
         "copy-line" => "copy line",
+        "pause" => "play",
+        "step-back" => "back",
+        "next-event" => "event",
         id => id,
     }
 }

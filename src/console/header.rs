@@ -4,13 +4,16 @@ use super::area::area;
 use super::canvas::{Canvas, shorten, width};
 use super::theme::Role;
 use crate::session::counted;
-use crate::session::interactive::{Loading, SCREENS, State, action, header_word};
+use crate::session::interactive::{Loading, SCREENS, State, action, header_word, replay_word};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
     let at = area(areas.header);
     let role = if state.source.starts_with("umad") { Role::HeaderLive } else { Role::Header };
-    let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(&state.source)), role);
+    let mut x = canvas.text(at, 0, 0, &format!(" {} ", kind(state)), role);
+    if let Some(word) = replay_word(&state.known) {
+        x = canvas.text(at, x + 1, 0, &word, Role::Warning) + 1;
+    }
     if let Some(word) = canvas.theme.word.clone() {
         x = canvas.text(at, x, 0, &format!(" {word} "), role);
     }
@@ -85,8 +88,9 @@ fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
 }
 
 /// What sort of source it is, in a word.
-fn kind(source: &str) -> &'static str {
-    match source.split(':').next() {
+fn kind(state: &State) -> &'static str {
+    match state.source.split(':').next() {
+        _ if replay_word(&state.known).is_some() => "REPLAY",
         Some("umad") => "LIVE",
         Some("sim") => "SIM",
         _ => "FILES",
@@ -129,12 +133,12 @@ fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
     let mut x = 0;
     // Where there is no room for all titles, numbers do: but for the screen that is open.
     let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum();
-    for (number, screen) in SCREENS.iter().enumerate() {
+    for screen in SCREENS {
         let open = screen.id == state.screen;
         let role = if open { Role::ScreenOpen } else { Role::Screen };
         let text = match open || all <= at.width + 2 {
-            true => format!("{} {}", number + 1, screen.title),
-            false => (number + 1).to_string(),
+            true => format!("{} {}", screen.number, screen.title),
+            false => screen.number.to_string(),
         };
         x = canvas.text(at, x, 0, &text, role) + 2;
     }

@@ -21,6 +21,7 @@ mod prompt;
 mod signs;
 mod theme;
 mod theme_file;
+mod timeline;
 mod tour;
 mod whatif;
 

@@ -19,6 +19,8 @@ pub struct Signs {
     pub levels: [&'static str; 8],
     pub untold: &'static str,
     pub scale: &'static str,
+    /// The time bar: recorded, nothing recorded, cannot be read, and the pointer to it.
+    pub time: [&'static str; 4],
 }
 
 impl Signs {
@@ -38,6 +40,7 @@ impl Signs {
         levels: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
         untold: "·",
         scale: "▁▄█",
+        time: ["━", "·", "╳", "▲"],
     };
 
     pub const ASCII: Self = Self {
@@ -56,5 +59,6 @@ impl Signs {
         levels: ["_", "-", "~", "=", "+", "*", "%", "#"],
         untold: ".",
         scale: "_=#",
+        time: ["=", ".", "X", "^"],
     };
 }

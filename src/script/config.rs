@@ -33,6 +33,8 @@ pub struct Config {
     pub hotspots: Thresholds,
     /// Within which sweeps read every table again; zero: never.
     pub drift_period: Option<Duration>,
+    /// What is kept of a watch for whoever pauses it, in MiB.
+    pub past_mib: Option<u64>,
     /// From one sweep of the console to the next, where it is not the usual time; zero watches nothing.
     pub watch: Option<Duration>,
 }
@@ -161,8 +163,7 @@ fn thresholds(value: &toml::Value) -> Result<Thresholds, String> {
     Ok(thresholds)
 }
 
-const WATCH_HINT: &str =
-    "under [watch] stand interval = \"5s\" and drift_period = \"5m\"; \"0s\" turns either off";
+const WATCH_HINT: &str = "under [watch] stand interval = \"5s\" and drift_period = \"5m\", of which \"0s\" turns either off, and past_mib = 64";
 
 fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
     let table = value.as_table().ok_or("FD-7112: 'watch' is no table: write [watch]")?;
@@ -170,6 +171,10 @@ fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
         let wanted = match key.as_str() {
             "interval" => &mut config.watch,
             "drift_period" => &mut config.drift_period,
+            "past_mib" => {
+                config.past_mib = Some(past_mib(value)?);
+                continue;
+            }
             _ => return Err(format!("FD-7112: [watch] {key}: it is none of its keys")),
         };
         let text = value.as_str().ok_or_else(|| format!("FD-7112: [watch] {key}: it is no text"))?;
@@ -181,8 +186,16 @@ fn watch(value: &toml::Value, config: &mut Config) -> Result<(), String> {
     Ok(())
 }
 
+/// How much of a watch is kept.
+fn past_mib(value: &toml::Value) -> Result<u64, String> {
+    const MOST: i64 = 4096;
+    let number = value.as_integer().filter(|number| (0..=MOST).contains(number));
+    let number = number.and_then(|number| u64::try_from(number).ok());
+    number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MOST}"))
+}
+
 const KEYS_HINT: &str =
-    "under [keys] stand lines such as mark = [\"f\", \"m\"]; docs/keys.md has the actions";
+    "under [keys] stand lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
 
 /// A key or a list of keys for each action.
 fn keys(value: &toml::Value) -> Result<BTreeMap<String, Vec<String>>, String> {

@@ -142,14 +142,14 @@ pub fn keys_page() -> String {
     let mut page = format!("# Keys of the console\n\n{MADE}\n");
     page.push_str(
         "Every key is an action, and every action has a word: `:` and the word do the same. `[keys]` in the configuration \
-         binds other keys, as in `mark = [\"f\", \"m\"]`. Over help, the log, details and the \
+         binds other keys, as in `mark = [\"f\", \"x\"]`. Over help, the log, details and the \
          tour the same keys scroll, turn pages and go out, and `/` searches help. While a line is typed, Enter takes it or \
          the offer that is picked, Esc leaves things as they were, Tab completes as far as offers agree and then picks, as \
          arrows do, and Ctrl-U empties it. A name with blanks stands in quotes. Ctrl-C ends the session from \
          anywhere.\n\nScreens:\n\n",
     );
-    for (at, screen) in SCREENS.iter().enumerate() {
-        push(&mut page, format_args!("- `{}` {}: {}\n", at + 1, screen.title, screen.about));
+    for screen in SCREENS {
+        push(&mut page, format_args!("- `{}` {}: {}\n", screen.number, screen.title, screen.about));
     }
     let places = std::iter::once(Place::Everywhere).chain(SCREENS.iter().map(|screen| Place::On(screen.id)));
     for place in places {

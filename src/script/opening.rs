@@ -16,6 +16,9 @@ use crate::session::interactive::WatchSettings;
 /// From one sweep of counters to the next, where nobody says.
 const WATCH: Duration = Duration::from_secs(5);
 
+/// What is kept of a watch, where nobody says.
+const PAST_MIB: u64 = 64;
+
 #[derive(Clone, Debug)]
 pub struct Opening {
     /// The source as the operator wrote it.
@@ -71,6 +74,7 @@ impl Opening {
             color,
             keys: config.keys.clone(),
             watch: WatchSettings {
+                past_bytes: config.past_mib.unwrap_or(PAST_MIB) << 20,
                 interval_ms: u64::try_from(watch.as_millis()).unwrap_or(u64::MAX),
                 thresholds: config.hotspots.clone(),
             },

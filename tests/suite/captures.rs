@@ -16,5 +16,5 @@ mod properties;
 mod reference;
 mod rolled;
 mod size;
-mod stage;
+pub mod stage;
 mod written;

@@ -12,6 +12,7 @@ mod pictures;
 mod pty;
 mod readable;
 mod recorded;
+mod replaying;
 mod same;
 mod terminal;
 mod told;

@@ -12,14 +12,18 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::keeper::{Order, keep};
+use super::keeper::{Order, Wish, keep, play};
 use super::{fault, plan_file};
 use crate::access::{Progress, Source, Wanted, Watch};
+use crate::capture::{At, Tape, is_capture};
 use crate::fabric::{Fabric, NameMap};
+use crate::files::capture::Header;
 use crate::observe::Observation;
 use crate::routing::Pulse;
 use crate::script::{Machine, Opening, Outside, welcome};
-use crate::session::interactive::{Happening, Job, Outcome, PlanFor, TaskId};
+use crate::session::interactive::{
+    Happening, Job, Looking, Outcome, Past, PlanFor, Recorded, Scene, Scenes, Seek, TaskId, Unrolled,
+};
 use crate::session::{Look, Made, assume};
 
 /// From a thread to the loop.
@@ -62,8 +66,8 @@ impl Threads {
         if let Job::Write { to, .. } = &job {
             self.plans.insert(task, to.clone());
         }
-        if let Job::Sweep { not_before } = job {
-            return self.sweep(Order { task, not_before, stop });
+        if let Some(wish) = wish(&job) {
+            return self.order(Order { task, wish, stop });
         }
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
         let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
@@ -96,12 +100,17 @@ impl Threads {
         }
     }
 
-    fn sweep(&self, order: Order) {
-        let task = order.task;
+    fn order(&self, order: Order) {
+        let (task, wish) = (order.task, order.wish);
         let kept = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
         if !kept {
             let error = "FD-9005: the source is not open any more; r looks again".to_owned();
-            let outcome = Outcome::Swept(Err(error));
+            let outcome = match wish {
+                Wish::Sweep(_) => Outcome::Swept(Err(error)),
+                // Of files nobody keeps anything.
+                Wish::Unroll => Outcome::Unrolled(Ok(None)),
+                Wish::Seek(_) => Outcome::Sought(Err(error)),
+            };
             let _ = self.words.send(Word::Happened(Happening::Finished { task, outcome }));
         }
     }
@@ -133,6 +142,16 @@ impl Threads {
     /// The files of plans that are not written yet.
     pub fn plans(&self) -> impl Iterator<Item = (TaskId, &Path)> {
         self.plans.iter().map(|(task, to)| (*task, to.as_path()))
+    }
+}
+
+/// What only the thread that keeps the source can do.
+fn wish(job: &Job) -> Option<Wish> {
+    match job {
+        Job::Sweep { not_before } => Some(Wish::Sweep(*not_before)),
+        Job::Unroll => Some(Wish::Unroll),
+        Job::Seek(seek) => Some(Wish::Seek(*seek)),
+        _ => None,
     }
 }
 
@@ -200,12 +219,62 @@ fn look_and_keep(machine: &Machine, opening: &Opening, pace: &Pace, orders: &Rec
         Ok((look, mut source)) => {
             let look = Arc::new(look);
             done(pace.task, Outcome::Looked(Ok(look.clone())));
-            if look.observation.reading.is_some() && opening.watch.interval_ms > 0 {
-                let own = Look::clone(&look);
-                drop(look);
-                keep(source.as_mut(), own, orders, done);
+            let own = Look::clone(&look);
+            drop(look);
+            if own.observation.reading.is_some() && opening.watch.interval_ms > 0 {
+                let past = Past::new(header(opening), opening.watch.past_bytes, looking(machine, opening));
+                let begun = jiff::Timestamp::now().as_millisecond();
+                keep(source.as_mut(), own, orders, (past, begun), done);
+            } else if is_capture(Path::new(&opening.source)) {
+                drop((source, own));
+                let at = opening.reach.at.as_deref().and_then(|at| At::parse(at).ok());
+                // It was read for the look; what became of it since is told by what is asked of it.
+                match Tape::open(Path::new(&opening.source), at) {
+                    Ok((tape, place)) => {
+                        play(&mut Scenes::new(tape, place, looking(machine, opening)), orders, done);
+                    }
+                    Err(error) => play(&mut Unreadable(error.to_string()), orders, done),
+                }
             }
         }
+    }
+}
+
+/// How moments of a recording become looks: with the names and the assumption that the session was opened with.
+fn looking(machine: &Machine, opening: &Opening) -> Looking {
+    let named = opening.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
+    let own = named.map(|(own, _)| own).unwrap_or_default();
+    let (source, assumed) = (opening.source.clone(), opening.assume);
+    Arc::new(move |observation| {
+        let mut look = Look::new(&source, observation, &own);
+        if let Some(engine) = assumed {
+            assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;
+        }
+        Ok(look)
+    })
+}
+
+/// What is recorded of a watch, for whoever pauses it.
+fn header(opening: &Opening) -> Header {
+    Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: env!("CARGO_PKG_VERSION").into(),
+        source: opening.source.clone(),
+        interval_ms: opening.watch.interval_ms,
+        utc_offset_s: jiff::Zoned::now().offset().seconds(),
+    }
+}
+
+/// A capture that could be looked at and not be opened again.
+struct Unreadable(String);
+
+impl Recorded for Unreadable {
+    fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
+        Err(self.0.clone())
+    }
+
+    fn seek(&mut self, _: Seek) -> Result<Scene, String> {
+        Err(self.0.clone())
     }
 }
 

@@ -25,6 +25,16 @@ impl Bytes for &[u8] {
     }
 }
 
+impl Bytes for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.as_slice().size()
+    }
+
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        self.as_slice().read(offset, length)
+    }
+}
+
 /// A frame and where it begins, behind its lead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slot {

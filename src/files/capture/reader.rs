@@ -332,7 +332,8 @@ impl<B: Bytes> Reader<B> {
         before.map(|hole| hole.offset)
     }
 
-    fn settle_counters(&mut self, slot: usize) -> Result<(), Damage> {
+    /// The first of the frames that the counters at a frame are told by; those behind it say what moved.
+    fn whole_counters(&self, slot: usize) -> Result<usize, Damage> {
         let slots = &self.index.slots;
         let whole = (0..=slot).rev().find(|at| slots[*at].lead.has(flags::COUNTERS_WHOLE)).unwrap_or(0);
         let torn = (whole + 1..=slot).find(|at| slots[*at].lead.first != slots[*at - 1].lead.next());
@@ -342,6 +343,23 @@ impl<B: Bytes> Reader<B> {
             let what = "sweeps are missing, and those after them say only what moved".to_owned();
             return Err(Damage { slot: at, offset, record, what });
         }
+        Ok(whole)
+    }
+
+    /// The frames that a moment is made of, as far as they are there; what is in them is not read.
+    pub fn needs(&self, slot: usize) -> Result<Vec<usize>, Damage> {
+        let mut frames = self.state_frames(slot)?;
+        frames.extend(self.whole_counters(slot)?..=slot);
+        Ok(frames)
+    }
+
+    /// The frame in which the state that is shown stands.
+    pub fn state_at(&self) -> Option<usize> {
+        self.state_at
+    }
+
+    fn settle_counters(&mut self, slot: usize) -> Result<(), Damage> {
+        let whole = self.whole_counters(slot)?;
         let known = self.counters_at.take().filter(|known| (whole..=slot).contains(known));
         let frames = known.map_or(whole, |known| known + 1)..=slot;
         let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();

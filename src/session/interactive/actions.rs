@@ -12,12 +12,13 @@ use super::layer::{Help, Layer, Scroll};
 use super::messages::Severity;
 use super::prompt::Purpose;
 use super::screens::{Direction, Entered, SCREENS, ScreenId};
-use super::selecting::{select as select_rows, set_filter};
+use super::selecting::set_filter;
 use super::state::{Loading, State};
-use super::typing::{abandoned, ask as begin_line, ask_again as begin_again};
+use super::typing::{ask as begin_line, ask_again as begin_again};
 use super::update::page;
+use super::walking::{go_out, lead_to, select, sort, sort_by, step, to, view, walk};
 use super::words::{as_here, words};
-use super::{forward, layered};
+use super::{forward, layered, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
 use crate::session::{Danger, drawn_words, mark_random};
@@ -170,6 +171,7 @@ pub const ACTIONS: &[Action] = &[
             Entered::Done => {}
             Entered::Nothing(why) => state.say(Severity::Said, why),
             Entered::Ask(purpose) => begin_line(state, purpose, ""),
+            Entered::ToMoment(place) => return timeline::to_place(state, place),
         }
         Vec::new()
     })
@@ -218,6 +220,7 @@ pub const ACTIONS: &[Action] = &[
     of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)).over(Over::Layers),
     of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)).over(Over::Layers),
     of("screen-5", &["5"], SCREENS[4].about, |state, _| to(state, 4)).over(Over::Layers),
+    of("screen-9", &["9"], SCREENS[5].about, |state, _| to(state, 5)).over(Over::Layers),
     of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true))
         .over(Over::Layers)
         .prominent(),
@@ -359,10 +362,69 @@ pub const ACTIONS: &[Action] = &[
         super::watch::toggle(state)
     })
     .when(|state| match (state.known.watch.live, state.known.watch.settings.interval_ms) {
+        _ if state.known.watch.recorded => {
+            Err("what is shown is a replay: Space on the Timeline plays it".to_owned())
+        }
         (_, 0) => Err("nobody watches: interval under [watch] in the configuration is 0s".to_owned()),
         (Some(false), _) => Err("this source has one reading of counters only".to_owned()),
         (None | Some(true), _) => Ok(()),
     }),
+    of(
+        "pause",
+        &["space"],
+        "Play what was recorded, or stand; on a live source pause and look back",
+        |state, _| timeline::play(state),
+    )
+    .on(ScreenId::Timeline)
+    .when(|state| match state.known.playback {
+        Some(_) => Ok(()),
+        None => can_pause(state),
+    })
+    .prominent(),
+    of("slower", &["<"], "Play more slowly", |state, _| timeline::faster(state, false)).when(has_past),
+    of("faster", &[">"], "Play faster: 1x, 2x, 5x, 10x, 60x, as fast as possible", |state, _| {
+        timeline::faster(state, true)
+    })
+    .when(has_past),
+    of("step-back", &["["], "One moment back", |state, _| timeline::step(state, -1))
+        .when(has_past)
+        .prominent(),
+    of("step", &["]"], "One moment on", |state, _| timeline::step(state, 1)).when(has_past).prominent(),
+    of("step-back-10", &["{"], "Ten moments back", |state, _| timeline::step(state, -10)).when(has_past),
+    of("step-10", &["}"], "Ten moments on", |state, _| timeline::step(state, 10)).when(has_past),
+    of("next-event", &["n"], "To the next moment at which something happened", |state, _| {
+        timeline::event(state, true)
+    })
+    .when(has_past)
+    .prominent(),
+    of("previous-event", &["N"], "To the one before", |state, _| timeline::event(state, false))
+        .when(has_past),
+    of(
+        "at",
+        &["@"],
+        "To a time: 02:13:40, 2026-11-22T02:13:40Z, or -5m before the end",
+        |state, argument| {
+            if argument.is_empty() {
+                begin_line(state, Purpose::Command, "at ");
+                return Vec::new();
+            }
+            timeline::at(state, argument)
+        },
+    )
+    .takes("[TIME]")
+    .when(has_past),
+    of("bookmark", &["m"], "Set a bookmark at this moment, or take it away", |state, _| {
+        timeline::bookmark(state)
+    })
+    .when(has_past),
+    of("live", &["L"], "Back to live", |state, _| timeline::back(state))
+        .when(|state| match &state.known.playback {
+            Some(playback) if playback.live.is_some() => Ok(()),
+            Some(_) => Err("this is a recording, which has nothing live to go back to".to_owned()),
+            None if state.known.watch.live == Some(true) => Err("this is live already".to_owned()),
+            None => Err("this source is not live".to_owned()),
+        })
+        .prominent(),
     of("log", &["M"], "Show what was said so far", |state, _| {
         layered::toggle(state, Layer::Log(Scroll { top: usize::MAX / 4 }))
     })
@@ -375,6 +437,29 @@ pub const ACTIONS: &[Action] = &[
 /// The action of a word.
 pub fn action(id: &str) -> Option<&'static Action> {
     ACTIONS.iter().find(|action| action.id == id)
+}
+
+/// Whether there is anything to step through.
+fn has_past(state: &State) -> Result<(), String> {
+    match &state.known.playback {
+        Some(playback) if !playback.timeline().times.is_empty() => Ok(()),
+        Some(_) => Err("what was recorded is still being read".to_owned()),
+        None if state.known.watch.possible() => {
+            Err("this is live: Space on the Timeline (9) pauses it, and then one can step back".to_owned())
+        }
+        None => {
+            Err("this source has no past: --source FILE.fdcap plays what 'fabdeck record' wrote".to_owned())
+        }
+    }
+}
+
+/// A watch that has swept has something to look back at.
+fn can_pause(state: &State) -> Result<(), String> {
+    match () {
+        () if !state.known.watch.possible() => has_past(state),
+        () if state.known.watch.sweeps == 0 => Err("nothing was swept yet".to_owned()),
+        () => Ok(()),
+    }
 }
 
 fn has_fabric(state: &State) -> Result<(), String> {
@@ -485,158 +570,6 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
 fn leave(state: &mut State) -> Vec<Effect> {
     state.leaving = true;
     vec![Effect::Leave]
-}
-
-/// One step out; false at the top.
-fn go_out(state: &mut State) -> bool {
-    if state.prompt.is_some() {
-        abandoned(state);
-        return true;
-    }
-    if state.layer.take().is_some() {
-        return true;
-    }
-    if !state.selected().is_empty() {
-        state.current_mut().0.table_mut().selected.clear();
-        return true;
-    }
-    if !state.current().table().filter.is_empty() {
-        set_filter(state, String::new());
-        return true;
-    }
-    let (screen, known) = state.current_mut();
-    let stepped = screen.out(known);
-    if let Some(back) = state.came_from.take() {
-        state.screen = back;
-        return true;
-    }
-    if stepped {
-        return true;
-    }
-    let elsewhere = state.screen != ScreenId::Fabric;
-    state.screen = ScreenId::Fabric;
-    elsewhere
-}
-
-/// Leads to a screen that answers a question, and remembers where it was asked.
-pub(super) fn lead_to(state: &mut State, screen: ScreenId) {
-    state.came_from = Some(state.screen).filter(|from| *from != screen);
-    state.screen = screen;
-}
-
-fn to(state: &mut State, at: usize) -> Vec<Effect> {
-    state.layer = None;
-    state.came_from = None;
-    if let Some(screen) = SCREENS.get(at) {
-        state.screen = screen.id;
-    }
-    Vec::new()
-}
-
-fn view(state: &mut State, forward: bool) -> Vec<Effect> {
-    if state.layer.is_some() {
-        layered::turn(state, forward);
-        return Vec::new();
-    }
-    let (screen, known) = state.current_mut();
-    match screen.next_view(known, forward) {
-        Err(why) => state.say(Severity::Said, why),
-        // There a view is an order of rows, and the first of them is what is asked for.
-        Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.sorts() => {
-            select_rows(state, true);
-        }
-        Ok(()) => {}
-    }
-    Vec::new()
-}
-
-fn step(state: &mut State, by: isize) -> Vec<Effect> {
-    if state.layer.is_some() {
-        layered::scroll(state, by);
-        return Vec::new();
-    }
-    if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
-        let (rows, height) = (super::screens::rows_of_page(state), layered::height(state));
-        let mut scroll = Scroll { top: state.screens.whatif.top };
-        scroll.step(by, rows, height);
-        state.screens.whatif.top = scroll.top;
-        return Vec::new();
-    }
-    state.current_mut().0.table_mut().step(by);
-    Vec::new()
-}
-
-/// An arrow: a row of a list, a column of it, a neighbour on a map.
-fn walk(state: &mut State, direction: Direction) -> Vec<Effect> {
-    if let (Some(_), Direction::Left | Direction::Right) = (&state.layer, direction) {
-        layered::turn(state, direction == Direction::Right);
-        return Vec::new();
-    }
-    let (width, in_sight) = (state.areas().body.width, state.layer.is_none());
-    let (screen, known) = state.current_mut();
-    if in_sight && screen.walk(known, direction, width) {
-        return Vec::new();
-    }
-    let by = match direction {
-        Direction::Up => return step(state, -1),
-        Direction::Down => return step(state, 1),
-        Direction::Left => -1,
-        Direction::Right => 1,
-    };
-    let (screen, _) = state.current_mut();
-    let held = screen.held_columns();
-    screen.table_mut().scroll_columns(by, held);
-    Vec::new()
-}
-
-/// In what lies over the screen, the same key goes on by a page.
-fn select(state: &mut State, _: &str) -> Vec<Effect> {
-    if state.layer.is_some() {
-        return step(state, page(state) as isize);
-    }
-    let Some(what) = state.current().current(&state.known) else {
-        state.say(Severity::Said, "put the cursor on a switch, a host, a port or a cable to select it");
-        return Vec::new();
-    };
-    let table = state.current_mut().0.table_mut();
-    if !table.selected.remove(&what) {
-        table.selected.insert(what);
-    }
-    table.step(1);
-    Vec::new()
-}
-
-fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
-    let found = state.current().listing(&state.known).and_then(|listing| {
-        let column =
-            (0..listing.column_count()).map(|at| listing.column(at)).find(|column| column.id == field)?;
-        Some((column.id.to_string(), column.largest_first))
-    });
-    let Some(order) = found else {
-        state.say(Severity::Error, format!("this list has no field '{field}'"));
-        return Vec::new();
-    };
-    state.current_mut().0.table_mut().sort = Some(order);
-    select_rows(state, true);
-    Vec::new()
-}
-
-fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
-    let (screen, known) = state.current_mut();
-    let mut table = std::mem::take(screen.table_mut());
-    if let Some(listing) = screen.listing(known) {
-        if reverse { table.reverse(&*listing) } else { table.sort_by_next(&*listing) }
-    }
-    let order = table.sort.clone();
-    *screen.table_mut() = table;
-    select_rows(state, true);
-    let said = match order {
-        Some((column, true)) => format!("sorted by {column}, largest first"),
-        Some((column, false)) => format!("sorted by {column}"),
-        None => "in the order of the fabric".to_owned(),
-    };
-    state.say(Severity::Said, said);
-    Vec::new()
 }
 
 fn ask(state: &mut State, purpose: Purpose) -> Vec<Effect> {

@@ -11,6 +11,7 @@ use super::frame::Size;
 use super::key::Key;
 use super::keymap::Keymap;
 use super::state::State;
+use super::timeline::{Recorded, Unrecorded};
 use super::update::update;
 use super::watch::{Swept, WatchSettings};
 use crate::routing::NoPulse;
@@ -26,6 +27,7 @@ pub struct Driver {
     pub events: Vec<String>,
     look: Result<Arc<Look>, String>,
     sweeper: Sweeper,
+    recorded: Recording,
     effects: VecDeque<Effect>,
 }
 
@@ -44,6 +46,21 @@ impl std::fmt::Debug for Sweeper {
     }
 }
 
+/// Whoever has a recording of what is looked at.
+pub struct Recording(pub Box<dyn Recorded>);
+
+impl Default for Recording {
+    fn default() -> Self {
+        Self(Box::new(Unrecorded))
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Recording")
+    }
+}
+
 impl Driver {
     /// A session on a look that is there already, run until idle.
     pub fn open(look: Look, size: Size) -> Self {
@@ -57,19 +74,31 @@ impl Driver {
     /// The same with other keys.
     pub fn bound(look: Result<Arc<Look>, String>, size: Size, keymap: Keymap) -> Self {
         let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
-        Self::run(look, Sweeper::default(), State::open(source, keymap, size))
+        Self::run(look, (Sweeper::default(), Recording::default()), State::open(source, keymap, size))
     }
 
     /// A session that watches, on a look and what reads its counters again.
     pub fn watching(look: Look, sweeper: Sweeper, settings: WatchSettings, size: Size) -> Self {
         let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
         state.known.watch.settings = settings;
-        Self::run(Ok(Arc::new(look)), sweeper, (state, effects))
+        Self::run(Ok(Arc::new(look)), (sweeper, Recording::default()), (state, effects))
+    }
+
+    /// The same where what happens can be stepped through: a capture, or what is recorded while somebody watches.
+    pub fn recorded(
+        look: Look,
+        (sweeper, recording): (Sweeper, Recording),
+        settings: WatchSettings,
+        size: Size,
+    ) -> Self {
+        let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+        state.known.watch.settings = settings;
+        Self::run(Ok(Arc::new(look)), (sweeper, recording), (state, effects))
     }
 
     fn run(
         look: Result<Arc<Look>, String>,
-        sweeper: Sweeper,
+        (sweeper, recorded): (Sweeper, Recording),
         (state, effects): (State, Vec<Effect>),
     ) -> Self {
         let begun = serde_json::to_string(&Beginning::of(&state));
@@ -80,6 +109,7 @@ impl Driver {
             events: begun.into_iter().collect(),
             look,
             sweeper,
+            recorded,
             effects: effects.into(),
         };
         driver.settle();
@@ -118,7 +148,10 @@ impl Driver {
                 Effect::Begin { task, job } => {
                     // What was cancelled before its turn is not begun.
                     if self.state.tasks.get(task).is_some() {
-                        let outcome = worked(&job, &self.look, &mut self.sweeper, &mut self.written);
+                        let outcome = {
+                            let outside = (&mut self.sweeper, &mut self.recorded);
+                            worked(&job, &self.look, outside, &mut self.written)
+                        };
                         self.feed(Happening::Finished { task, outcome });
                     }
                 }
@@ -138,7 +171,7 @@ impl Driver {
 pub(super) fn worked(
     job: &Job,
     look: &Result<Arc<Look>, String>,
-    sweeper: &mut Sweeper,
+    (sweeper, recorded): (&mut Sweeper, &mut Recording),
     written: &mut Vec<(std::path::PathBuf, String)>,
 ) -> Outcome {
     match (job.run(&NoPulse), job) {
@@ -148,6 +181,8 @@ pub(super) fn worked(
             Outcome::Written { to: to.clone(), result }
         }
         (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before)),
+        (None, Job::Unroll) => Outcome::Unrolled(recorded.0.unroll()),
+        (None, Job::Seek(seek)) => Outcome::Sought(recorded.0.seek(*seek).map(Box::new)),
         (None, _) => Outcome::Looked(look.clone()),
     }
 }

@@ -9,6 +9,7 @@ use super::messages::Message;
 use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
+use super::timeline::{Scene, Seek, Unrolled};
 use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::fabric::Faults;
@@ -63,6 +64,10 @@ pub enum Job {
     Sweep { not_before: Duration },
     /// What two sweeps come to.
     Judge(Box<Judging>),
+    /// What was recorded, where anything was; only the process has it.
+    Unroll,
+    /// A moment of it; likewise.
+    Seek(Seek),
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
 }
@@ -96,6 +101,8 @@ pub enum Outcome {
     Selected { selecting: Selecting, selection: Selection },
     Swept(Result<Swept, String>),
     Judged(Arc<Reading>),
+    Unrolled(Result<Option<Unrolled>, String>),
+    Sought(Result<Box<Scene>, String>),
     Written { to: PathBuf, result: Result<(), String> },
 }
 
@@ -104,15 +111,15 @@ impl Job {
         match self {
             Self::Look | Self::Write { .. } => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
-            Self::Sweep { .. } | Self::Judge(_) => Needs::Look,
+            Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
         }
     }
 
-    /// Does it, as far as it needs no process: looks, sweeps and files are none of its business.
+    /// Does it, as far as it needs no process: looks, sweeps, recordings and files are none of its business.
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {
-            Self::Look | Self::Sweep { .. } | Self::Write { .. } => None,
+            Self::Look | Self::Sweep { .. } | Self::Write { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
             Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
             Self::Select { look, selecting } => {
@@ -168,6 +175,12 @@ impl Outcome {
             Self::Swept(Ok(swept)) => return swept_digest(&swept.sweep),
             Self::Swept(Err(error)) => format!("swept {error}"),
             Self::Judged(reading) => format!("judged {:?} {:?}", reading.watched, reading.levels),
+            Self::Unrolled(Ok(Some(unrolled))) => format!("unrolled {:?}", unrolled.timeline),
+            Self::Unrolled(none) => format!("unrolled {:?}", none.as_ref().err()),
+            Self::Sought(Ok(scene)) => {
+                format!("sought {} {} {:?}", scene.place, swept_digest(&scene.after), scene.look.fabric())
+            }
+            Self::Sought(Err(error)) => format!("sought {error}"),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
         };
         short(blake3::hash(said.as_bytes()))

@@ -1,12 +1,13 @@
 //! What leads to Paths: a path that is asked for by its ends, and a cable whose users are asked for.
 
-use super::actions::{lead_to, named};
+use super::actions::named;
 use super::effect::Effect;
 use super::messages::Severity;
 use super::prompt::Purpose;
 use super::screens::ScreenId;
 use super::state::State;
 use super::typing::ask as begin_line;
+use super::walking::lead_to;
 use super::words::words;
 use crate::fabric::Resolved;
 

@@ -8,7 +8,7 @@ use super::known::Proposed;
 use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
-use super::watch;
+use super::{timeline, watch};
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine};
 use crate::session::{EngineRow, Look, Preview, counted};
@@ -24,16 +24,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             effects.extend(watch::first_after_look(state));
             effects
         }
-        Outcome::Looked(Err(error)) => {
-            state.say(Severity::Error, error.clone());
-            // A look that was there before stands as it was, and so does the watch.
-            state.go_on(match state.known.tables {
-                true => Loading::Done,
-                false => Loading::Failed(error),
-            });
-            refresh(state);
-            next_engine(state)
-        }
+        Outcome::Looked(Err(error)) => not_looked(state, error),
         Outcome::Arranged(ranks) => {
             let places = state.screens.places(&state.known);
             state.known.arrange(*ranks);
@@ -67,7 +58,12 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             super::selecting::selected(state, &selecting, selection);
             Vec::new()
         }
+        Outcome::Swept(result) if timeline::going_on(state).is_some() => {
+            timeline::swept_behind(state, task, result)
+        }
         Outcome::Swept(result) => watch::swept(state, result),
+        Outcome::Unrolled(result) => timeline::unrolled(state, result),
+        Outcome::Sought(result) => timeline::sought(state, task, result),
         Outcome::Judged(reading) => watch::judged(state, task, reading),
         Outcome::Written { to, result } => {
             match result {
@@ -81,6 +77,17 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             Vec::new()
         }
     }
+}
+
+/// A look that was there before stands as it was, and so does the watch.
+fn not_looked(state: &mut State, error: String) -> Vec<Effect> {
+    state.say(Severity::Error, error.clone());
+    state.go_on(match state.known.tables {
+        true => Loading::Done,
+        false => Loading::Failed(error),
+    });
+    refresh(state);
+    next_engine(state)
 }
 
 /// The fabric is there before its tables: enough to browse. A look that follows another waits for the whole.
@@ -173,7 +180,9 @@ fn indexed(state: &mut State, preview: Arc<Mutex<Preview>>) -> Vec<Effect> {
     state.known.paths = preview.lock().ok().map(|preview| preview.paths().clone());
     state.known.preview = Some(preview);
     refresh(state);
-    count(state)
+    let mut effects = count(state);
+    effects.extend(watch::judge_again(state));
+    effects
 }
 
 /// Lists are made anew from what is known now.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
 use super::tasks::TaskId;
+use super::timeline::Playback;
 use super::watch::Watch;
 use crate::analysis::{GroupsCut, Paths};
 use crate::fabric::{Faults, NodeId, PortId, PortNum, PortState, Resolved};
@@ -97,6 +98,8 @@ pub struct Known {
     pub groups: Option<GroupsCut>,
     /// Counters, read again and again.
     pub watch: Watch,
+    /// Where in a recording one is, where there is one.
+    pub playback: Option<Playback>,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }

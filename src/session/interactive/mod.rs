@@ -27,13 +27,15 @@ mod state;
 mod table;
 mod tasks;
 mod tiers;
+mod timeline;
 mod typing;
 mod update;
+mod walking;
 mod watch;
 mod words;
 
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};
-pub use driver::{Driver, Sweeper};
+pub use driver::{Driver, Recording, Sweeper};
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
@@ -48,14 +50,17 @@ pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay, replay_watched};
 pub use screens::{
     Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LinksScreen, PathsScreen, PortLine, SCREENS,
-    Screen, ScreenId, ScreenTitle, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, engine_lines,
-    hot_lines, loss_lines, per_line,
+    Screen, ScreenId, ScreenTitle, TimelineScreen, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole,
+    engine_lines, hot_lines, loss_lines, per_line,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};
-pub use update::update;
+pub use timeline::{
+    Alone, EventKind, Looking, Past, Playback, Recorded, Scene, Scenes, Seek, Speed, Standing, TimeMark,
+    Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word, standing_words,
+};
+pub use update::{update, wakes_ms};
 pub use watch::{
     History, Judging, Listed, Reading, Swept, Watch, WatchSettings, head_words, header_word, sweep_again,
-    wakes_ms,
 };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::driver::{Sweeper, worked};
+use super::driver::{Recording, Sweeper, worked};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
 use super::keymap::{Keymap, KeymapError};
@@ -31,13 +31,13 @@ pub enum ReplayError {
 
 /// The state after what was written: how it began, then events, each a line. `look` is what the source shows.
 pub fn replay<'l>(look: &Arc<Look>, lines: impl IntoIterator<Item = &'l str>) -> Result<State, ReplayError> {
-    replay_watched(look, Sweeper::default(), lines)
+    replay_watched(look, (Sweeper::default(), Recording::default()), lines)
 }
 
-/// The same of a session that watched counters, which have to be had again too.
+/// The same of a session that watched counters or went through a recording, which have to be had again too.
 pub fn replay_watched<'l>(
     look: &Arc<Look>,
-    sweeper: Sweeper,
+    (sweeper, recorded): (Sweeper, Recording),
     lines: impl IntoIterator<Item = &'l str>,
 ) -> Result<State, ReplayError> {
     let mut lines = lines.into_iter();
@@ -46,7 +46,7 @@ pub fn replay_watched<'l>(
     let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
     state.options = beginning.options;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
-    let mut again = Again { look: look.clone(), sweeper, state, jobs: BTreeMap::new() };
+    let mut again = Again { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {
         let number = at + 1;
@@ -71,6 +71,7 @@ fn begun(line: &str) -> Result<Beginning, ReplayError> {
 struct Again {
     look: Arc<Look>,
     sweeper: Sweeper,
+    recorded: Recording,
     state: State,
     /// Work that was begun and not yet ended.
     jobs: BTreeMap<TaskId, Job>,
@@ -108,7 +109,10 @@ impl Again {
                     // It was cancelled: whatever it came to, nobody looked at it.
                     return Ok(Happening::Tick);
                 }
-                let mut outcome = worked(&job, &Ok(self.look.clone()), &mut self.sweeper, &mut Vec::new());
+                let mut outcome = {
+                    let outside = (&mut self.sweeper, &mut self.recorded);
+                    worked(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
+                };
                 same(number, "what work brought", &outcome, &digest)?;
                 if let (Outcome::Proposed { took_ms: took, .. }, Some(ms)) = (&mut outcome, took_ms) {
                     *took = ms;

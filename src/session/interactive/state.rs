@@ -13,6 +13,7 @@ use super::messages::{Message, Messages, Severity};
 use super::prompt::Prompt;
 use super::screens::{Screen, ScreenId, Screens};
 use super::tasks::{Needs, TaskId, Tasks};
+use super::timeline;
 use crate::fabric::{Faults, Resolved};
 use crate::routing::{Engine, Request};
 
@@ -165,7 +166,11 @@ impl State {
 
     /// The command line up to the command, with the source and what it was opened with.
     pub fn line(&self, rest: &str) -> String {
-        let options = self.options.iter().map(|(option, value)| format!("{option} {} ", quoted(value)));
+        // Of a recording it is the moment on the screens, whichever it was opened at.
+        let stamp = timeline::shown_stamp(self).map(|stamp| ("--at".to_owned(), stamp));
+        let opened = self.options.iter().filter(|(option, _)| stamp.is_none() || option != "--at").cloned();
+        let options = opened.chain(stamp.clone());
+        let options = options.map(|(option, value)| format!("{option} {} ", quoted(&value)));
         let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
         let options: String = options.chain(assumed).collect();
         format!("fabdeck --source {} {options}{rest}", quoted(&self.source))

@@ -19,7 +19,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
             state.size = size;
             Vec::new()
         }
-        Happening::Tick => super::watch::tick(state),
+        Happening::Tick => {
+            let mut effects = super::watch::tick(state);
+            effects.extend(super::timeline::tick(state));
+            effects
+        }
         Happening::Progress { task, done, of } => {
             state.tasks.progress(task, done, of, state.now_ms);
             Vec::new()
@@ -42,6 +46,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         effects.push(Effect::Log(said));
     }
     effects
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    super::watch::wakes_ms(state).into_iter().chain(super::timeline::wakes_ms(state)).min()
 }
 
 /// How many rows of its list a screen shows, or of what lies over it.

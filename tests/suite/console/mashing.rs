@@ -5,19 +5,22 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use fabdeck::capture::Tape;
 use fabdeck::console::Depth;
 use fabdeck::fabric::{Port, PortNum};
 use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    ACTIONS, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Press, Purpose, ScreenId, Size,
-    State, Swept, TaskId, WhatifPane, update,
+    ACTIONS, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Past, Press, Purpose, Recorded,
+    Scenes, ScreenId, Size, State, Swept, TaskId, WhatifPane, update,
 };
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::desk::{appearance, frame, look};
+use super::replaying::looking;
+use crate::captures::stage::{header, reference};
 
 const KEYS: usize = 100_000;
 /// Keys from one look for the way out to the next, at most.
@@ -26,7 +29,11 @@ const STRETCH: u64 = 40;
 const WAYS: usize = 10;
 
 /// What may follow a word of the palette.
-const ARGUMENTS: [&str; 18] = [
+const ARGUMENTS: [&str; 22] = [
+    "03:13:42",
+    "-3s",
+    "2026-11-22T02:13:41Z",
+    "25:00",
     "",
     "updn",
     "updn,nue",
@@ -49,11 +56,28 @@ const ARGUMENTS: [&str; 18] = [
 
 const PASTED: [&str; 3] = ["leaf\u{1b}[31m\n叶", "", "x y\tz"];
 
+/// What there is to step through.
+enum Mashable {
+    Capture(Box<dyn Recorded>),
+    Past(Box<Past>),
+}
+
+impl Mashable {
+    fn as_recorded(&mut self) -> &mut dyn Recorded {
+        match self {
+            Self::Capture(scenes) => scenes.as_mut(),
+            Self::Past(past) => past.as_mut(),
+        }
+    }
+}
+
 /// A session whose work waits until it is its turn.
 struct Mashed {
     state: State,
     jobs: Vec<(TaskId, Job)>,
     look: Result<Arc<Look>, String>,
+    /// A capture, or what is kept of the watch.
+    recorded: Mashable,
     swept: u64,
     dice: Xoshiro256PlusPlus,
     keys: usize,
@@ -61,11 +85,11 @@ struct Mashed {
 }
 
 impl Mashed {
-    fn new(look: Result<Arc<Look>, String>, dice: Xoshiro256PlusPlus) -> Self {
+    fn new(look: Result<Arc<Look>, String>, recorded: Mashable, dice: Xoshiro256PlusPlus) -> Self {
         let (mut state, effects) =
             State::open("sim:mashed", Keymap::default(), Size { width: 80, height: 24 });
         state.known.watch.settings.interval_ms = 300;
-        let mut mashed = Self { state, jobs: Vec::new(), look, swept: 0, dice, keys: 0, now_ms: 0 };
+        let mut mashed = Self { state, jobs: Vec::new(), look, recorded, swept: 0, dice, keys: 0, now_ms: 0 };
         mashed.carry_out(effects);
         mashed
     }
@@ -118,6 +142,8 @@ impl Mashed {
                 Outcome::Written { to, result: failed.map_or(Ok(()), Err) }
             }
             (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
+            (None, Job::Unroll) => Outcome::Unrolled(self.recorded.as_recorded().unroll()),
+            (None, Job::Seek(seek)) => Outcome::Sought(self.recorded.as_recorded().seek(seek).map(Box::new)),
             (None, _) => Outcome::Looked(self.look.clone()),
         };
         self.happen(Happening::Finished { task, outcome });
@@ -145,6 +171,9 @@ impl Mashed {
         let samples: Vec<CounterSample> = fabric.ports().map(|(_, port)| sample(port)).collect();
         let (times, ports) = (vec![at; samples.len()], samples.len() as u64);
         let sweep = Arc::new(Sweep { samples, at: times, began: at, ports, ..Sweep::default() });
+        if let Mashable::Past(past) = &mut self.recorded {
+            past.record(1000 * self.swept as i64, &look.observation, &sweep);
+        }
         Ok(Swept { sweep, look: (self.die(6) == 0).then(|| self.meddled(&look)) })
     }
 
@@ -281,7 +310,7 @@ impl Mashed {
 }
 
 /// Each of these is come to somewhere on the way.
-const PLACES: [&str; 20] = [
+const PLACES: [&str; 21] = [
     "search",
     "help",
     "log",
@@ -302,14 +331,29 @@ const PLACES: [&str; 20] = [
     "map",
     "Links",
     "Hotspots",
+    "Timeline",
 ];
+
+/// A capture with a gap, a clock that is set back and events, in place of the fabric.
+fn capture(
+    folder: &tempfile::TempDir,
+    look: Result<Arc<Look>, String>,
+) -> (Result<Arc<Look>, String>, Mashable) {
+    let file = folder.path().join("mashed.fdcap");
+    let (tape, place) = Tape::open(&file, None).unwrap();
+    let name = file.display().to_string();
+    let seen = look.map(|_| Arc::new(super::desk::look(&name)));
+    (seen, Mashable::Capture(Box::new(Scenes::new(tape, place, looking(&name)))))
+}
 
 #[test]
 fn no_key_panics_and_none_leads_into_a_dead_end() {
     let seen = look("sim:kary,k=2,n=2");
     let colours = appearance("dark", Depth::Sixteen);
     let (mut keys, mut sessions, mut ways) = (0, 0, 0);
-    let (mut verdicts, mut sweeps) = (0, 0);
+    let (mut verdicts, mut sweeps, mut replays, mut pauses) = (0, 0, 0, 0);
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("mashed.fdcap"), reference().bytes).unwrap();
     let (mut places, mut sizes, mut busy) = (BTreeSet::new(), BTreeSet::new(), 0);
     while keys < KEYS {
         let dice = Xoshiro256PlusPlus::seed_from_u64(sessions);
@@ -317,7 +361,11 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             19 => Err("FD-5003: nothing there".to_owned()),
             _ => Ok(Arc::new(seen.clone())),
         };
-        let mut mashed = Mashed::new(look, dice);
+        let (look, recorded) = match sessions % 3 {
+            0 => capture(&folder, look),
+            _ => (look, Mashable::Past(Box::new(Past::new(header(), 40_000, looking("sim:mashed"))))),
+        };
+        let mut mashed = Mashed::new(look, recorded, dice);
         for _ in 0..WAYS {
             for step in 0..mashed.die(STRETCH as usize) {
                 mashed.anything();
@@ -332,6 +380,9 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             ways += 1;
         }
         sweeps += mashed.swept;
+        let playback = mashed.state.known.playback.as_ref();
+        replays += usize::from(playback.is_some_and(|playback| playback.live.is_none()));
+        pauses += usize::from(playback.is_some_and(|playback| playback.live.is_some()));
         verdicts += usize::from(mashed.state.known.watch.reading.is_some());
         keys += mashed.keys;
         sessions += 1;
@@ -341,5 +392,6 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     assert!(missed.is_empty(), "never come to: {missed:?}");
     assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
     assert!(sweeps > 100 && verdicts > 10, "{sweeps} sweeps and {verdicts} verdicts");
+    assert!(replays > 20 && pauses > 10, "{replays} replays and {pauses} pauses");
     assert!(busy > 100, "engines were at work only {busy} times when somebody wanted out");
 }

@@ -9,7 +9,7 @@ use fabdeck::fabric::NameMap;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Happening, Keymap, ReplayError, Size, Sweeper, replay, replay_watched, sweep_again,
+    Driver, Happening, Keymap, Recording, ReplayError, Size, Sweeper, replay, replay_watched, sweep_again,
 };
 
 use super::desk::{appearance, desk, frame, look, text};
@@ -103,7 +103,7 @@ fn a_session_of_the_program_is_replayed_into_the_same_frame() {
         sweep_again(source.as_mut(), &mut seen, not_before, &mut Unwatched).map_err(|error| error.to_string())
     };
     assert!(written.lines().next().unwrap().contains("interval_ms"), "{written}");
-    let again = replay_watched(&look, Sweeper(Box::new(sweep)), written.lines())
+    let again = replay_watched(&look, (Sweeper(Box::new(sweep)), Recording::default()), written.lines())
         .unwrap_or_else(|error| panic!("{error}\n{written}"));
     let frame = text(&frame(&again, &appearance("dark", Depth::True)));
     let replayed: Vec<&str> = frame.trim_end().lines().collect();

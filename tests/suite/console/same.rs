@@ -35,6 +35,9 @@ use Line::{Copied, Only};
 const VIEW: &str = "it moves within what is shown; the line of what is shown stays the same";
 const SESSION: &str = "it is about the session, not about the fabric";
 
+/// `replaying.rs` compares these.
+const TIME: &str = "it leads to another moment; the lines of all screens have it as --at";
+
 const LINES: &[(&str, &[Line])] = &[
     ("help", &[Only(SESSION)]),
     ("tour", &[Only(SESSION)]),
@@ -55,7 +58,20 @@ const LINES: &[(&str, &[Line])] = &[
     ("screen-3", &[Copied("2 f 3 c", Same::Whatif)]),
     ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Same::Hops)]),
     ("screen-5", &[Only("the verdict is one of a moment; another process sees another")]),
+    ("screen-9", &[Only("what happened in a capture is told by capture info; a live session has no file")]),
     ("watch", &[Only(SESSION)]),
+    ("pause", &[Only(TIME)]),
+    ("slower", &[Only(TIME)]),
+    ("faster", &[Only(TIME)]),
+    ("step-back", &[Only(TIME)]),
+    ("step", &[Only(TIME)]),
+    ("step-back-10", &[Only(TIME)]),
+    ("step-10", &[Only(TIME)]),
+    ("next-event", &[Only(TIME)]),
+    ("previous-event", &[Only(TIME)]),
+    ("at", &[Only(TIME)]),
+    ("bookmark", &[Only(SESSION)]),
+    ("live", &[Only(TIME)]),
     ("next-view", &[Copied("tab tab c", Same::Rows)]),
     ("previous-view", &[Copied("shift-tab shift-tab c", Same::Rows)]),
     ("up", &[Only(VIEW)]),

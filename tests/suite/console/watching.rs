@@ -12,8 +12,8 @@ use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, Outcome, Proposed, ReplayError, Screen, ScreenId, Severity, Size,
-    Sweeper, WatchSettings, replay_watched, sweep_again, update, wakes_ms,
+    Driver, Effect, Event, Happening, Job, Outcome, Proposed, Recording, ReplayError, Screen, ScreenId,
+    Severity, Size, Sweeper, WatchSettings, replay_watched, sweep_again, update, wakes_ms,
 };
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, LiveSource, Policy};
@@ -66,6 +66,7 @@ fn narrow(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
 
 const EVERY: WatchSettings = WatchSettings {
     interval_ms: 5000,
+    past_bytes: 0,
     thresholds: fabdeck::counters::Thresholds {
         congestion: 100_000.0,
         fair_share: 0.5,
@@ -429,15 +430,19 @@ fn a_session_that_watched_is_replayed() {
     driver.press("W").press("W r");
     swept(&mut driver, 3);
     let (look, sweeper) = lab(incast, Rc::default());
-    let again = replay_watched(&std::sync::Arc::new(look), sweeper, driver.events.iter().map(String::as_str))
-        .unwrap();
+    let again = replay_watched(
+        &std::sync::Arc::new(look),
+        (sweeper, Recording::default()),
+        driver.events.iter().map(String::as_str),
+    )
+    .unwrap();
     let colours = appearance("dark", Depth::True);
     assert_eq!(frame(&again, &colours), frame(&driver.state, &colours));
     assert_eq!(again.screen, ScreenId::Hotspots);
     // Sweeps alone tell a fabric that counts otherwise: nothing was pressed yet.
     let (look, sweeper) = lab(narrow, Rc::default());
     let unpressed = driver.events.iter().map(String::as_str).take_while(|line| !line.contains("\"key\""));
-    let other = replay_watched(&std::sync::Arc::new(look), sweeper, unpressed);
+    let other = replay_watched(&std::sync::Arc::new(look), (sweeper, Recording::default()), unpressed);
     assert!(matches!(other, Err(ReplayError::Differs { .. })), "{other:?}");
 }
 

@@ -24,6 +24,14 @@ impl LinksScreen {
     }
 }
 
+impl LinksScreen {
+    /// Without the loads of a sweep.
+    pub fn begin_anew(&mut self, known: &Known) {
+        self.of = None;
+        self.refresh(known);
+    }
+}
+
 impl Screen for LinksScreen {
     fn crumbs(&self, _: &Known) -> Vec<String> {
         Vec::new()

@@ -8,6 +8,7 @@ mod links;
 mod paths;
 mod screen;
 mod table_of;
+mod timeline;
 mod whatif;
 
 pub use details::{Detail, PortLine, Whole, rows_of_page};
@@ -16,4 +17,5 @@ pub use hotspots::{HotView, HotspotsScreen, hot_lines};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;
 pub use screen::{Direction, Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};
+pub use timeline::TimelineScreen;
 pub use whatif::{WhatifPane, WhatifScreen, engine_lines, loss_lines};

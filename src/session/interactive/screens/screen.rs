@@ -4,6 +4,7 @@ use super::fabric::FabricScreen;
 use super::hotspots::HotspotsScreen;
 use super::links::LinksScreen;
 use super::paths::PathsScreen;
+use super::timeline::TimelineScreen;
 use super::whatif::WhatifScreen;
 use crate::fabric::Resolved;
 use std::sync::Arc;
@@ -20,6 +21,8 @@ pub enum Entered {
     Nothing(&'static str),
     /// A line is to be typed first.
     Ask(crate::session::interactive::prompt::Purpose),
+    /// Another moment of a recording is to be shown.
+    ToMoment(usize),
 }
 
 /// Where an arrow points.
@@ -120,21 +123,28 @@ pub trait Screen {
 #[derive(Clone, Copy, Debug)]
 pub struct ScreenTitle {
     pub id: ScreenId,
+    /// The key that leads to it.
+    pub number: u8,
     pub title: &'static str,
     pub about: &'static str,
 }
 
-/// Each line is a screen: its variant, its field, its type, its title, what it is for. Their order is that of the
-/// number keys.
+/// Each line is a screen: its variant, its field, its type, its number key, its title, what it is for, in the order of the
+/// keys.
 macro_rules! screens {
-    ($($id:ident $field:ident $kind:ident $title:literal $about:literal;)+) => {
+    ($($id:ident $field:ident $kind:ident $number:literal $title:literal $about:literal;)+) => {
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
         pub enum ScreenId { $($id),+ }
 
         #[derive(Debug, Default)]
         pub struct Screens { $(pub $field: $kind),+ }
 
-        pub const SCREENS: &[ScreenTitle] = &[$(ScreenTitle { id: ScreenId::$id, title: $title, about: $about }),+];
+        pub const SCREENS: &[ScreenTitle] = &[$(ScreenTitle {
+            id: ScreenId::$id,
+            number: $number,
+            title: $title,
+            about: $about,
+        }),+];
 
         impl Screens {
             pub fn get(&self, id: ScreenId) -> &dyn Screen {
@@ -180,11 +190,12 @@ fn put_on(screen: &mut dyn Screen, what: Resolved, known: &Known) {
 }
 
 screens! {
-    Fabric fabric FabricScreen "Fabric" "switches and hosts as a tree, as tables and as a map";
-    Links links LinksScreen "Links" "every cable with its state, its speed and the paths over it";
-    Whatif whatif WhatifScreen "What-if" "what is marked as failed, what that costs, and what engines make of it";
-    Paths paths PathsScreen "Paths" "from any port to any port, hop by hop, as it is and as it would be";
-    Hotspots hotspots HotspotsScreen "Hot-spots" "ports that wait or have errors, why, and what every port does now";
+    Fabric fabric FabricScreen 1 "Fabric" "switches and hosts as a tree, as tables and as a map";
+    Links links LinksScreen 2 "Links" "every cable with its state, its speed and the paths over it";
+    Whatif whatif WhatifScreen 3 "What-if" "what is marked as failed, what that costs, and what engines make of it";
+    Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, as it is and as it would be";
+    Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, why, and what every port does now";
+    Timeline timeline TimelineScreen 9 "Timeline" "what happened when, and the moment that all screens show";
 }
 
 impl ScreenId {

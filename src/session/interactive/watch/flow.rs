@@ -8,7 +8,7 @@ use super::changes;
 use super::history::History;
 use super::judge::{Judging, Reading};
 use super::sweep::Swept;
-use super::watched::{Under, Watch};
+use super::watched::{Under, Watch, Weighed};
 use crate::observe::Sweep;
 use crate::session::Look;
 use crate::session::interactive::effect::{Effect, Job};
@@ -17,6 +17,7 @@ use crate::session::interactive::messages::Severity;
 use crate::session::interactive::screens::Screen;
 use crate::session::interactive::state::{Loading, State};
 use crate::session::interactive::tasks::TaskId;
+use crate::session::interactive::timeline;
 
 /// From here on it is said that a sweep takes long: so many intervals, and this at least.
 const LONG_INTERVALS: u64 = 10;
@@ -107,7 +108,8 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     if watch.trouble.take().is_some() {
         state.say(Severity::Said, "counters are read again");
     }
-    effects.extend(before.into_iter().flat_map(|before| judge(state, first.clone(), before, after.clone())));
+    let judging = |before| judge(state, first.clone(), before, after.clone(), now);
+    effects.extend(before.into_iter().flat_map(judging));
     effects
 }
 
@@ -144,16 +146,30 @@ fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let effects = forward::replaced(state, look);
     if !numbered_alike {
         let watch = &mut state.known.watch;
-        (watch.history, watch.reading) = (History::default(), None);
+        (watch.history, watch.reading, watch.weighed) = (History::default(), None, None);
         state.screens.hotspots.begin_anew(&state.known);
     }
     effects
 }
 
-fn judge(state: &mut State, first: Arc<Sweep>, before: Arc<Sweep>, after: Arc<Sweep>) -> Vec<Effect> {
+/// Asks what two sweeps come to; errors are told since the first.
+pub fn judge(
+    state: &mut State,
+    first: Arc<Sweep>,
+    before: Arc<Sweep>,
+    after: Arc<Sweep>,
+    at_ms: u64,
+) -> Vec<Effect> {
     let Some(look) = state.known.look.clone() else { return Vec::new() };
     let (links, hot) = (&state.screens.links, &state.screens.hotspots);
     let Some(rows) = links.kept_rows().cloned() else { return Vec::new() };
+    let weighed = Weighed {
+        first: first.clone(),
+        before: before.clone(),
+        after: after.clone(),
+        history: state.known.watch.history.clone(),
+        at_ms,
+    };
     let judging = Judging {
         links: (rows, links.table().query()),
         ports: hot.all_ports().query(),
@@ -164,11 +180,25 @@ fn judge(state: &mut State, first: Arc<Sweep>, before: Arc<Sweep>, after: Arc<Sw
         thresholds: state.known.watch.settings.thresholds.clone(),
         history: state.known.watch.history.clone(),
         earlier: state.known.watch.reading.clone(),
-        at_ms: state.now_ms,
+        at_ms,
     };
     let (task, effect) = state.begin_quiet("judging counters", Job::Judge(Box::new(judging)));
     state.known.watch.judging = Some(task);
+    (state.known.watch.weighed, state.known.watch.again) = (Some(weighed), false);
     vec![effect]
+}
+
+/// The rows that loads stand in are others now: the same sweeps are judged once more, and what changed is said once.
+pub fn judge_again(state: &mut State) -> Vec<Effect> {
+    let Some(Weighed { first, before, after, history, at_ms }) = state.known.watch.weighed.clone() else {
+        return Vec::new();
+    };
+    let unsaid = state.known.watch.judging.take().filter(|task| state.tasks.end(*task).is_some());
+    state.known.watch.history = history;
+    let mut effects = judge(state, first, before, after, at_ms);
+    state.known.watch.again = unsaid.is_none();
+    effects.extend(unsaid.map(Effect::Cancel));
+    effects
 }
 
 /// What two sweeps came to.
@@ -182,19 +212,34 @@ pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Eff
     watch.reading = Some(reading.clone());
     state.screens.links.weighed(&reading, &state.known);
     state.screens.hotspots.judged(&reading, &state.known);
-    for (severity, text) in &reading.changes {
+    // Of a moment that somebody went to, the one before is not what was shown before.
+    let silent = state.known.watch.recorded || state.known.watch.again;
+    let changes: &[_] = if silent { &[] } else { &reading.changes };
+    for (severity, text) in changes {
         state.say(*severity, text.clone());
     }
     Vec::new()
 }
 
+/// Whether what sweeps come to is being worked out.
+pub fn is_judging(state: &State) -> bool {
+    state.known.watch.judging.is_some()
+}
+
 /// Another look has other ports, and other counters for all that is known: the series begins anew.
 pub fn first_after_look(state: &mut State) -> Vec<Effect> {
-    let effects = let_go(state);
+    let mut effects = let_go(state);
     let live = state.look().map(|look| look.observation.reading.is_some());
     let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
-    state.known.watch = Watch { settings, paused, live, due_ms: state.now_ms, ..Watch::default() };
+    // A recording is looked at again as a whole.
+    let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+    state.known.watch = Watch { settings, paused, live, recorded, due_ms: state.now_ms, ..Watch::default() };
     state.screens.hotspots.begin_anew(&state.known);
+    if live == Some(false) {
+        effects.extend(timeline::begin(state));
+    } else {
+        state.known.playback = None;
+    }
     effects
 }
 
@@ -216,7 +261,7 @@ pub fn toggle(state: &mut State) -> Vec<Effect> {
 }
 
 /// Ends what is under way. What a sweep had read by then is of no use.
-fn let_go(state: &mut State) -> Vec<Effect> {
+pub fn let_go(state: &mut State) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     let tasks = watch.under.take().map(|under| under.task).into_iter().chain(watch.judging.take());
     let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();

@@ -8,9 +8,11 @@ mod sweep;
 mod watched;
 mod words;
 
-pub use flow::{first_after_look, judged, swept, tick, toggle, wakes_ms};
-pub use history::History;
+pub use flow::{
+    first_after_look, is_judging, judge, judge_again, judged, let_go, swept, tick, toggle, wakes_ms,
+};
+pub use history::{History, KEPT, Levels, NOBODY, byte};
 pub use judge::{Judging, Listed, Reading};
 pub use sweep::{Swept, sweep_again};
-pub use watched::{Watch, WatchSettings};
+pub use watched::{ANCHOR, Watch, WatchSettings};
 pub use words::{empty_words, head_words, header_word, interval_words};

@@ -11,6 +11,7 @@ use crate::counters::Thresholds;
 use crate::observe::Sweep;
 use crate::session::Look;
 use crate::session::interactive::tasks::TaskId;
+use crate::session::interactive::timeline::{Alone, Scene};
 
 /// What the configuration says of it.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -18,10 +19,14 @@ use crate::session::interactive::tasks::TaskId;
 pub struct WatchSettings {
     /// From one sweep to the next; 0 watches nothing.
     pub interval_ms: u64,
+    /// What is kept of the watch for whoever pauses it has at most so many bytes, packed; 0 keeps nothing.
+    #[serde(default)]
+    pub past_bytes: u64,
     pub thresholds: Thresholds,
 }
 
-const HALF_HOUR: Duration = Duration::from_secs(1800);
+/// Errors are told since a sweep that lies back so much at least.
+pub const ANCHOR: Duration = Duration::from_secs(1800);
 
 /// A sweep under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,12 +37,27 @@ pub struct Under {
     pub told: bool,
 }
 
+/// The sweeps that the last verdict is made of.
+#[derive(Clone, Debug)]
+pub struct Weighed {
+    pub first: Arc<Sweep>,
+    pub before: Arc<Sweep>,
+    pub after: Arc<Sweep>,
+    /// Before them.
+    pub history: History,
+    pub at_ms: u64,
+}
+
 #[derive(Debug, Default)]
 pub struct Watch {
     pub settings: WatchSettings,
     pub paused: bool,
     /// Whether the source can be read again and again; `None` while it has not been read at all.
     pub live: Option<bool>,
+    /// What is shown is of a recording: nothing of it is swept now.
+    pub recorded: bool,
+    /// Of a moment in a recording: why it has no verdict.
+    pub alone: Option<Alone>,
     pub(super) under: Option<Under>,
     pub(super) judging: Option<TaskId>,
     /// When the next sweep is to begin.
@@ -45,8 +65,11 @@ pub struct Watch {
     /// Why the last sweep failed.
     pub trouble: Option<String>,
     /// Errors are told since the first of these; the other takes its place when it is half an hour old.
-    pub(super) first: Option<Arc<Sweep>>,
-    pub(super) half: Option<Arc<Sweep>>,
+    pub(in crate::session::interactive) first: Option<Arc<Sweep>>,
+    pub(in crate::session::interactive) half: Option<Arc<Sweep>>,
+    pub(in crate::session::interactive) weighed: Option<Weighed>,
+    /// They are judged once more.
+    pub(super) again: bool,
     /// The fabric moved while engines were at work.
     pub(super) held: Option<Arc<Look>>,
     /// What the next is compared with; none after a pause, for what happened meanwhile is not that of an interval.
@@ -65,7 +88,7 @@ impl Watch {
     /// lies half an hour to an hour back, less in the beginning.
     pub(super) fn errors_since(&mut self, after: &Arc<Sweep>) -> Arc<Sweep> {
         let half = self.half.get_or_insert_with(|| after.clone());
-        if after.began.saturating_sub(half.began) >= HALF_HOUR {
+        if after.began.saturating_sub(half.began) >= ANCHOR {
             self.first = Some(std::mem::replace(half, after.clone()));
         }
         self.first.get_or_insert_with(|| after.clone()).clone()
@@ -73,7 +96,62 @@ impl Watch {
 
     /// Whether there is something to watch at all.
     pub fn possible(&self) -> bool {
-        self.settings.interval_ms > 0 && self.live == Some(true)
+        self.settings.interval_ms > 0 && self.live == Some(true) && !self.recorded
+    }
+
+    pub fn sweep_under_way(&self) -> Option<TaskId> {
+        self.under.map(|under| under.task)
+    }
+
+    pub fn due_ms(&self) -> u64 {
+        self.due_ms
+    }
+
+    pub fn last_began(&self) -> Option<Duration> {
+        self.last_began
+    }
+
+    /// What it shows, as of a recording that is to take its place.
+    pub fn as_recorded(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            live: self.live,
+            recorded: true,
+            history: self.history.clone(),
+            reading: self.reading.clone(),
+            sweeps: self.sweeps,
+            since_ms: self.since_ms,
+            ..Self::default()
+        }
+    }
+
+    /// As it was, with the sweep that is under way by now.
+    pub fn resumed(self, under: Option<TaskId>, begun_ms: u64, due_ms: u64) -> Self {
+        let under = under.map(|task| Under { task, begun_ms, told: false });
+        Self { under, judging: None, due_ms, ..self }
+    }
+
+    /// The watch after a pause, which goes on from the last that was recorded meanwhile. What changed since the pause is
+    /// told against its last verdict.
+    pub fn after(
+        self,
+        scene: &Scene,
+        (under, begun_ms, due_ms): (Option<TaskId>, u64, u64),
+        trouble: Option<String>,
+        base_ms: u64,
+    ) -> Self {
+        Self {
+            trouble,
+            first: Some(scene.first.clone()),
+            half: Some(scene.half.clone()),
+            held: None,
+            before: Some(scene.after.clone()),
+            last_began: Some(scene.after.began),
+            sweeps: scene.sweeps,
+            since_ms: base_ms + scene.since_ms,
+            history: scene.history.clone(),
+            ..self.resumed(under, begun_ms, due_ms)
+        }
     }
 
     /// The load of a switch in eighths of its busiest link, while somebody watches.

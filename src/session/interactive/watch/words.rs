@@ -4,6 +4,7 @@ use super::watched::Watch;
 use crate::counters::{Contributor, Role};
 use crate::session::counted;
 use crate::session::hotspots::quiet_words;
+use crate::session::interactive::timeline::Alone;
 
 /// For the header; nothing where nothing can be watched.
 pub fn header_word(watch: &Watch) -> Option<String> {
@@ -28,8 +29,9 @@ pub fn empty_words(watch: &Watch) -> String {
                        hotspots --before FILE --after FILE --seconds N";
     match () {
         () if watch.live.is_none() => "the source is still being read".to_owned(),
-        () if watch.live == Some(false) => ONE.to_owned(),
-        () if watch.settings.interval_ms == 0 => {
+        () if watch.recorded && watch.reading.is_none() => alone_words(watch.alone).to_owned(),
+        () if watch.live == Some(false) && !watch.recorded => ONE.to_owned(),
+        () if watch.settings.interval_ms == 0 && !watch.recorded => {
             "nobody watches: interval under [watch] in the configuration is 0s".to_owned()
         }
         () if watch.paused && watch.reading.is_none() => "paused: W resumes".to_owned(),
@@ -54,6 +56,16 @@ pub fn empty_words(watch: &Watch) -> String {
             };
             format!("{told}; {}", since(watch))
         }
+    }
+}
+
+/// Why a moment of a recording has no verdict.
+fn alone_words(alone: Option<Alone>) -> &'static str {
+    match alone {
+        Some(Alone::First) => "this is the first moment: a verdict takes two, ] goes on",
+        Some(Alone::Gap) => "nothing was recorded right before this moment: a verdict takes two, ] goes on",
+        Some(Alone::Damage) => "the moment before cannot be read: a verdict takes two, ] goes on",
+        None => "the moment is being read",
     }
 }
 

@@ -7,6 +7,7 @@ use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::screen::{Entered, Screen};
 use crate::session::interactive::screens::table_of::TableOf;
 use crate::session::interactive::table::Table;
+use crate::session::interactive::timeline::Playback;
 use crate::session::interactive::watch::{Reading, empty_words, interval_words};
 use crate::session::{Listing, Rowset};
 
@@ -147,9 +148,12 @@ impl Screen for HotspotsScreen {
 
     fn command(&self, known: &Known) -> Option<String> {
         let interval = known.watch.settings.interval_ms;
-        Some(match known.watch.possible() {
-            true => format!("hotspots --interval {}", interval_words(interval)),
-            false => "show counters".to_owned(),
+        // Of a recording it is the time from one of its moments to the next.
+        let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
+        Some(match (recorded.map(Playback::step_ms), known.watch.possible()) {
+            (Some(Some(step)), _) => format!("hotspots --interval {} --count 1", interval_words(step)),
+            (_, true) => format!("hotspots --interval {}", interval_words(interval)),
+            _ => "show counters".to_owned(),
         })
     }
 

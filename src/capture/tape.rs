@@ -1,0 +1,188 @@
+//! A recording as it is played: its timeline, and any of its moments.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::at::At;
+use super::cursor::Store;
+use super::disk::FileBytes;
+use super::moments::Moments;
+use super::source::CaptureSource;
+use super::timeline::{Happened, Timeline, Told};
+use crate::access::{Source, SourceError, Unwatched, Wanted};
+use crate::fabric::Fabric;
+use crate::files::capture::{Bytes, Damage, Reader, Record, flags};
+use crate::observe::{News, Observation, Sweep};
+
+/// Of a recording up to this size every frame is checked before it is played; of a larger one damage within frames is
+/// found where they are read.
+const CHECKED: u64 = 64 << 20;
+
+#[derive(Debug)]
+pub struct Tape<B> {
+    moments: Moments<B>,
+}
+
+impl Tape<FileBytes> {
+    /// A capture on a disk, and the place of the moment that somebody asked for: else that of the last.
+    pub fn open(path: &Path, at: Option<At>) -> Result<(Self, usize), SourceError> {
+        let mut source = CaptureSource::open(path, at)?;
+        source.observe(Wanted::default(), &mut Unwatched)?;
+        let (moments, place) = source.into_moments();
+        Ok((Self { moments }, place))
+    }
+}
+
+impl<B: Bytes> Tape<B> {
+    pub fn of(reader: Reader<B>) -> Self {
+        Self { moments: Moments::new(reader) }
+    }
+
+    fn reader(&mut self) -> &mut Reader<B> {
+        &mut self.moments.reader
+    }
+
+    /// Goes to a moment.
+    pub fn show(&mut self, place: usize) -> Result<(), Damage> {
+        self.moments.read(place)
+    }
+
+    /// Goes to a moment, or to the last before it that can be read; which one that is, and what is in the way.
+    pub fn show_until(&mut self, place: usize) -> Result<(usize, Option<Damage>), Option<Damage>> {
+        let (mut at, mut first) = (place, None);
+        loop {
+            match self.show(at) {
+                Ok(()) => return Ok((at, first)),
+                Err(damage) => first = first.or(Some(damage)),
+            }
+            let Some(before) = at.checked_sub(1) else { return Err(first) };
+            at = before;
+        }
+    }
+
+    /// All counters at the moment shown.
+    pub fn sweep(&mut self) -> Sweep {
+        self.reader().state().base.sweep()
+    }
+
+    pub fn fabric(&mut self) -> &Fabric {
+        &self.reader().state().fabric
+    }
+
+    /// What was seen at the moment shown, but for its time and its counters.
+    pub fn observation(&mut self) -> Observation {
+        Observation { time: None, counters: Vec::new(), ..self.reader().observation() }
+    }
+
+    /// Names what is known besides counters: while it is the same, nothing of that is otherwise.
+    pub fn state(&mut self) -> Option<usize> {
+        self.reader().state_at()
+    }
+
+    pub fn timeline(&mut self) -> Timeline {
+        let (times, longest_step) =
+            ((0..self.moments.len()).map(|at| self.moments.time(at)).collect(), self.moments.longest_step());
+        let happened = self.happened();
+        let (damaged, broken) = (self.damaged(), self.broken());
+        let reader = &self.moments.reader;
+        let header = reader.header();
+        Timeline {
+            name: reader.name().to_owned(),
+            source: header.source.clone(),
+            interval_ms: header.interval_ms,
+            utc_offset_s: header.utc_offset_s,
+            times,
+            longest_step,
+            eventful: happened.iter().map(|happened| happened.place).collect(),
+            happened,
+            damaged,
+            broken,
+            ended: reader.ended(),
+        }
+    }
+
+    /// What frames up to each moment say; what comes behind the last moment is seen with that.
+    fn happened(&mut self) -> Vec<Happened> {
+        let slots: Vec<usize> = self.moments.reader.moments().to_vec();
+        let (mut happened, mut behind) = (Vec::new(), None);
+        for (place, slot) in slots.iter().copied().enumerate() {
+            let time = self.moments.time(place);
+            if let Some(before) = place.checked_sub(1).map(|before| self.moments.time(before))
+                && before > time
+            {
+                happened.push(Happened { place, time, told: Told::SetBack(before.saturating_sub(time)) });
+            }
+            let from = behind.map_or(0, |behind: usize| behind + 1);
+            let to =
+                if place + 1 == slots.len() { self.moments.reader.index().slots.len() } else { slot + 1 };
+            self.told(place, from..to, &mut happened);
+            behind = Some(slot);
+        }
+        happened
+    }
+
+    fn told(&mut self, place: usize, slots: std::ops::Range<usize>, happened: &mut Vec<Happened>) {
+        let (mut moved, mut explained) = (None, false);
+        for slot in slots {
+            let lead = self.moments.reader.slot(slot).lead;
+            if lead.has(flags::STATE_MOVED) && !lead.has(flags::STATE_WHOLE) {
+                moved = Some(lead.time);
+            }
+            if !lead.has(flags::EVENT) {
+                continue;
+            }
+            // What is damaged is told where the moment is read.
+            for (time, record) in self.reader().events(slot).unwrap_or_default() {
+                let told = match record {
+                    Record::Note(text) => Told::Note(text),
+                    Record::News(value) => of_news(value),
+                    _ => continue,
+                };
+                explained |= !matches!(told, Told::Note(_));
+                happened.push(Happened { place, time, told });
+            }
+        }
+        if let (Some(time), false) = (moved, explained) {
+            happened.push(Happened { place, time, told: Told::Changed });
+        }
+    }
+
+    /// Moments whose frames, or those that they build upon, are not there or cannot be read.
+    fn damaged(&mut self) -> BTreeMap<usize, String> {
+        let reader = self.reader();
+        let slots = reader.index().slots.len();
+        let raw: u64 = (0..slots).map(|slot| u64::from(reader.slot(slot).lead.raw)).sum();
+        let checked = if raw <= CHECKED { slots } else { 0 };
+        let bad: BTreeMap<usize, String> =
+            (0..checked).filter_map(|slot| Some((slot, reader.lines(slot, 0).err()?.to_string()))).collect();
+        if bad.is_empty() && reader.index().holes.is_empty() {
+            return BTreeMap::new();
+        }
+        let moments: Vec<usize> = reader.moments().to_vec();
+        let damage = |(place, slot): (usize, usize)| match reader.needs(slot) {
+            Err(damage) => Some((place, damage.to_string())),
+            Ok(frames) => frames.iter().find_map(|frame| Some((place, bad.get(frame)?.clone()))),
+        };
+        moments.into_iter().enumerate().filter_map(damage).collect()
+    }
+
+    /// Moments with which records do not go on from those of the moment before.
+    fn broken(&mut self) -> BTreeSet<usize> {
+        let reader = self.reader();
+        let moments = reader.moments();
+        let follows = |slot: usize| {
+            slot.checked_sub(1)
+                .is_none_or(|before| reader.slot(slot).lead.first == reader.slot(before).lead.next())
+        };
+        let pairs = moments.windows(2).enumerate();
+        pairs.filter(|(_, pair)| !(pair[0] + 1..=pair[1]).all(follows)).map(|(at, _)| at + 1).collect()
+    }
+}
+
+fn of_news(value: serde_json::Value) -> Told {
+    let word = value.as_object().and_then(|object| object.keys().next().cloned());
+    match serde_json::from_value::<News>(value) {
+        Ok(news) => Told::News(news),
+        Err(_) => Told::Later(word.unwrap_or_default()),
+    }
+}

@@ -1,0 +1,121 @@
+//! Timeline: what happened when, and where in it one is.
+
+use super::screen::{Entered, Screen};
+use crate::fabric::Resolved;
+use crate::session::Listing;
+use crate::session::interactive::known::Known;
+use crate::session::interactive::table::Table;
+use crate::session::interactive::timeline::{EventRow, Events, rows};
+
+#[derive(Clone, Debug, Default)]
+pub struct TimelineScreen {
+    table: Table,
+    rows: Vec<EventRow>,
+    /// Which timeline they are of, with which marks, by which names, and where it stood.
+    of: Option<(usize, u64, usize)>,
+    place: Option<usize>,
+}
+
+impl TimelineScreen {
+    /// The list goes along with the cursor of time: it stands on the last thing up to there.
+    fn follow(&mut self, place: usize) {
+        if self.place.replace(place) == Some(place) {
+            return;
+        }
+        let rows = self.table.selection.rows.iter();
+        let last = rows.filter(|row| self.rows[**row].place <= place).count();
+        self.table.to(last.saturating_sub(1));
+    }
+}
+
+impl Screen for TimelineScreen {
+    fn crumbs(&self, _: &Known) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn table(&self) -> &Table {
+        &self.table
+    }
+
+    fn table_mut(&mut self) -> &mut Table {
+        &mut self.table
+    }
+
+    fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
+        known.playback.as_ref().filter(|playback| !playback.timeline().times.is_empty())?;
+        Some(Box::new(Events(&self.rows)))
+    }
+
+    /// The clock, signs of events, the bar, the pointer below it, what happened here, and how much there is.
+    fn rows_above(&self, known: &Known) -> u16 {
+        if self.listing(known).is_some() { 6 } else { 0 }
+    }
+
+    fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
+        None
+    }
+
+    fn enter(&mut self, _: &Known) -> Entered {
+        match self.table.row().and_then(|row| self.rows.get(row)) {
+            Some(row) => Entered::ToMoment(row.place),
+            None => Entered::Nothing("there is nothing to go to"),
+        }
+    }
+
+    fn can_enter(&self, _: &Known) -> bool {
+        self.table.row().is_some()
+    }
+
+    fn has_views(&self, _: &Known) -> bool {
+        false
+    }
+
+    fn out(&mut self, _: &Known) -> bool {
+        false
+    }
+
+    fn next_view(&mut self, _: &Known, _: bool) -> Result<(), &'static str> {
+        Err("the timeline is shown in one way only")
+    }
+
+    fn refresh(&mut self, known: &Known) {
+        let (Some(playback), Some(look)) = (&known.playback, &known.look) else {
+            (self.rows, self.of, self.place) = (Vec::new(), None, None);
+            self.table.show_rows(Default::default(), None);
+            return;
+        };
+        let of = (
+            std::sync::Arc::as_ptr(playback.timeline()) as usize,
+            playback.changed,
+            std::sync::Arc::as_ptr(look) as usize,
+        );
+        if self.of.replace(of) != Some(of) {
+            self.rows = rows(playback, look);
+            self.table.refresh(&Events(&self.rows));
+        }
+        self.follow(playback.place());
+    }
+
+    fn command(&self, _: &Known) -> Option<String> {
+        None
+    }
+
+    fn why_no_command(&self) -> &'static str {
+        "; 'fabdeck capture info FILE' says what a capture holds, and the other screens have lines with --at"
+    }
+
+    fn is_printed(&self) -> bool {
+        false
+    }
+
+    fn when_empty(&self, known: &Known) -> String {
+        match known.watch.possible() {
+            true => "this is live: Space pauses it and steps through what was watched so far; the watch goes on behind \
+                     the pause"
+                .to_owned(),
+            false => "this source has no past: 'fabdeck record' writes down what happens to a live fabric, and \
+                      --source FILE.fdcap plays it"
+                .to_owned(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! How moments come onto the screens. One is asked for at a time: who holds a key gets the last that he came to, and each
+//! enters the state in `sought`.
+
+use std::sync::Arc;
+
+use super::live;
+use super::moving;
+use super::playback::{Playback, Under};
+use super::scene::{Scene, Seek, Unrolled};
+use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::forward;
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::state::State;
+use crate::session::interactive::tasks::TaskId;
+use crate::session::interactive::watch;
+use crate::session::{Look, counted};
+
+/// Asks whether what was looked at can be stepped through.
+pub fn begin(state: &mut State) -> Vec<Effect> {
+    vec![state.begin_quiet("reading what was recorded", Job::Unroll).1]
+}
+
+/// What there is to be stepped through.
+pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> Vec<Effect> {
+    let returning = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
+    match result {
+        Err(error) => {
+            state.say(Severity::Error, format!("what was recorded cannot be read: {error}"));
+            live::go_on(state)
+        }
+        Ok(None) => live::go_on(state),
+        Ok(Some(Unrolled { timeline, .. })) if timeline.times.is_empty() => live::go_on(state),
+        Ok(Some(unrolled)) if returning => live::unrolled(state, unrolled),
+        // Of a pause that a look ended.
+        Ok(Some(_)) if state.known.watch.live == Some(true) => Vec::new(),
+        Ok(Some(Unrolled { timeline, place })) => {
+            let count = timeline.times.len();
+            // Looked at again, perhaps longer by now: one stays where one was.
+            let before = state.known.playback.take();
+            let place = before.as_ref().map_or(place, Playback::place).min(count - 1);
+            let mut playback = Playback::new(timeline, place);
+            if let Some(before) = before {
+                (playback.bookmarks, playback.speed) = (before.bookmarks, before.speed);
+                playback.bookmarks.retain(|place| *place < count);
+            }
+            let (moment, clock) = (place + 1, playback.timeline().clock(playback.time()));
+            let moments = counted(count, "moment", "moments");
+            state.known.playback = Some(playback);
+            state.known.watch.recorded = true;
+            state.say(
+                Severity::Said,
+                format!("a replay of {moments}; this is {moment}, {clock}: [ and ] step, 9 is the Timeline"),
+            );
+            forward::refresh(state);
+            go(state, place)
+        }
+    }
+}
+
+/// Asks for a moment, unless it is on the screens or another is being read.
+pub fn go(state: &mut State, place: usize) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    match playback.under {
+        Some(under) if under.seek.place == place => {
+            playback.wanted = None;
+            return Vec::new();
+        }
+        // A history is for who stays.
+        Some(under) if under.seek.deep => {
+            playback.under = None;
+            state.tasks.end(under.task);
+            let mut effects = vec![Effect::Cancel(under.task)];
+            effects.extend(ask(state, place, false));
+            return effects;
+        }
+        Some(_) => {
+            playback.wanted = Some(place);
+            return Vec::new();
+        }
+        None => {}
+    }
+    if playback.shown == Some(place) { Vec::new() } else { ask(state, place, false) }
+}
+
+pub(super) fn ask(state: &mut State, place: usize, deep: bool) -> Vec<Effect> {
+    let congestion = state.known.watch.settings.thresholds.congestion.max(0.0) as u64;
+    let seek = Seek { place, deep, congestion };
+    let (task, effect) = state.begin_quiet("reading a moment", Job::Seek(seek));
+    if let Some(playback) = &mut state.known.playback {
+        playback.under = Some(Under { task, seek });
+    }
+    vec![effect]
+}
+
+/// The one place where a moment enters the state.
+pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String>) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    let Some(Under { seek, .. }) = playback.under.take_if(|under| under.task == task) else {
+        return Vec::new();
+    };
+    let wanted = playback.wanted.take();
+    let scene = match result {
+        Ok(scene) => scene,
+        Err(error) => {
+            playback.due_ms = None;
+            playback.shown = Some(seek.place);
+            state.say(Severity::Error, format!("this moment cannot be shown: {error}"));
+            return wanted.map_or_else(Vec::new, |place| go(state, place));
+        }
+    };
+    if live::is_returning(state) {
+        return live::returned(state, *scene);
+    }
+    let whole = scene.whole;
+    let mut effects = show(state, *scene);
+    match (wanted, whole) {
+        (Some(place), _) => effects.extend(go(state, place)),
+        (None, false) if !plays(state) => effects.extend(ask(state, seek.place, true)),
+        (None, _) => {}
+    }
+    effects
+}
+
+pub(super) fn plays(state: &State) -> bool {
+    state.known.playback.as_ref().is_some_and(Playback::plays)
+}
+
+/// Puts a moment onto the screens, as a watch would have left it.
+fn show(state: &mut State, scene: Scene) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    playback.shown = Some(scene.place);
+    let base = playback.base_ms;
+    if let Some(damage) = scene.damage {
+        moving::met(state, scene.place, scene.shown, damage);
+    }
+    let mut effects = watch::let_go(state);
+    let size = |look: &Look| (look.fabric().nodes().len(), look.fabric().ports().len());
+    let numbered_alike = state.look().is_some_and(|before| size(before) == size(&scene.look));
+    if state.look().is_none_or(|before| !Arc::ptr_eq(before, &scene.look)) {
+        effects.extend(forward::replaced(state, scene.look));
+    }
+    let known = &mut state.known.watch;
+    known.history = scene.history;
+    (known.sweeps, known.since_ms) = (scene.sweeps, base + scene.since_ms);
+    (known.first, known.half) = (Some(scene.first.clone()), Some(scene.half));
+    known.alone = scene.before.as_ref().err().copied();
+    if scene.before.is_err() || !numbered_alike {
+        (known.reading, known.weighed) = (None, None);
+        state.screens.hotspots.begin_anew(&state.known);
+    }
+    match scene.before {
+        Ok(before) => {
+            effects.extend(watch::judge(state, scene.first, before, scene.after, base + scene.at_ms));
+        }
+        Err(_) => state.screens.links.begin_anew(&state.known),
+    }
+    forward::refresh(state);
+    effects
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let own = state.known.playback.as_ref().filter(|_| rests(state)).and_then(|playback| playback.due_ms);
+    own.into_iter().chain(live::wakes_ms(state)).min()
+}
+
+/// Nothing is against the next moment but time. Engines at work are not begun again at every moment.
+fn rests(state: &State) -> bool {
+    let idle = state.known.playback.as_ref().is_some_and(|playback| playback.under.is_none());
+    idle && !watch::is_judging(state) && !forward::engines_at_work(state)
+}
+
+/// Time went by.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let mut effects = live::tick(state);
+    if rests(state) {
+        effects.extend(moving::play_on(state));
+    }
+    effects
+}

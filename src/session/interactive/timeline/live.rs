@@ -1,0 +1,196 @@
+//! Pausing what is live: the watch goes on behind the screen, what it sweeps is recorded, and the screens step through
+//! that until somebody goes back to live.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::flow::{ask, go};
+use super::playback::Playback;
+use super::scene::{Scene, Unrolled};
+use crate::session::Look;
+use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::forward;
+use crate::session::interactive::messages::Severity;
+use crate::session::interactive::state::State;
+use crate::session::interactive::tasks::TaskId;
+use crate::session::interactive::watch::{self, Swept, Watch};
+
+/// The watch behind a pause.
+#[derive(Debug)]
+pub struct Live {
+    /// As it was when somebody paused.
+    watch: Watch,
+    paused_at: Arc<Look>,
+    /// As it is by now.
+    look: Arc<Look>,
+    /// A sweep under way, and when the next is due.
+    under: Option<TaskId>,
+    due_ms: u64,
+    begun_ms: u64,
+    last_began: Option<Duration>,
+    trouble: Option<String>,
+    pub sweeps: u64,
+    /// Somebody wants to go back, and what came since is being read.
+    returning: bool,
+}
+
+/// What was recorded is asked for; the screens stay as they are until it is there.
+pub fn pause(state: &mut State) -> Vec<Effect> {
+    let Some(look) = state.look().cloned() else { return Vec::new() };
+    let now = state.now_ms;
+    let watch = std::mem::take(&mut state.known.watch);
+    let shown = watch.as_recorded();
+    state.known.watch = shown;
+    let (under, due_ms) = (watch.sweep_under_way(), watch.due_ms());
+    let live = Live {
+        paused_at: look.clone(),
+        look,
+        under,
+        due_ms,
+        begun_ms: now,
+        last_began: watch.last_began(),
+        trouble: None,
+        sweeps: 0,
+        returning: false,
+        watch,
+    };
+    let mut playback = Playback::new(Arc::default(), 0);
+    playback.live = Some(Box::new(live));
+    state.known.playback = Some(playback);
+    super::flow::begin(state)
+}
+
+/// What was recorded up to the pause, or up to now for whoever goes back.
+pub fn unrolled(state: &mut State, Unrolled { timeline, .. }: Unrolled) -> Vec<Effect> {
+    let last = timeline.times.len() - 1;
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    let since = playback.live.as_ref().map_or(0, |live| live.watch.since_ms);
+    let mut next = Playback::new(timeline, last);
+    (next.live, next.base_ms, next.speed) = (playback.live.take(), since, playback.speed);
+    let returning = next.live.as_ref().is_some_and(|live| live.returning);
+    let clock = next.timeline().clock(next.time());
+    state.known.playback = Some(next);
+    if returning {
+        return ask(state, last, true);
+    }
+    let watched =
+        if state.known.watch.settings.interval_ms > 0 { "the watch goes on behind this screen" } else { "" };
+    state.say(Severity::Said, format!("paused at {clock}: [ steps back, L goes back to live; {watched}"));
+    forward::refresh(state);
+    go(state, last)
+}
+
+pub fn is_returning(state: &State) -> bool {
+    state
+        .known
+        .playback
+        .as_ref()
+        .and_then(|playback| playback.live.as_ref())
+        .is_some_and(|live| live.returning)
+}
+
+/// Back to live: what was swept meanwhile is read first, for histories to have no gap.
+pub fn back(state: &mut State) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    let under = playback.under.take();
+    (playback.wanted, playback.due_ms) = (None, None);
+    let Some(live) = &mut playback.live else { return Vec::new() };
+    live.returning = true;
+    let mut effects = Vec::new();
+    if let Some(under) = under {
+        state.tasks.end(under.task);
+        effects.push(Effect::Cancel(under.task));
+    }
+    effects.extend(super::flow::begin(state));
+    effects
+}
+
+/// There is nothing to step back through: the watch goes on as it was.
+pub fn go_on(state: &mut State) -> Vec<Effect> {
+    let Some(playback) = state.known.playback.take_if(|playback| playback.live.is_some()) else {
+        return Vec::new();
+    };
+    if let Some(live) = playback.live {
+        let Live { watch, look, under, due_ms, begun_ms, .. } = *live;
+        state.known.watch = watch.resumed(under, begun_ms, due_ms);
+        return forward::replaced(state, look);
+    }
+    Vec::new()
+}
+
+/// The latest that was swept is there: the watch goes on from it.
+pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
+    let Some(Playback { live: Some(live), base_ms: base, .. }) = state.known.playback.take() else {
+        return Vec::new();
+    };
+    let mut effects = watch::let_go(state);
+    let Live { watch: before, look, paused_at, under, due_ms, begun_ms, trouble, .. } = *live;
+    let at_ms = base + scene.at_ms;
+    let size = |look: &Look| (look.fabric().nodes().len(), look.fabric().ports().len());
+    let numbered_alike = size(&paused_at) == size(&look);
+    state.known.watch = before.after(&scene, (under, begun_ms, due_ms), trouble, base);
+    if !numbered_alike {
+        state.known.watch.reading = None;
+        state.screens.hotspots.begin_anew(&state.known);
+    }
+    effects.extend(forward::replaced(state, look));
+    if let Ok(before) = scene.before {
+        effects.extend(watch::judge(state, scene.first, before, scene.after, at_ms));
+    }
+    state.say(Severity::Said, "back to live");
+    effects
+}
+
+/// A sweep behind a pause: it is recorded by whoever keeps the source, and nothing of it is shown.
+pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, String>) -> Vec<Effect> {
+    let now = state.now_ms;
+    let Some(live) = going_on(state) else { return Vec::new() };
+    if live.under.take_if(|under| *under == task).is_none() {
+        return Vec::new();
+    }
+    let took = now.saturating_sub(live.begun_ms);
+    live.due_ms = now + live.watch.settings.interval_ms.saturating_sub(took).max(took);
+    match result {
+        Ok(swept) => {
+            live.last_began = Some(swept.sweep.began);
+            live.sweeps += 1;
+            live.trouble = None;
+            if let Some(look) = swept.look {
+                live.look = look;
+            }
+        }
+        Err(error) => {
+            if live.trouble.replace(error.clone()).is_none() {
+                let text =
+                    format!("counters could not be read behind the pause, which is tried again: {error}");
+                state.say(Severity::Warning, text);
+            }
+        }
+    }
+    Vec::new()
+}
+
+/// The watch behind a pause, where there is one.
+pub fn going_on(state: &mut State) -> Option<&mut Live> {
+    state.known.playback.as_mut()?.live.as_deref_mut()
+}
+
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let live = state.known.playback.as_ref()?.live.as_ref()?;
+    (live.under.is_none() && !live.watch.paused).then_some(live.due_ms)
+}
+
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let now = state.now_ms;
+    if wakes_ms(state).is_none_or(|due| now < due) {
+        return Vec::new();
+    }
+    let Some(live) = going_on(state) else { return Vec::new() };
+    let interval = Duration::from_millis(live.watch.settings.interval_ms);
+    let not_before = live.last_began.map_or(Duration::ZERO, |began| began + interval);
+    let (task, effect) = state.begin_quiet("reading counters", Job::Sweep { not_before });
+    if let Some(live) = going_on(state) {
+        (live.under, live.begun_ms) = (Some(task), now);
+    }
+    vec![effect]
+}

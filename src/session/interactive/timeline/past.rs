@@ -1,0 +1,59 @@
+//! What a live watch has seen so far, for whoever pauses it.
+
+use super::scene::{Looking, Recorded, Scene, Scenes, Seek, Unrolled};
+use crate::capture::{Ring, Tape};
+use crate::files::capture::{Header, Reader};
+use crate::observe::{Observation, Sweep};
+
+pub struct Past {
+    ring: Option<Ring>,
+    looking: Looking,
+    /// What was there when somebody last asked.
+    scenes: Option<Scenes<Vec<u8>>>,
+}
+
+impl std::fmt::Debug for Past {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Past")
+    }
+}
+
+impl Past {
+    /// At most so many bytes are kept; of 0 nothing is.
+    pub fn new(header: Header, most: u64, looking: Looking) -> Self {
+        let ring = (most > 0).then(|| Ring::new(header, most));
+        Self { ring, looking, scenes: None }
+    }
+
+    /// A sweep without a sample is one that failed.
+    pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) {
+        let silent = sweep.samples.is_empty() && sweep.ports > 0;
+        // Nothing that is written to memory fails; what cannot be written down is not there to step back to.
+        let kept = |ring: &mut Ring| silent || ring.sweep(time, look, sweep).is_ok();
+        if self.ring.as_mut().is_some_and(|ring| !kept(ring)) {
+            self.ring = None;
+        }
+    }
+}
+
+impl Recorded for Past {
+    fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
+        let Some(ring) = &self.ring else {
+            return Err(
+                "nothing of the watch is kept: past_mib under [watch] in the configuration is 0".to_owned()
+            );
+        };
+        let reader = Reader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
+        let mut scenes = Scenes::new(Tape::of(reader), usize::MAX, self.looking.clone());
+        let unrolled = scenes.unroll();
+        self.scenes = Some(scenes);
+        unrolled
+    }
+
+    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
+        match &mut self.scenes {
+            Some(scenes) => scenes.seek(seek),
+            None => Err("nothing was recorded".to_owned()),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Moving about: out, to a screen, from row to row, and in which order rows stand.
+
+use super::effect::Effect;
+use super::layer::Scroll;
+use super::layered;
+use super::messages::Severity;
+use super::screens::{Direction, SCREENS, ScreenId};
+use super::selecting::{select as select_rows, set_filter};
+use super::state::State;
+use super::typing::abandoned;
+use super::update::page;
+
+/// One step out; false at the top.
+pub fn go_out(state: &mut State) -> bool {
+    if state.prompt.is_some() {
+        abandoned(state);
+        return true;
+    }
+    if state.layer.take().is_some() {
+        return true;
+    }
+    if !state.selected().is_empty() {
+        state.current_mut().0.table_mut().selected.clear();
+        return true;
+    }
+    if !state.current().table().filter.is_empty() {
+        set_filter(state, String::new());
+        return true;
+    }
+    let (screen, known) = state.current_mut();
+    let stepped = screen.out(known);
+    if let Some(back) = state.came_from.take() {
+        state.screen = back;
+        return true;
+    }
+    if stepped {
+        return true;
+    }
+    let elsewhere = state.screen != ScreenId::Fabric;
+    state.screen = ScreenId::Fabric;
+    elsewhere
+}
+
+/// Leads to a screen that answers a question, and remembers where it was asked.
+pub fn lead_to(state: &mut State, screen: ScreenId) {
+    state.came_from = Some(state.screen).filter(|from| *from != screen);
+    state.screen = screen;
+}
+
+pub fn to(state: &mut State, at: usize) -> Vec<Effect> {
+    state.layer = None;
+    state.came_from = None;
+    if let Some(screen) = SCREENS.get(at) {
+        state.screen = screen.id;
+    }
+    Vec::new()
+}
+
+pub fn view(state: &mut State, forward: bool) -> Vec<Effect> {
+    if state.layer.is_some() {
+        layered::turn(state, forward);
+        return Vec::new();
+    }
+    let (screen, known) = state.current_mut();
+    match screen.next_view(known, forward) {
+        Err(why) => state.say(Severity::Said, why),
+        // There a view is an order of rows, and the first of them is what is asked for.
+        Ok(()) if state.screen == ScreenId::Hotspots && state.screens.hotspots.view.sorts() => {
+            select_rows(state, true);
+        }
+        Ok(()) => {}
+    }
+    Vec::new()
+}
+
+pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
+    if state.layer.is_some() {
+        layered::scroll(state, by);
+        return Vec::new();
+    }
+    if state.screen == ScreenId::Whatif && state.screens.whatif.page.is_some() {
+        let (rows, height) = (super::screens::rows_of_page(state), layered::height(state));
+        let mut scroll = Scroll { top: state.screens.whatif.top };
+        scroll.step(by, rows, height);
+        state.screens.whatif.top = scroll.top;
+        return Vec::new();
+    }
+    state.current_mut().0.table_mut().step(by);
+    Vec::new()
+}
+
+/// An arrow: a row of a list, a column of it, a neighbour on a map.
+pub fn walk(state: &mut State, direction: Direction) -> Vec<Effect> {
+    if let (Some(_), Direction::Left | Direction::Right) = (&state.layer, direction) {
+        layered::turn(state, direction == Direction::Right);
+        return Vec::new();
+    }
+    let (width, in_sight) = (state.areas().body.width, state.layer.is_none());
+    let (screen, known) = state.current_mut();
+    if in_sight && screen.walk(known, direction, width) {
+        return Vec::new();
+    }
+    let by = match direction {
+        Direction::Up => return step(state, -1),
+        Direction::Down => return step(state, 1),
+        Direction::Left => -1,
+        Direction::Right => 1,
+    };
+    let (screen, _) = state.current_mut();
+    let held = screen.held_columns();
+    screen.table_mut().scroll_columns(by, held);
+    Vec::new()
+}
+
+/// In what lies over the screen, the same key goes on by a page.
+pub fn select(state: &mut State, _: &str) -> Vec<Effect> {
+    if state.layer.is_some() {
+        return step(state, page(state) as isize);
+    }
+    let Some(what) = state.current().current(&state.known) else {
+        state.say(Severity::Said, "put the cursor on a switch, a host, a port or a cable to select it");
+        return Vec::new();
+    };
+    let table = state.current_mut().0.table_mut();
+    if !table.selected.remove(&what) {
+        table.selected.insert(what);
+    }
+    table.step(1);
+    Vec::new()
+}
+
+pub fn sort_by(state: &mut State, field: &str) -> Vec<Effect> {
+    let found = state.current().listing(&state.known).and_then(|listing| {
+        let column =
+            (0..listing.column_count()).map(|at| listing.column(at)).find(|column| column.id == field)?;
+        Some((column.id.to_string(), column.largest_first))
+    });
+    let Some(order) = found else {
+        state.say(Severity::Error, format!("this list has no field '{field}'"));
+        return Vec::new();
+    };
+    state.current_mut().0.table_mut().sort = Some(order);
+    select_rows(state, true);
+    Vec::new()
+}
+
+pub fn sort(state: &mut State, reverse: bool) -> Vec<Effect> {
+    let (screen, known) = state.current_mut();
+    let mut table = std::mem::take(screen.table_mut());
+    if let Some(listing) = screen.listing(known) {
+        if reverse { table.reverse(&*listing) } else { table.sort_by_next(&*listing) }
+    }
+    let order = table.sort.clone();
+    *screen.table_mut() = table;
+    select_rows(state, true);
+    let said = match order {
+        Some((column, true)) => format!("sorted by {column}, largest first"),
+        Some((column, false)) => format!("sorted by {column}"),
+        None => "in the order of the fabric".to_owned(),
+    };
+    state.say(Severity::Said, said);
+    Vec::new()
+}

@@ -1,0 +1,548 @@
+//! What was recorded, played: every screen at any moment is what a watch showed then; and every key of time at the
+//! beginning, the end, a gap, damage, and where a clock was set back.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fabdeck::access::{Unwatched, Wanted};
+use fabdeck::capture::{At, Recorder, Tape, create};
+use fabdeck::console::{Appearance, Depth, Signs};
+use fabdeck::counters::Thresholds;
+use fabdeck::fabric::NameMap;
+use fabdeck::files::capture::Header;
+use fabdeck::script::{Machine, Outside, Reach};
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Driver, Happening, Looking, Past, Playback, Recorded, Recording, Scene, Scenes, Seek, Size, Standing,
+    Sweeper, Unrolled, WatchSettings, sweep_again,
+};
+
+use super::desk::{appearance, frame, golden, text};
+use super::lines::carried_out;
+use super::told::told_without_colours;
+use crate::captures::stage;
+
+pub fn settings() -> WatchSettings {
+    WatchSettings { interval_ms: 5000, thresholds: Thresholds::default(), past_bytes: 64 << 20 }
+}
+
+pub fn looking(name: &str) -> Looking {
+    let name = name.to_owned();
+    Arc::new(move |observation| Ok(Look::new(&name, observation, &NameMap::default())))
+}
+
+const WANTED: Wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+
+/// A session on a capture, at its end or at a time.
+pub fn played(file: &Path, at: Option<&str>) -> Driver {
+    let name = file.display().to_string();
+    let at = at.map(|at| At::parse(at).unwrap());
+    let (tape, place) = Tape::open(file, at).unwrap();
+    let reach = Reach::default();
+    let observed = Machine::default().open(&name, &reach).unwrap().observe(WANTED, &mut Unwatched).unwrap();
+    let look = Look::new(&name, observed, &NameMap::default());
+    let recording = Recording(Box::new(Scenes::new(tape, place, looking(&name))));
+    let mut driver =
+        Driver::recorded(look, (Sweeper::default(), recording), settings(), Size { width: 120, height: 40 });
+    driver.state.known.watch.settings = settings();
+    driver
+}
+
+type Recording_ = Rc<RefCell<Option<Recorder<File>>>>;
+
+/// A watch over a source of the simulator, in its own time, and all that it sees in a file.
+fn watched(source: &str, file: &Path) -> (Driver, Recording_) {
+    let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
+    let observed = opened.observe(WANTED, &mut Unwatched).unwrap();
+    let look = Look::new(source, observed, &NameMap::default());
+    let header = Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: "0.1.0".into(),
+        source: source.to_owned(),
+        interval_ms: settings().interval_ms,
+        utc_offset_s: 3600,
+    };
+    let recorder =
+        Rc::new(RefCell::new(Some(Recorder::new(create(file).unwrap(), header).whole_every(7, 4000))));
+    let (mut known, written) = (look.clone(), recorder.clone());
+    let mut first = None;
+    let sweep = move |not_before: Duration| {
+        let swept = sweep_again(opened.as_mut(), &mut known, not_before, &mut Unwatched)
+            .map_err(|error| error.to_string())?;
+        let began = swept.sweep.began;
+        let passed = began - *first.get_or_insert(began);
+        let time = 1_795_313_620_000 + passed.as_millis() as i64;
+        let mut recorder = written.borrow_mut();
+        recorder.as_mut().unwrap().sweep(time, &known.observation, &swept.sweep).unwrap();
+        Ok(swept)
+    };
+    let size = Size { width: 120, height: 40 };
+    (Driver::watching(look, Sweeper(Box::new(sweep)), settings(), size), recorder)
+}
+
+/// What is pressed to see a screen; whatever was pressed before, it shows the same.
+const SCREENS: [(&str, &str); 12] = [
+    ("tree", "1 g"),
+    ("switches", "1 tab g down"),
+    ("hosts", "tab G"),
+    ("map", "tab"),
+    ("tree again", "tab g"),
+    ("links", "2 :sort space errors enter g"),
+    ("links by load", "2 :sort space load enter g"),
+    ("what-if", "3 g"),
+    ("paths", "4 :trace space node01 space node24 enter"),
+    ("verdicts", "5 g"),
+    ("most waiting", "5 tab g"),
+    ("back at verdicts", "tab tab tab"),
+];
+
+/// All screens, without the line at the top that says what is looked at.
+fn screens(driver: &mut Driver) -> BTreeMap<&'static str, String> {
+    let colours = appearance("dark", Depth::True);
+    let mut shown = BTreeMap::new();
+    for (name, keys) in SCREENS {
+        // Whatever was said goes with the next key.
+        driver.press(keys).press("?").press("?");
+        let frame = text(&frame(&driver.state, &colours));
+        let (_, below) = frame.split_once('\n').unwrap();
+        shown.insert(name, below.to_owned());
+    }
+    shown
+}
+
+fn first_difference(a: &str, b: &str) -> String {
+    let pair = a.lines().zip(b.lines()).find(|(a, b)| a != b);
+    pair.map_or_else(String::new, |(a, b)| format!("\n{a}\n{b}"))
+}
+
+#[test]
+fn a_replayed_moment_is_the_one_that_was_watched() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("demo.fdcap");
+    let (mut live, recorder) = watched("sim:demo", &file);
+    live.press("2 / kind=switch-switch enter down f esc esc");
+    assert_eq!(live.state.known.marks.len(), 1);
+    let mut seen = Vec::new();
+    for moment in 0..26 {
+        if moment == 0 {
+            live.happen(Happening::Tick)
+        } else {
+            live.pass(5000)
+        };
+        seen.push(screens(&mut live));
+    }
+    recorder.borrow_mut().take().unwrap().end(1_795_313_900_000).unwrap();
+    let mut replay = played(&file, None);
+    replay.press("2 / kind=switch-switch enter down f esc esc");
+    let count = replay.state.known.playback.as_ref().unwrap().timeline().times.len();
+    assert_eq!(count, seen.len());
+    // In any order: forward, back, and across whole states.
+    for moment in [25, 24, 23, 1, 2, 3, 12, 5, 6, 20, 7, 25, 0, 9] {
+        let time = replay.state.known.playback.as_ref().unwrap().timeline().times[moment];
+        let stamp = replay.state.known.playback.as_ref().unwrap().timeline().stamp(time);
+        replay.press(&format!(":at space {stamp} enter"));
+        assert_eq!(replay.state.known.playback.as_ref().unwrap().place(), moment);
+        let again = screens(&mut replay);
+        for (name, then) in &seen[moment] {
+            // Who watches waits for the second sweep, who replays goes to it.
+            if moment == 0 && again[name].contains("this is the first moment") {
+                assert!(then.contains("the first sweep is there"), "{then}");
+                continue;
+            }
+            let differs = first_difference(then, &again[name]);
+            assert!(again[name] == *then, "{name} at moment {moment}: {differs}");
+        }
+    }
+}
+
+/// Ten moments: the clock is set back before the sixth, nothing is recorded for a while before the ninth; words, news and
+/// something that a later version tells.
+fn reference(bytes: &[u8]) -> (tempfile::TempDir, Driver) {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("reference.fdcap");
+    std::fs::write(&file, bytes).unwrap();
+    let driver = played(&file, None);
+    (home, driver)
+}
+
+fn playback(driver: &Driver) -> &Playback {
+    driver.state.known.playback.as_ref().unwrap()
+}
+
+fn last_said(driver: &Driver) -> &str {
+    driver.state.messages.last().map_or("", |message| message.text.as_str())
+}
+
+#[test]
+fn each_step_says_what_it_leads_to() {
+    let (_home, mut driver) = reference(&stage::reference().bytes);
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (9, Some(9)));
+    let said = last_said(&driver);
+    assert!(said.contains("a replay of 10 moments; this is 10, 03:14:46"), "{said}");
+    driver.press("]");
+    assert_eq!(last_said(&driver), "03:14:46 is the last moment: the recording was ended there");
+    driver.press("[ [");
+    assert_eq!(
+        last_said(&driver),
+        "nothing was recorded from 03:13:44 to 03:14:45, for 61 s; shown is the moment before"
+    );
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (7, Some(7)));
+    assert!(matches!(playback(&driver).standing, Standing::Gap { .. }));
+    driver.press("]");
+    assert_eq!((playback(&driver).place(), &playback(&driver).standing), (8, &Standing::Moment));
+    assert!(driver.state.known.watch.reading.is_none(), "over a gap there is no verdict");
+    driver.press("[ [");
+    assert_eq!((playback(&driver).place(), &playback(&driver).standing), (7, &Standing::Moment));
+    assert!(driver.state.known.watch.reading.is_some());
+    // Back over the moment before which the clock was set back.
+    driver.press("[ [");
+    assert_eq!(last_said(&driver), "03:13:42: clock: the recorder's clock was set back by 1.500 s");
+    driver.press("[");
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (4, Some(4)));
+    driver.press("{");
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (0, Some(0)));
+    driver.press("[");
+    assert_eq!(last_said(&driver), "03:13:40 is the first moment: nothing was recorded before");
+    driver.press("}");
+    // The gap is a step of its own.
+    assert_eq!(playback(&driver).place(), 9);
+    driver.press("L");
+    assert!(last_said(&driver).contains("this is a recording"), "{}", last_said(&driver));
+    driver.press("W");
+    assert!(last_said(&driver).contains("what is shown is a replay"), "{}", last_said(&driver));
+}
+
+#[test]
+fn events_times_and_bookmarks_are_found() {
+    let (_home, mut driver) = reference(&stage::reference().bytes);
+    let mut places = Vec::new();
+    for _ in 0..4 {
+        driver.press("N");
+        places.push(playback(&driver).place());
+    }
+    assert_eq!(places, [6, 5, 3, 3]);
+    assert_eq!(last_said(&driver), "nothing happened before 03:13:43");
+    driver.press("n n n");
+    assert_eq!(playback(&driver).place(), 6);
+    assert_eq!(last_said(&driver), "nothing more happens behind 03:13:43");
+    for (time, place, words) in [
+        ("03:13:41", 1, ""),
+        ("03:13:42", 5, ""),
+        ("03:13:00", 0, "03:13:00 is before the first moment"),
+        ("05:00:00", 9, "05:00:00 is behind the last moment"),
+        ("-1s", 8, ""),
+        ("03:14:00", 7, "nothing was recorded from"),
+        ("2026-11-22T02:13:43Z", 6, ""),
+    ] {
+        driver.press(&format!(":at space {time} enter"));
+        assert_eq!(playback(&driver).place(), place, "{time}: {}", last_said(&driver));
+        assert_eq!(playback(&driver).shown, Some(place), "{time}");
+        assert!(last_said(&driver).contains(words), "{time}: {}", last_said(&driver));
+    }
+    driver.press(":at space noon enter");
+    assert!(last_said(&driver).contains("FD-5062"), "{}", last_said(&driver));
+    driver.press("@ 0 3 : 1 3 : 4 1 enter m");
+    assert_eq!(playback(&driver).place(), 1);
+    assert_eq!(last_said(&driver), "03:13:41 has a bookmark now; 1 bookmark in this session");
+    driver.press("} 9 / kind=bookmark enter g enter");
+    assert_eq!(playback(&driver).place(), 1, "Enter goes to the bookmark");
+    driver.press("m");
+    assert!(playback(&driver).bookmarks.is_empty());
+}
+
+/// What cannot be read is no end and no gap, and hides nothing behind it.
+#[test]
+fn damage_is_told_and_passed() {
+    let whole = stage::reference().bytes;
+    let reader = fabdeck::files::capture::Reader::open("whole", whole.as_slice()).unwrap();
+    let slots = reader.moments().to_vec();
+    let mut bytes = whole.clone();
+    let slot = reader.slot(slots[1]);
+    bytes[slot.offset as usize + slot.lead.packed as usize / 2] ^= 0x55;
+    let (_home, mut driver) = reference(&bytes);
+    let damaged: Vec<usize> = playback(&driver).timeline().damaged.keys().copied().collect();
+    assert_eq!(damaged.first(), Some(&1));
+    assert!(damaged.len() < 9, "{damaged:?}");
+    driver.press(":at space 03:13:40 enter ]");
+    assert!(matches!(playback(&driver).standing, Standing::Damage(_)));
+    assert!(
+        last_said(&driver)
+            .contains("03:13:41 cannot be read; shown is the last moment before it that can: record")
+    );
+    assert!(screen(&mut driver, "9").lines().next().unwrap().contains("damaged"));
+    let shown = playback(&driver).shown;
+    assert_eq!((shown, driver.state.known.watch.sweeps), (Some(1), 1), "the screens are of the first moment");
+    while playback(&driver).standing != Standing::Moment {
+        driver.press("]");
+    }
+    assert_eq!(playback(&driver).place(), damaged.last().unwrap() + 1);
+    let listed = screen(&mut driver, "9");
+    assert!(listed.contains(&format!("{} cannot be read", damaged.len())), "{listed}");
+}
+
+fn screen(driver: &mut Driver, keys: &str) -> String {
+    driver.press(keys);
+    text(&frame(&driver.state, &appearance("dark", Depth::True)))
+}
+
+#[test]
+fn it_plays_as_fast_as_it_is_told() {
+    let (_home, mut driver) = reference(&stage::reference().bytes);
+    driver.press("{ 9");
+    let place = |driver: &Driver| playback(driver).place();
+    assert_eq!(place(&driver), 0, "the gap is a step");
+    driver.press("space");
+    assert!(playback(&driver).plays());
+    driver.pass(0);
+    assert_eq!(place(&driver), 1);
+    driver.pass(400);
+    assert_eq!(place(&driver), 1, "a second is not over");
+    driver.pass(600);
+    assert_eq!(place(&driver), 2);
+    // Ten times as fast, and so many moments go by at once.
+    driver.press("> > >");
+    driver.pass(250);
+    assert_eq!(place(&driver), 6);
+    assert!(screen(&mut driver, "9").contains("plays 10x"));
+    driver.press("space");
+    driver.pass(10_000);
+    assert_eq!((place(&driver), playback(&driver).plays()), (6, false));
+    driver.press("> > > >");
+    assert!(last_said(&driver).contains("there is no faster one"), "{}", last_said(&driver));
+    driver.press("space");
+    for _ in 0..9 {
+        driver.pass(0);
+    }
+    assert_eq!((place(&driver), playback(&driver).plays()), (9, false));
+    assert!(last_said(&driver).contains("03:14:46 is the last moment"), "{}", last_said(&driver));
+    driver.press("space");
+    assert!(!playback(&driver).plays(), "behind the end there is nothing to play");
+}
+
+/// Captures of this repository: those of tests, and those that are shown to people.
+fn captures() -> Vec<std::path::PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = |folder: &Path| -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let mut all = files(&root.join("tests/fixtures/capture"));
+    files(&root.join("captures")).into_iter().for_each(|folder| all.extend(files(&folder)));
+    all.retain(|file| file.extension().is_some_and(|end| end == "fdcap"));
+    all.sort();
+    all
+}
+
+/// Moments and screens that are looked at in each capture.
+const MOMENTS: [(&str, &str); 2] = [("first event", "{ { { { { { { { { n"), ("end", "")];
+const SEEN: [(&str, &str); 6] = [
+    ("timeline", "9"),
+    ("tree", "1 g"),
+    ("links by load", "2 :sort space load enter g"),
+    ("what-if", "2 f 3 g"),
+    ("verdicts", "5 g"),
+    ("most waiting", "5 tab g"),
+];
+
+/// Every capture on every screen, narrow and wide, with signs of ASCII alone, and without colours.
+#[test]
+fn every_capture_on_every_screen() {
+    let all = captures();
+    assert!(!all.is_empty());
+    let colours = appearance("dark", Depth::True);
+    let mono = appearance("mono", Depth::Mono);
+    let ascii = Appearance { signs: Signs::ASCII, ..mono.clone() };
+    for file in all {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        for (moment, keys) in MOMENTS {
+            let mut said = String::new();
+            for (screen, press) in SEEN {
+                let mut driver = played(&file, None);
+                driver.state.source = format!("{name}.fdcap");
+                driver.press(keys).press(press).press("? ?");
+                for (width, height) in [(80, 24), (120, 40)] {
+                    driver.happen(Happening::Resized(Size { width, height }));
+                    let (colour, plain) = (frame(&driver.state, &colours), frame(&driver.state, &mono));
+                    said.push_str(&format!("== {screen}, {width}x{height}\n{}", text(&colour)));
+                    assert_eq!(
+                        text(&colour),
+                        text(&plain),
+                        "{name}, {screen}: the same signs without colours"
+                    );
+                    told_without_colours(screen, &colour, &plain);
+                }
+                let plain = text(&frame(&driver.state, &ascii));
+                assert!(plain.is_ascii(), "{name}, {screen}: {plain}");
+                if screen == "timeline" {
+                    said.push_str(&format!("== {screen}, ASCII\n{plain}"));
+                }
+            }
+            golden(&format!("capture {name} {moment}"), &said);
+        }
+    }
+}
+
+/// What a line that is copied prints is what the screen showed at that moment.
+#[test]
+fn lines_of_a_replay_have_its_time() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("demo.fdcap");
+    let (mut live, recorder) = watched("sim:demo", &file);
+    live.happen(Happening::Tick);
+    for _ in 0..14 {
+        live.pass(5000);
+    }
+    recorder.borrow_mut().take().unwrap().end(1_795_313_900_000).unwrap();
+    let mut driver = played(&file, Some("-0s"));
+    driver.state.options.push(("--at".to_owned(), "-0s".to_owned()));
+    for back in ["", "[", "{"] {
+        driver.press(back).press("2 c");
+        let line = driver.copied.last().unwrap().clone();
+        let stamp = playback(&driver).timeline().stamp(playback(&driver).time());
+        assert_eq!(line.matches("--at").count(), 1, "{line}");
+        assert!(line.contains(&format!("--at {stamp} show links")), "{line}");
+        let (_, json) = carried_out(&line);
+        let printed: Vec<(&str, Option<u64>)> = json["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| (row["a"].as_str().unwrap(), row["errors"].as_u64()))
+            .collect();
+        let state = &driver.state;
+        let listing = state.current().listing(&state.known).unwrap();
+        let column = (0..listing.column_count()).find(|at| listing.column(*at).id == "errors").unwrap();
+        let rows = &state.current().table().selection.rows;
+        let cells: Vec<(String, Option<u64>)> = rows
+            .iter()
+            .map(|row| {
+                (listing.cell(*row, 0).shown().into_owned(), listing.cell(*row, column).shown().parse().ok())
+            })
+            .collect();
+        let cells: Vec<(&str, Option<u64>)> = cells.iter().map(|(a, errors)| (a.as_str(), *errors)).collect();
+        assert_eq!(printed, cells, "{line}");
+        drop(listing);
+        driver.press("5 c");
+        let line = driver.copied.last().unwrap().clone();
+        assert!(line.contains(&format!("--at {stamp} hotspots --interval 5s --count 1")), "{line}");
+        let (_, json) = carried_out(&line);
+        let verdict = &driver.state.known.watch.reading.as_ref().unwrap().watched.verdict;
+        let look = driver.state.look().unwrap();
+        let hot: Vec<String> = verdict.hot_spots.iter().map(|hot| look.port_name(hot.at.port)).collect();
+        let told: Vec<&str> = json["sweeps"][0]["hotspots"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hot| hot["port"].as_str().unwrap())
+            .collect();
+        assert_eq!(told, hot, "{line}");
+        let ticks: Vec<f64> = verdict.hot_spots.iter().map(|hot| hot.at.congestion).collect();
+        let told: Vec<f64> = json["sweeps"][0]["hotspots"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|hot| hot["ticks_per_second"].as_f64().unwrap())
+            .collect();
+        assert_eq!(told, ticks, "{line}");
+        assert!(!hot.is_empty(), "{line}");
+    }
+    // A clock that was set back later makes no other moment of it.
+    let (_home, mut driver) = reference(&stage::reference().bytes);
+    driver.press("{ ] ] ] 2 c");
+    assert!(driver.copied.last().unwrap().contains("--at 2026-11-22T03:13:43.000+01:00"));
+}
+
+/// What is kept of a watch, shared by whoever sweeps and whoever steps back.
+struct Shared(Rc<RefCell<Past>>);
+
+impl Recorded for Shared {
+    fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
+        self.0.borrow_mut().unroll()
+    }
+
+    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
+        self.0.borrow_mut().seek(seek)
+    }
+}
+
+/// A watch that keeps what it sees.
+fn keeping(source: &str, most: u64) -> Driver {
+    let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
+    let observed = opened.observe(WANTED, &mut Unwatched).unwrap();
+    let look = Look::new(source, observed, &NameMap::default());
+    let header = Header { interval_ms: settings().interval_ms, ..stage::header() };
+    let past = Rc::new(RefCell::new(Past::new(header, most, looking(source))));
+    let (mut known, written, mut first) = (look.clone(), past.clone(), None);
+    let sweep = move |not_before: Duration| {
+        let swept = sweep_again(opened.as_mut(), &mut known, not_before, &mut Unwatched)
+            .map_err(|error| error.to_string())?;
+        let passed = swept.sweep.began - *first.get_or_insert(swept.sweep.began);
+        let time = stage::BEGUN + passed.as_millis() as i64;
+        written.borrow_mut().record(time, &known.observation, &swept.sweep);
+        Ok(swept)
+    };
+    let size = Size { width: 120, height: 40 };
+    let both = (Sweeper(Box::new(sweep)), Recording(Box::new(Shared(past))));
+    Driver::recorded(look, both, settings(), size)
+}
+
+/// A pause is a replay of what was watched; the watch goes on behind it, and who goes back has missed nothing.
+#[test]
+fn a_pause_steps_back_through_what_was_watched() {
+    let (mut paused, mut live) = (keeping("sim:demo", 64 << 20), keeping("sim:demo", 64 << 20));
+    paused.press("9 space");
+    assert!(last_said(&paused).contains("nothing was swept yet"), "{}", last_said(&paused));
+    let mut seen = Vec::new();
+    for moment in 0..15 {
+        for driver in [&mut paused, &mut live] {
+            if moment == 0 {
+                driver.happen(Happening::Tick)
+            } else {
+                driver.pass(5000)
+            };
+        }
+        seen.push(screens(&mut paused));
+        assert_eq!(screens(&mut live), seen[moment]);
+    }
+    paused.press("9 space");
+    let said = last_said(&paused).to_owned();
+    assert!(said.contains("paused at 03:14:50") && said.contains("the watch goes on"), "{said}");
+    assert_eq!(screens(&mut paused), seen[14]);
+    paused.press("{ [");
+    assert_eq!(playback(&paused).place(), 3);
+    for _ in 0..3 {
+        paused.pass(5000);
+        live.pass(5000);
+    }
+    assert_eq!(screens(&mut paused), seen[3], "what goes on behind a pause does not show");
+    let line = {
+        paused.press("2 c");
+        paused.copied.last().unwrap().clone()
+    };
+    assert!(!line.contains("--at"), "no file has this moment: {line}");
+    paused.press("}").press("]");
+    assert_eq!(screens(&mut paused), seen[14]);
+    paused.press("]");
+    assert!(last_said(&paused).contains("L goes back to live"), "{}", last_said(&paused));
+    paused.press("L");
+    assert!(paused.state.known.playback.is_none());
+    assert!(paused.state.messages.iter().any(|said| said.text == "back to live"));
+    assert_eq!(screens(&mut paused), screens(&mut live), "nothing was missed");
+    for driver in [&mut paused, &mut live] {
+        driver.pass(5000);
+    }
+    assert_eq!(screens(&mut paused), screens(&mut live), "and it goes on");
+    assert_eq!(paused.state.known.watch.sweeps, 19);
+    paused.press("L");
+    assert!(last_said(&paused).contains("this is live already"), "{}", last_said(&paused));
+    let mut forgetful = keeping("sim:demo", 0);
+    forgetful.pass(5000).press("9 space");
+    assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
+    assert!(forgetful.state.known.playback.is_none(), "who cannot step back stays live");
+    forgetful.pass(5000);
+    assert_eq!(forgetful.state.known.watch.sweeps, 2);
+}
