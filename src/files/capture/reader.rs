@@ -15,6 +15,8 @@ const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
 /// Frames that are unpacked side by side, and so are in memory together.
 const AT_ONCE: usize = 16;
+/// Bytes of lines that are worth the trouble of sharing them among threads.
+const WORTH_SHARING: usize = 1 << 18;
 
 /// A torn tail that was dropped.
 const TORN: &str = "FN-381";
@@ -367,9 +369,10 @@ impl<B: Bytes> Reader<B> {
             // Each sweep builds upon the one before; to unpack them they need not wait for each other.
             let parse = |frame: usize| self.parse(frame, &self.text(frame)?, flags::COUNTERS);
             let read = |frame: &usize| (*frame, parse(*frame));
-            let parsed: Vec<_> = match some {
-                [frame] => vec![read(frame)],
-                some => some.par_iter().map(read).collect(),
+            let raw: usize = some.iter().map(|frame| self.slot(*frame).lead.raw as usize).sum();
+            let parsed: Vec<_> = match raw > WORTH_SHARING {
+                true => some.par_iter().map(read).collect(),
+                false => some.iter().map(read).collect(),
             };
             for (frame, parsed) in parsed {
                 for line in parsed?.0 {
