@@ -224,4 +224,19 @@ mod tests {
         assert_eq!(wheel.next(u64::MAX), Some(1));
         assert_eq!(wheel.now() >> SLOT_BITS, 100_000_000 >> SLOT_BITS);
     }
+
+    #[test]
+    fn actors_with_other_numbers_come_when_they_would_have_come() {
+        let mut wheel = Wheel::new(4);
+        for (actor, time) in [(0, 1_000), (1, 1_000), (2, 40_000_000), (3, 500)] {
+            wheel.plan(time, actor);
+        }
+        assert_eq!(wheel.next(u64::MAX), Some(3));
+        wheel.renumber(8, |actor| 2 * actor);
+        // It joins the end of a slot that somebody else has begun.
+        wheel.plan(1_000, 7);
+        let rest: Vec<u32> = std::iter::from_fn(|| wheel.next(u64::MAX)).collect();
+        assert_eq!(rest, [0, 2, 7, 4]);
+        assert!((0..8).all(|actor| !wheel.is_planned(actor)));
+    }
 }

@@ -214,21 +214,21 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
     let mut port = super::writable(&shared);
     let victim = shared.with(|simulator| simulator.world().end("node1")).unwrap();
     let lid = plan.port(victim).facts.lid.unwrap();
+    let count = |port: &mut fabdeck::access::WritePort| {
+        let mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS_EXTENDED, 1);
+        let address = Address::of(lid, Class::PERFORMANCE);
+        let answer = super::exchange(port, Parcel { mad, address }).unwrap();
+        answer.performance_data::<PortCountersExtended>().transmit_data.get()
+    };
+    let wait = |until: u64| {
+        assert!(shared.open(None).unwrap().receive(Duration::from_secs(until)).unwrap().is_none());
+    };
     // Words a second between two moments.
     let sent = |port: &mut fabdeck::access::WritePort, from: u64, to: u64| {
-        let wait = |until: u64| {
-            assert!(shared.open(None).unwrap().receive(Duration::from_secs(until)).unwrap().is_none());
-        };
-        let mut count = || {
-            let mad = Mad::performance(Method::GET, attribute::PORT_COUNTERS_EXTENDED, 1);
-            let address = Address::of(lid, Class::PERFORMANCE);
-            let answer = super::exchange(port, Parcel { mad, address }).unwrap();
-            answer.performance_data::<PortCountersExtended>().transmit_data.get()
-        };
         wait(from);
-        let before = count();
+        let before = count(port);
         wait(to);
-        (count() - before) / (to - from)
+        (count(port) - before) / (to - from)
     };
     let set = |port: &mut fabdeck::access::WritePort, lane_of: fn(u32) -> u32| {
         let mut row = Sl2Vl::default();
@@ -246,8 +246,13 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
         }
     };
     let free = sent(&mut port, 2, 10);
+    // Nobody looks for ten seconds, and then tables are set: what was sent until then went by those of before.
+    let before = count(&mut port);
+    wait(20);
     set(&mut port, |_| 0);
-    let held_up = sent(&mut port, 20, 30);
+    let unseen = (count(&mut port) - before) / 10;
+    assert!(unseen.abs_diff(free) * 20 < free, "{unseen} {free}");
+    let held_up = sent(&mut port, 21, 30);
     set(&mut port, |level| level % 8);
     let again = sent(&mut port, 40, 50);
     assert!(free > 500_000_000 && held_up < free / 2, "{free} {held_up}");
