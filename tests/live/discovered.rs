@@ -22,7 +22,7 @@ use crate::stage::{self, Stage};
 use crate::witness::{self, End, Seen, hex};
 
 /// What the process over ibsim is to do; unset in every other.
-const PART: &str = "FABDECK_DISCOVERED_PART";
+pub const PART: &str = "FABDECK_DISCOVERED_PART";
 /// The files that the tools' words lie in, in the folder of the stage.
 pub const SEEN: &str = "seen.txt";
 const HELD: &str = "held.txt";
@@ -57,6 +57,7 @@ fn looked() {
         "equal but lanes" => equal(NO_LANES),
         "groups" => set_groups(),
         "loss" => crate::lossy::looks(),
+        "watch" => crate::replayed::watched(),
         other => panic!("no part {other}"),
     }
 }

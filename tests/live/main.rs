@@ -17,6 +17,7 @@ mod lossy;
 mod machines;
 mod planned;
 mod played;
+mod replayed;
 mod routed;
 mod served;
 mod stage;

@@ -43,7 +43,7 @@ pub const TOUR: &[(&str, &str)] = &[
     ),
     (
         "Walk through the fabric",
-        "1 to 4 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
+        "1 to 5 and 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
          switches, hosts, map. / narrows a list: leaf, hosts>10, width<4x, or ~spn for letters in this order. Space \
          selects rows.",
     ),
@@ -56,6 +56,11 @@ pub const TOUR: &[(&str, &str)] = &[
         "Compare reroutes",
         "On screen 3, p lets every engine route what is left. Each answer has a certificate that does not trust the \
          engine: whether every pair has a path, whether packets can wait for each other in a circle. Enter shows it.",
+    ),
+    (
+        "Go back in time",
+        "A capture of fabdeck record is played: [ and ] step through it, n goes to the next event, @ to a time, and screen 9, \
+         the Timeline, shows all of it. On a live fabric Space there pauses and looks back; L is live again.",
     ),
     (
         "Write a plan",

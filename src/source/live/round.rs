@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::drift::keep_tables;
 use super::flaps::{Falls, keep_falls};
@@ -87,6 +88,8 @@ pub fn sweep(
     let (took, sent) =
         (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
     let Counted { samples, at, ports, .. } = counted;
+    let at = at.into_iter().map(whole_micros).collect();
+    let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
 }
 
@@ -207,4 +210,9 @@ fn move_to(look: &mut Observation, fabric: Fabric, agents: &mut Agents) {
         look.tables.nodes =
             tables.filter_map(|(id, held)| Some((same_node(now, &before, id)?, held))).collect();
     }
+}
+
+/// As captures have times: what is derived from a sweep is the same whether it was recorded in between or not.
+fn whole_micros(time: Duration) -> Duration {
+    Duration::from_micros(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }

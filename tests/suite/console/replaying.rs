@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fabdeck::access::{Unwatched, Wanted};
 use fabdeck::capture::{At, Recorder, Tape, create};
@@ -24,6 +24,7 @@ use fabdeck::session::interactive::{
 
 use super::desk::{appearance, frame, golden, text};
 use super::lines::carried_out;
+use super::pty::Session;
 use super::told::told_without_colours;
 use crate::captures::stage;
 
@@ -545,4 +546,97 @@ fn a_pause_steps_back_through_what_was_watched() {
     assert!(forgetful.state.known.playback.is_none(), "who cannot step back stays live");
     forgetful.pass(5000);
     assert_eq!(forgetful.state.known.watch.sweeps, 2);
+}
+
+/// Steps and jumps through an hour of a fabric: how long a moment takes until it can be judged, and all of its history.
+/// `FABDECK_LONG=1` with a release build takes one of ten thousand ports, and holds a jump to its budget.
+#[test]
+fn a_jump_is_quick() {
+    const BUDGET: Duration = Duration::from_millis(200);
+    let long = std::env::var_os("FABDECK_LONG").is_some_and(|long| long == "1");
+    let (fabric, sweeps) = if long { ("kary,k=14,n=3", 720) } else { ("kary,k=4,n=2", 200) };
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("hour.fdcap");
+    let look = stage::look(fabric);
+    let mut recorder = Recorder::new(create(&file).unwrap(), Header { interval_ms: 5000, ..stage::header() });
+    for at in 0..sweeps {
+        let sweep = stage::sweep(&look.fabric, 5 * at);
+        recorder.sweep(stage::BEGUN + 5000 * at as i64, &look, &sweep).unwrap();
+    }
+    recorder.end(stage::BEGUN + 5000 * sweeps as i64).unwrap();
+    let begun = Instant::now();
+    let (tape, place) = Tape::open(&file, None).unwrap();
+    let mut scenes = Scenes::new(tape, place, looking("hour"));
+    let opened = begun.elapsed();
+    let mut took = |place: usize, deep: bool| {
+        let begun = Instant::now();
+        let scene = scenes.seek(Seek { place, deep, congestion: 100_000 }).unwrap();
+        assert_eq!(scene.shown, place);
+        begun.elapsed()
+    };
+    let last = sweeps as usize - 1;
+    let first = took(last, false);
+    let jumps: Vec<Duration> = (1..12).map(|at| took((at * 7919) % last, false)).collect();
+    let deep = took(last / 2, true);
+    let on: Vec<Duration> = (1..20).map(|at| took(last / 2 + at, false)).collect();
+    let back: Vec<Duration> = (1..20).map(|at| took(last / 2 + 20 - at, false)).collect();
+    let ms = |time: &Duration| time.as_secs_f64() * 1000.0;
+    let most = |times: &[Duration]| times.iter().map(ms).fold(0.0, f64::max);
+    println!(
+        "{fabric}, {} ports, {sweeps} sweeps, {} kB: opened in {:.0} ms; the last moment {:.0} ms, a jump at most {:.0} \
+         ms, a step on {:.0} ms, back {:.0} ms; with all history {:.0} ms",
+        look.fabric.ports().len(),
+        std::fs::metadata(&file).unwrap().len() / 1000,
+        ms(&opened),
+        ms(&first),
+        most(&jumps),
+        most(&on),
+        most(&back),
+        ms(&deep)
+    );
+    let all = [vec![first], jumps, on, back].concat();
+    assert!(!long || all.iter().all(|took| *took <= BUDGET), "{all:?}");
+}
+
+/// The real program: a capture is stepped through, from its end and from a time; a live watch is paused and gone back to.
+#[test]
+fn the_program_replays_a_capture_and_a_pause() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/capture/first.fdcap");
+    let file = file.display().to_string();
+    let mut session = Session::open(&["--source", &file], 120, 30);
+    session.until("03:14:46 stands");
+    session.press("[[");
+    session.until("nothing was recorded from 03:13:44 to 03:14:45");
+    session.press("9");
+    session.until("moment 8 of 10  in a gap");
+    session.press("N");
+    session.until("moment 7 of 10  stands");
+    session.press(">>>>>");
+    session.until("as fast as possible");
+    session.press(" ");
+    session.until("moment 10 of 10  stands");
+    session.press("qq");
+    assert_eq!(session.ended(), 0);
+    session.assert_restored();
+    let mut session = Session::open(&["--source", &file, "--at", "03:13:41"], 120, 30);
+    session.until("03:13:41 stands");
+    session.press("\x03");
+    assert_eq!(session.ended(), 130);
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("often.toml");
+    std::fs::write(&config, "[watch]\ninterval = \"1s\"\n").unwrap();
+    let config = config.display().to_string();
+    let mut session = Session::open(&["--config", &config, "--source", "sim:demo"], 120, 30);
+    session.until("watch 1s");
+    session.press("5");
+    session.until("2 sweeps");
+    session.press("9 ");
+    session.until("L goes back to live");
+    session.press("[");
+    session.until("moment");
+    session.press("5L");
+    session.until("watch 1s");
+    session.until("5 sweeps");
+    session.press("qq");
+    assert_eq!(session.ended(), 0);
 }

@@ -99,45 +99,17 @@ pub struct Events<'r>(pub &'r [EventRow]);
 
 type Get = (Column, for<'r> fn(&'r EventRow) -> Value<'r>);
 
-const LABELS: &[&str] = &[
-    "link down",
-    "recabled",
-    "rate",
-    "silent",
-    "tables",
-    "link up",
-    "new",
-    "answers",
-    "note",
-    "changed",
-    "later",
-    "clock",
-    "gap",
-    "damage",
-    "bookmark",
-];
-
 static FIELDS: [Get; 4] = [
-    (column("time", "TIME", Kind::Text, &[], "when, by the recorder's clock"), |row| {
-        row.time.as_str().into()
-    }),
-    (column("kind", "KIND", Kind::Text, LABELS, "what sort of thing happened"), |row| row.label.into()),
-    (column("what", "WHAT", Kind::Text, &[], "what happened"), |row| row.text.as_str().into()),
-    (column("moment", "MOMENT", Kind::Number, &[], "with which moment it is seen, from 1 on"), |row| {
+    (column("time", "TIME", Kind::Text, "when, by the recorder's clock"), |row| row.time.as_str().into()),
+    (column("kind", "KIND", Kind::Text, "what sort of thing happened"), |row| row.label.into()),
+    (column("what", "WHAT", Kind::Text, "what happened"), |row| row.text.as_str().into()),
+    (column("moment", "MOMENT", Kind::Number, "with which moment it is seen, from 1 on"), |row| {
         Value::count(row.place + 1)
     }),
 ];
 
-const fn column(
-    id: &'static str,
-    title: &'static str,
-    kind: Kind,
-    words: &'static [&'static str],
-    about: &'static str,
-) -> Column {
-    let mut column = Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(about));
-    column.words = words;
-    column
+const fn column(id: &'static str, title: &'static str, kind: Kind, about: &'static str) -> Column {
+    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(about))
 }
 
 impl Listing for Events<'_> {

@@ -106,8 +106,8 @@ pub struct Scenes<B> {
     /// By the threshold that they were made with.
     columns: BTreeMap<usize, (usize, Levels)>,
     congestion: u64,
-    /// The look of a state, and whether it has the counters of its moment.
-    look: Option<(Option<usize>, Option<usize>, Arc<Look>)>,
+    /// The look of a state, and the moment that its counters are of.
+    look: Option<(Option<usize>, usize, Arc<Look>)>,
 }
 
 impl<B> std::fmt::Debug for Scenes<B> {
@@ -169,18 +169,16 @@ impl<B: Bytes> Scenes<B> {
         self.sweep(place).unwrap_or_else(|_| last.clone())
     }
 
-    /// The look that the tape stands at; `alone` gets the counters of its moment, for no verdict tells them.
-    fn look(&mut self, place: usize, alone: bool) -> Result<Arc<Look>, String> {
-        let (state, of) = (self.tape.state(), alone.then_some(place));
+    /// The look that the tape stands at. Its counters are those that a watch began with, for ports that are silent by now.
+    fn look(&mut self, (of, begun): (usize, Option<Arc<Sweep>>)) -> Result<Arc<Look>, String> {
+        let state = self.tape.state();
         if let Some((same, counters, look)) = &self.look
             && (*same, *counters) == (state, of)
         {
             return Ok(look.clone());
         }
         let mut observation = self.tape.observation();
-        if alone {
-            observation.counters = self.tape.sweep().samples;
-        }
+        observation.counters = begun.map(|sweep| sweep.samples.clone()).unwrap_or_default();
         let mut look = (self.looking)(observation)?;
         look.source.clone_from(&self.timeline.name);
         // A state that is told again is the same.
@@ -276,8 +274,11 @@ impl<B: Bytes> Scenes<B> {
         let (shown, damage) = self.tape.show_until(place).map_err(unreadable)?;
         let (begin, end) = self.anchors(shown);
         let before = self.before(shown);
+        // Without a verdict it is the moment's own counters that are to be seen.
+        let of = if before.is_err() { shown } else { self.timeline.series(shown) };
+        let begun = (of, self.sweep(of).ok());
         self.tape.show(shown).map_err(|damage| damage.to_string())?;
-        let (look, after) = (self.look(shown, before.is_err())?, self.keep(shown));
+        let (look, after) = (self.look(begun)?, self.keep(shown));
         let size = (look.fabric().nodes().len(), look.fabric().ports().len());
         let (history, whole) = self.history(shown, size, seek.deep);
         let (first, half) = (self.anchor(begin, &after), self.anchor(end, &after));

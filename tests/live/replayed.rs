@@ -1,0 +1,150 @@
+//! A watch over ibsim, recorded while counters rise and a cable is pulled: every screen of its replay is what was seen
+//! then, and the same pair of sweeps comes to the same verdict on the command line.
+
+use std::fs::File;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::thread::sleep;
+use std::time::Duration;
+
+use fabdeck::access::{Source, Unwatched, Wanted};
+use fabdeck::capture::{Recorder, Tape, create};
+use fabdeck::console::{Appearance, Depth, Signs, Theme, draw};
+use fabdeck::counters::Thresholds;
+use fabdeck::fabric::NameMap;
+use fabdeck::files::capture::Header;
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Driver, Happening, Recording, Scenes, Size, State, Sweeper, WatchSettings, sweep_again,
+};
+use fabdeck::source::{Keys, LiveSource, Policy, open_adapter};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use serde_json::Value;
+
+use crate::adapters::said;
+use crate::discovered::PART;
+use crate::stage::{self, Stage};
+
+const FILE: &str = "watched.fdcap";
+const BEGUN: i64 = 1_795_313_620_000;
+const SWEEPS: usize = 10;
+const SECOND: u64 = 1000;
+
+#[test]
+fn a_watch_over_ibsim_is_replayed() {
+    let fabric = stage::fabric("kary,k=4,n=2");
+    let mut stage = Stage::play(&fabric);
+    stage.opensm(&["-R", "minhop"]);
+    let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
+    let name = |port| {
+        let port = fabric.port(port);
+        format!("\"S-{:016x}\"[{}]", fabric.node(port.node).guid().0, port.number)
+    };
+    let host = fabric.ports().find(|(_, port)| !fabric.node(port.node).is_switch() && port.peer.is_some());
+    let hot = name(host.unwrap().1.peer.unwrap());
+    let mut command = stage.command(std::env::current_exe().unwrap());
+    command.args(["--exact", "discovered::looked", "--nocapture"]).env(PART, "watch");
+    let watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    sleep(Duration::from_secs(4));
+    stage.console(&format!("PerformanceSet {hot} PortCounters.PortXmitWait=9000000"), "has been set to");
+    sleep(Duration::from_secs(2));
+    stage.console(&format!("Unlink {}", name(fabric.link(link).a)), "");
+    println!("{}", said(watching.wait_with_output().unwrap()).join("; "));
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", FILE, "--json", "hotspots", "--interval", "900ms", "--count", "9"]);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    let output = command.output().unwrap();
+    let told: Value = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let hot: Vec<_> = told["sweeps"].as_array().unwrap().iter().map(|sweep| &sweep["hotspots"]).collect();
+    assert_eq!(
+        hot.iter().filter(|hot| hot.as_array().is_some_and(|hot| hot.len() == 1)).count(),
+        1,
+        "{told}"
+    );
+}
+
+/// In the process over ibsim: watches, records, replays, compares.
+pub fn watched() {
+    let port = open_adapter(None, None).unwrap();
+    let mut source = LiveSource::new("umad", port, Policy::default(), Keys::default());
+    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+    let look = Look::new("umad", source.observe(wanted, &mut Unwatched).unwrap(), &NameMap::default());
+    let settings = || WatchSettings { interval_ms: SECOND, thresholds: Thresholds::default(), past_bytes: 0 };
+    let header = Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: "0.1.0".into(),
+        source: "umad".into(),
+        interval_ms: SECOND,
+        utc_offset_s: 0,
+    };
+    let (mut known, mut count) = (look.clone(), 0);
+    let mut recorder = Recorder::<File>::new(create(FILE.as_ref()).unwrap(), header);
+    let sweep = move |not_before: Duration| {
+        let swept = sweep_again(&mut source, &mut known, not_before, &mut Unwatched).unwrap();
+        recorder.sweep(BEGUN + 1000 * count, &known.observation, &swept.sweep).unwrap();
+        count += 1;
+        Ok(swept)
+    };
+    let size = Size { width: 120, height: 40 };
+    let mut live = Driver::watching(look, Sweeper(Box::new(sweep)), settings(), size);
+    let mut seen = Vec::new();
+    for moment in 0..SWEEPS {
+        if moment == 0 {
+            live.happen(Happening::Tick)
+        } else {
+            live.pass(SECOND)
+        };
+        seen.push(screens(&mut live));
+    }
+    let (tape, place) = Tape::open(FILE.as_ref(), None).unwrap();
+    let looking = Arc::new(|observation| Ok(Look::new(FILE, observation, &NameMap::default())));
+    let mut scenes = Scenes::new(tape, place, looking.clone());
+    let moment = fabdeck::session::interactive::Seek { place, deep: true, congestion: 100_000 };
+    let look = Look::clone(&fabdeck::session::interactive::Recorded::seek(&mut scenes, moment).unwrap().look);
+    let recording = Recording(Box::new(scenes));
+    let mut replay = Driver::recorded(look, (Sweeper::default(), recording), settings(), size);
+    for moment in (1..SWEEPS).rev().chain([3, 9, 1, 6]) {
+        replay.press("{").press(&"] ".repeat(moment));
+        let again = screens(&mut replay);
+        for (at, (then, now)) in seen[moment].iter().zip(&again).enumerate() {
+            assert_eq!(then, now, "screen {at} at moment {moment}");
+        }
+    }
+    let events = replay.state.known.playback.as_ref().unwrap().timeline().happened.len();
+    assert!(events > 0, "the cable that was pulled is in the timeline");
+    println!("said: {} screens at {SWEEPS} moments, {events} events", seen[0].len());
+}
+
+fn screens(driver: &mut Driver) -> Vec<String> {
+    let keys = [
+        "1 g",
+        "1 tab g",
+        "tab",
+        "tab",
+        "tab",
+        "2 :sort space load enter g",
+        "3 g",
+        "5 g",
+        "5 tab g",
+        "tab tab tab",
+    ];
+    keys.map(|keys| {
+        driver.press(keys).press("? ?");
+        frame(&driver.state)
+    })
+    .to_vec()
+}
+
+/// All lines but the first, which says what is looked at.
+fn frame(state: &State) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, state.size.width, state.size.height));
+    let appearance =
+        Appearance { theme: Theme::built_in("dark", Depth::True).unwrap(), signs: Signs::UNICODE };
+    draw(state, &appearance, &mut buffer);
+    let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>() + "\n";
+    (1..buffer.area.height).map(row).collect()
+}
