@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::moments::Moments;
 use crate::fabric::{Guid, NodeKind};
-use crate::files::capture::{Bytes, Called, Header, Manager, Record, Remark, flags};
+use crate::files::capture::{Bytes, Called, Device, Header, Manager, Record, Remark, TickRecord, flags};
 use crate::observe::News;
 
 /// What stands in place of a text.
@@ -20,6 +20,7 @@ const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
 pub struct Aliases {
     guids: FxHashMap<Guid, Guid>,
     names: BTreeMap<(NodeKind, Guid), String>,
+    devices: FxHashMap<Device, u32>,
     /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
     words: BTreeMap<String, String>,
     lengths: Vec<usize>,
@@ -37,12 +38,17 @@ impl Aliases {
         let reader = &mut moments.reader;
         let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), Known>::new());
         let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
+        let mut devices = FxHashMap::default();
         for slot in 0..reader.index().slots.len() {
             // What cannot be read names nobody, and is not written again either.
             for line in reader.lines(slot, !flags::END).unwrap_or_default() {
                 match &line.record {
                     Record::Topology(topology) => {
                         guids.extend(topology.guids());
+                        for device in topology.devices().filter(|device| *device != (None, None, None)) {
+                            let number = devices.len() as u32 + 1;
+                            devices.entry(device).or_insert(number);
+                        }
                         for Called { kind, guid, name, aggregation } in topology.called() {
                             let known = nodes.entry((kind, guid)).or_default();
                             known.names.extend((!name.is_empty()).then(|| name.to_owned()));
@@ -63,7 +69,7 @@ impl Aliases {
         }
         guids.extend(given.keys());
         guids.remove(&Guid(0));
-        Self::new(&guids, &nodes, &given)
+        Self { devices, ..Self::new(&guids, &nodes, &given) }
     }
 
     fn new(
@@ -114,6 +120,11 @@ impl Aliases {
         aliases
     }
 
+    /// The number of a kind of device; those of which nothing is known have none.
+    fn device(&self, device: Device) -> Option<u32> {
+        self.devices.get(&device).copied()
+    }
+
     fn guid(&self, guid: Guid) -> Guid {
         self.guids.get(&guid).copied().unwrap_or(Guid(0))
     }
@@ -124,8 +135,8 @@ impl Aliases {
         Some(match record {
             Record::Header(header) => Record::Header(Header { source: "anonymous".into(), ..header }),
             Record::Topology(mut topology) => {
-                topology
-                    .disguise(guid, |kind, guid| self.names.get(&(kind, guid)).cloned().unwrap_or_default());
+                let name = |kind, guid| self.names.get(&(kind, guid)).cloned().unwrap_or_default();
+                topology.disguise(guid, name, |device| self.device(device));
                 Record::Topology(topology)
             }
             Record::Manager(manager) => Record::Manager(manager.map(|manager| Manager {
@@ -133,8 +144,14 @@ impl Aliases {
                 state: manager.state.filter(|state| STATES.contains(&state.as_str())),
                 ..manager
             })),
-            // Ticks go by who makes a device: how long ports waited is told in ticks alone.
-            Record::Names(_) | Record::Ticks(_) => return None,
+            Record::Names(_) => return None,
+            Record::Ticks(mut ticks) => {
+                for TickRecord { kind, .. } in &mut ticks {
+                    let told = self.device((kind.vendor, kind.device, kind.revision));
+                    (kind.vendor, kind.device, kind.revision) = (None, told, None);
+                }
+                Record::Ticks(ticks)
+            }
             Record::Tables(mut tables) => {
                 tables.disguise(guid);
                 Record::Tables(tables)

@@ -70,6 +70,7 @@ impl State {
             names: self.names.clone(),
             subnet_manager: self.manager.clone(),
             adaptive: self.adaptive,
+            ticks: self.ticks.clone(),
             ..Observation::default()
         };
         let mut records = whole(&self.header, &look);

@@ -71,6 +71,9 @@ struct PortRecord {
     peer: Option<(u32, u8)>,
 }
 
+/// Who made a device, which one it is, and its revision.
+pub type Device = (Option<u32>, Option<u32>, Option<u32>);
+
 /// A node by its kind and GUID, and what it calls itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Called<'t> {
@@ -136,17 +139,29 @@ impl Topology {
     }
 
     /// Puts other GUIDs, names and makers in place of those that stand there.
-    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid, name: impl Fn(NodeKind, Guid) -> String) {
+    /// Of who made a device a number stays, so that those of one kind can be told.
+    pub fn disguise(
+        &mut self,
+        guid: impl Fn(Guid) -> Guid,
+        name: impl Fn(NodeKind, Guid) -> String,
+        device: impl Fn(Device) -> Option<u32>,
+    ) {
         for node in &mut self.nodes {
             let kind = NodeKind::ALL.into_iter().find(|kind| kind.word() == node.kind);
             node.name = kind.map_or_else(String::new, |kind| name(kind, node.guid));
             node.guid = guid(node.guid);
             node.system_image_guid = node.system_image_guid.map(&guid);
-            (node.vendor_id, node.device_id, node.revision) = (None, None, None);
+            let told = device((node.vendor_id, node.device_id, node.revision));
+            (node.vendor_id, node.device_id, node.revision) = (None, told, None);
             for port in &mut node.ports {
                 port.guid = port.guid.map(&guid);
             }
         }
+    }
+
+    /// Every kind of device in it.
+    pub fn devices(&self) -> impl Iterator<Item = Device> {
+        self.nodes.iter().map(|node| (node.vendor_id, node.device_id, node.revision))
     }
 
     /// Every GUID in it.

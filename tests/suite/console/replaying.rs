@@ -448,7 +448,9 @@ fn lines_of_a_replay_have_its_time() {
             .iter()
             .map(|hot| hot["ticks_per_second"].as_f64().unwrap())
             .collect();
-        assert_eq!(told, ticks, "{line}");
+        // What is read back of a number in JSON may be off in its last digit.
+        let same = told.iter().zip(&ticks).all(|(told, ticks)| (told - ticks).abs() <= ticks * 1e-12);
+        assert!(told.len() == ticks.len() && same, "{line}: {told:?} {ticks:?}");
         assert!(!hot.is_empty(), "{line}");
     }
     // A clock that was set back later makes no other moment of it.
