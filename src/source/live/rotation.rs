@@ -27,7 +27,7 @@ pub enum Item {
 
 impl Item {
     /// The node that holds it, where it is a table.
-    fn table_of(self) -> Option<usize> {
+    pub fn table_of(self) -> Option<usize> {
         match self {
             Self::Block(node, _) | Self::Groups(node, _) | Self::Arbitration(node, _) => Some(node),
             Self::Lanes(pair) => Some(pair.node),

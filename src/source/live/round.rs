@@ -10,11 +10,12 @@ use super::follow::follow;
 use super::found::{Found, FoundNode, node_id};
 use super::news::{news_between, same_node};
 use super::reader::Reader;
-use super::rotation::Turns;
+use super::rotation::{Item, Turns};
 use super::states::{States, hops, read_states};
 use super::sweep::{Agents, Counted, sweep_counters};
 use super::tables::top;
 use super::ticks::read_ticks;
+use super::turned::read_turned;
 use crate::access::SourceError;
 use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
 use crate::observe::{ManagerTold, News, Observation, Sweep};
@@ -41,9 +42,11 @@ pub fn sweep(
     let (began, phases) = (reader.now(), reader.phases.len());
     let mut turns = memory.turns;
     let fresh = fresh_nodes(nodes, &memory.fresh);
-    let states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
+    let mut states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
+    let due = still_heard(nodes, &states, &counted);
+    read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
     let suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
@@ -99,6 +102,15 @@ fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> 
     let cabled = fabric.ports().filter(|(_, port)| port.peer.is_some());
     let ends = cabled.map(|(_, port)| (port.node.index(), port.number.value()));
     ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
+}
+
+/// What has its turn, but for tables of who just fell silent: it would only be waited for.
+fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
+    let heard = |at: usize| {
+        let mute = counted.mute.contains(&at) && !nodes[at].kept.mute;
+        !mute && !states.silent.contains(&at)
+    };
+    states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
 }
 
 /// Nodes whose tables are read before their turn. Those of a switch that nobody has set up yet can wait.

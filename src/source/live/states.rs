@@ -11,7 +11,7 @@ use super::manager::{manager_again, manager_of};
 use super::reader::{OpenPhase, Reader};
 use super::rotation::{Item, Turns, doubtful, items};
 use super::tables::{silence, switches};
-use super::turned::{TablesRead, read_turned};
+use super::turned::TablesRead;
 use crate::access::SourceError;
 use crate::fabric::{Fabric, Lid, NodeKind, PortNum};
 use crate::mad::{HOPS_MAX, LftBlock, NodeInfo, PortInfo, Smp, SwitchInfo, attribute};
@@ -27,6 +27,8 @@ pub struct States {
     /// Ports that may not be as they were.
     pub suspects: BTreeSet<(usize, u8)>,
     pub read: TablesRead,
+    /// What has its turn; of tables the blocks for forwarding are read, the others are not yet.
+    pub due: Vec<Item>,
     /// The manager that the local port was told of.
     pub manager: ManagerTold,
 }
@@ -86,7 +88,7 @@ pub fn read_states(
     }
     phase.end();
     states.read.fresh = fresh;
-    read_turned(reader, fabric, nodes, &due, &mut states.read)?;
+    states.due = due;
     Ok(states)
 }
 
