@@ -55,8 +55,10 @@ impl Ring {
 
     pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
         self.recorder.sweep(time, look, sweep)?;
-        if self.size() > self.most {
-            self.forget();
+        if self.size() > self.most && !self.forget() {
+            // What is larger than all that is to be kept begins anew each time.
+            (self.held, self.recorder) = begun(&self.header, self.most);
+            self.recorder.sweep(time, look, sweep)?;
         }
         Ok(())
     }
@@ -70,8 +72,8 @@ impl Ring {
         self.held.bytes().clone()
     }
 
-    /// Cuts where everything stands whole, behind the older half if it does so there.
-    fn forget(&mut self) {
+    /// Cuts where everything stands whole, behind the older half if it does so there; false where that does not help.
+    fn forget(&mut self) -> bool {
         let mut bytes = self.held.bytes();
         let half = bytes.len() as u64 / 2;
         let index = Index::load(&bytes.as_slice()).ok();
@@ -82,13 +84,11 @@ impl Ring {
         let begins: Vec<u64> = begins.map(|slot| slot.offset - LEAD_BYTES as u64).collect();
         let cut = begins.iter().find(|at| **at >= half).or(begins.last());
         match cut.and_then(|at| usize::try_from(*at).ok()) {
-            Some(at) => drop(bytes.drain(..at)),
-            // A state that is larger than all that is to be kept begins anew each time.
-            None if bytes.len() as u64 > 2 * self.most => {
-                drop(bytes);
-                (self.held, self.recorder) = begun(&self.header, self.most);
+            Some(at) => {
+                bytes.drain(..at);
+                true
             }
-            None => {}
+            None => (bytes.len() as u64) <= 2 * self.most,
         }
     }
 }

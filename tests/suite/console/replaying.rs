@@ -41,6 +41,10 @@ const WANTED: Wanted = Wanted { tables: true, counters: true, multicast: true, l
 
 /// A session on a capture, at its end or at a time.
 pub fn played(file: &Path, at: Option<&str>) -> Driver {
+    played_with(file, at, settings())
+}
+
+fn played_with(file: &Path, at: Option<&str>, settings: WatchSettings) -> Driver {
     let name = file.display().to_string();
     let at = at.map(|at| At::parse(at).unwrap());
     let (tape, place) = Tape::open(file, at).unwrap();
@@ -48,16 +52,17 @@ pub fn played(file: &Path, at: Option<&str>) -> Driver {
     let observed = Machine::default().open(&name, &reach).unwrap().observe(WANTED, &mut Unwatched).unwrap();
     let look = Look::new(&name, observed, &NameMap::default());
     let recording = Recording(Box::new(Scenes::new(tape, place, looking(&name))));
-    let mut driver =
-        Driver::recorded(look, (Sweeper::default(), recording), settings(), Size { width: 120, height: 40 });
-    driver.state.known.watch.settings = settings();
-    driver
+    Driver::recorded(look, (Sweeper::default(), recording), settings, Size { width: 120, height: 40 })
 }
 
-type Recording_ = Rc<RefCell<Option<Recorder<File>>>>;
+type Writing = Rc<RefCell<Option<Recorder<File>>>>;
 
 /// A watch over a source of the simulator, in its own time, and all that it sees in a file.
-fn watched(source: &str, file: &Path) -> (Driver, Recording_) {
+fn watched(source: &str, file: &Path) -> (Driver, Writing) {
+    watched_every(source, file, settings())
+}
+
+fn watched_every(source: &str, file: &Path, settings: WatchSettings) -> (Driver, Writing) {
     let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
     let observed = opened.observe(WANTED, &mut Unwatched).unwrap();
     let look = Look::new(source, observed, &NameMap::default());
@@ -65,7 +70,7 @@ fn watched(source: &str, file: &Path) -> (Driver, Recording_) {
         format: "fabdeck.capture/1".into(),
         fabdeck: "0.1.0".into(),
         source: source.to_owned(),
-        interval_ms: settings().interval_ms,
+        interval_ms: settings.interval_ms,
         utc_offset_s: 3600,
     };
     let recorder =
@@ -83,7 +88,7 @@ fn watched(source: &str, file: &Path) -> (Driver, Recording_) {
         Ok(swept)
     };
     let size = Size { width: 120, height: 40 };
-    (Driver::watching(look, Sweeper(Box::new(sweep)), settings(), size), recorder)
+    (Driver::watching(look, Sweeper(Box::new(sweep)), settings, size), recorder)
 }
 
 /// What is pressed to see a screen; whatever was pressed before, it shows the same.
@@ -123,27 +128,38 @@ fn first_difference(a: &str, b: &str) -> String {
 
 #[test]
 fn a_replayed_moment_is_the_one_that_was_watched() {
+    // In any order: forward, back, and across whole states.
+    same_as_watched(5000, 26, &[25, 24, 23, 1, 2, 3, 12, 5, 6, 20, 7, 25, 0, 9]);
+}
+
+/// Errors are told since half an hour to an hour ago.
+#[test]
+fn a_replayed_hour_is_the_one_that_was_watched() {
+    same_as_watched(600_000, 14, &[13, 2, 7, 12, 3, 4]);
+}
+
+fn same_as_watched(interval_ms: u64, moments: usize, order: &[usize]) {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("demo.fdcap");
-    let (mut live, recorder) = watched("sim:demo", &file);
+    let every = WatchSettings { interval_ms, ..settings() };
+    let (mut live, recorder) = watched_every("sim:demo", &file, every.clone());
     live.press("2 / kind=switch-switch enter down f esc esc");
     assert_eq!(live.state.known.marks.len(), 1);
     let mut seen = Vec::new();
-    for moment in 0..26 {
+    for moment in 0..moments {
         if moment == 0 {
             live.happen(Happening::Tick)
         } else {
-            live.pass(5000)
+            live.pass(interval_ms)
         };
         seen.push(screens(&mut live));
     }
     recorder.borrow_mut().take().unwrap().end(1_795_313_900_000).unwrap();
-    let mut replay = played(&file, None);
+    let mut replay = played_with(&file, None, every);
     replay.press("2 / kind=switch-switch enter down f esc esc");
     let count = replay.state.known.playback.as_ref().unwrap().timeline().times.len();
     assert_eq!(count, seen.len());
-    // In any order: forward, back, and across whole states.
-    for moment in [25, 24, 23, 1, 2, 3, 12, 5, 6, 20, 7, 25, 0, 9] {
+    for moment in order.iter().copied() {
         let time = replay.state.known.playback.as_ref().unwrap().timeline().times[moment];
         let stamp = replay.state.known.playback.as_ref().unwrap().timeline().stamp(time);
         replay.press(&format!(":at space {stamp} enter"));

@@ -86,7 +86,7 @@ impl Recorded for Unrecorded {
 }
 
 /// So many samples are gone through at once where nobody asked for all of the history.
-const AT_ONCE: usize = 250_000;
+const AT_ONCE: usize = 64_000;
 /// So many samples of sweeps, and so many bytes of history, are kept for the next step.
 const SAMPLES: usize = 1_000_000;
 const COLUMNS: usize = 64 << 20;
@@ -103,6 +103,8 @@ pub struct Scenes<B> {
     /// Milliseconds from the first moment.
     elapsed: Vec<i64>,
     sweeps: BTreeMap<usize, Arc<Sweep>>,
+    /// Those that many moments are compared with.
+    pinned: BTreeMap<usize, Arc<Sweep>>,
     /// By the threshold that they were made with.
     columns: BTreeMap<usize, (usize, Levels)>,
     congestion: u64,
@@ -125,13 +127,24 @@ impl<B: Bytes> Scenes<B> {
             passed = passed.saturating_add(pair[1].saturating_sub(pair[0]).max(0));
             elapsed[at + 1] = passed;
         }
-        let (sweeps, columns) = (BTreeMap::new(), BTreeMap::new());
-        Self { tape, timeline, opened_at, looking, elapsed, sweeps, columns, congestion: 0, look: None }
+        let (sweeps, pinned, columns) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self {
+            tape,
+            timeline,
+            opened_at,
+            looking,
+            elapsed,
+            sweeps,
+            pinned,
+            columns,
+            congestion: 0,
+            look: None,
+        }
     }
 
     /// A sweep, or what is in its way. The tape stands there afterwards, unless it was kept.
     fn sweep(&mut self, place: usize) -> Result<Arc<Sweep>, Damage> {
-        if let Some(kept) = self.sweeps.get(&place) {
+        if let Some(kept) = self.sweeps.get(&place).or_else(|| self.pinned.get(&place)) {
             return Ok(kept.clone());
         }
         self.tape.show(place)?;
@@ -165,8 +178,15 @@ impl<B: Bytes> Scenes<B> {
         (first, half)
     }
 
-    fn anchor(&mut self, place: usize, last: &Arc<Sweep>) -> Arc<Sweep> {
-        self.sweep(place).unwrap_or_else(|_| last.clone())
+    /// A sweep that many moments are compared with.
+    fn pin(&mut self, place: usize) -> Option<Arc<Sweep>> {
+        const MOST: usize = 8;
+        let sweep = self.sweep(place).ok()?;
+        if self.pinned.len() >= MOST && !self.pinned.contains_key(&place) {
+            self.pinned.clear();
+        }
+        self.pinned.insert(place, sweep.clone());
+        Some(sweep)
     }
 
     /// The look that the tape stands at. Its counters are those that a watch began with, for ports that are silent by now.
@@ -223,21 +243,29 @@ impl<B: Bytes> Scenes<B> {
         self.columns.insert(place, (nodes, levels));
     }
 
-    /// The columns before a moment, as far as ports have the numbers that they have there; and whether all are there.
-    fn history(&mut self, place: usize, size: (usize, usize), deep: bool) -> (History, bool) {
-        let begin = self.timeline.series(place);
-        // The column of the moment itself is the latest of those that are kept.
-        let from = (begin + 1).max((place + 1).saturating_sub(KEPT));
+    /// The first column of the history before a moment. That of the moment itself is the latest of those that are kept.
+    fn oldest(&self, place: usize) -> usize {
+        (self.timeline.series(place) + 1).max((place + 1).saturating_sub(KEPT))
+    }
+
+    /// Makes the columns before a moment, or some of them; whether all are there. They are made in their order, for
+    /// nothing to be read twice.
+    fn fill(&mut self, place: usize, deep: bool) -> bool {
         let wanted = |at: &usize| self.timeline.follows(*at) && !self.columns.contains_key(at);
-        let missing: Vec<usize> = (from..place).filter(wanted).collect();
-        let once = if deep { usize::MAX } else { AT_ONCE / size.1.max(1) };
+        let missing: Vec<usize> = (self.oldest(place)..place).filter(wanted).collect();
+        let samples = self.pinned.values().next().map_or(1, |sweep| sweep.samples.len().max(1));
+        let once = if deep { usize::MAX } else { AT_ONCE / samples };
         // The latest are what is seen first.
-        let whole = missing.len() <= once;
-        for at in missing.into_iter().rev().take(once).collect::<Vec<_>>().into_iter().rev() {
-            self.column(at);
+        for at in missing.iter().skip(missing.len().saturating_sub(once)) {
+            self.column(*at);
         }
+        missing.len() <= once
+    }
+
+    /// The columns before a moment, as far as ports have the numbers that they have there.
+    fn history(&self, place: usize, size: (usize, usize)) -> History {
         let mut history = History::default();
-        for at in from..place {
+        for at in self.oldest(place)..place {
             let at_ms = u64::try_from(self.elapsed[at]).unwrap_or(0);
             match self.columns.get(&at) {
                 // Something appeared, and ports have other numbers since.
@@ -249,7 +277,7 @@ impl<B: Bytes> Scenes<B> {
         if !self.timeline.follows(place) {
             history.gap(u64::try_from(self.elapsed[place]).unwrap_or(0));
         }
-        (history, whole)
+        history
     }
 
     fn before(&mut self, place: usize) -> Result<Arc<Sweep>, Alone> {
@@ -258,6 +286,15 @@ impl<B: Bytes> Scenes<B> {
             Some(_) if !self.timeline.follows(place) => Err(Alone::Gap),
             Some(before) => self.sweep(before).map_err(|_| Alone::Damage),
         }
+    }
+
+    /// Goes to a moment, or to the last before it that can be read; and what is in the way of the one that was wanted.
+    fn settle(&mut self, likely: usize, wanted: usize) -> Result<(usize, Option<String>), String> {
+        let shown = self.tape.show_until(likely);
+        let (shown, met) =
+            shown.map_err(|damage| damage.map_or_else(String::new, |damage| damage.to_string()))?;
+        let known = self.timeline.damaged.get(&wanted).cloned();
+        Ok((shown, known.or(met.map(|damage| damage.to_string()))))
     }
 
     fn scene(&mut self, seek: Seek) -> Result<Scene, String> {
@@ -269,24 +306,30 @@ impl<B: Bytes> Scenes<B> {
             self.columns.clear();
             self.congestion = seek.congestion;
         }
-        let unreadable =
-            |damage: Option<Damage>| damage.map_or_else(String::new, |damage| damage.to_string());
-        let (shown, damage) = self.tape.show_until(place).map_err(unreadable)?;
-        let (begin, end) = self.anchors(shown);
-        let before = self.before(shown);
+        // What is known to be damaged needs no second try.
+        let likely = (0..=place).rev().find(|at| !self.timeline.damaged.contains_key(at)).unwrap_or(place);
+        let anchors = self.anchors(likely);
+        self.pin(anchors.0);
+        self.pin(anchors.1);
+        let whole = self.fill(likely, seek.deep);
+        let before = self.before(likely);
+        let (shown, damage) = self.settle(likely, place)?;
+        let (begin, end) = if shown == likely { anchors } else { self.anchors(shown) };
+        let before = if shown == likely { before } else { self.before(shown) };
         // Without a verdict it is the moment's own counters that are to be seen.
         let of = if before.is_err() { shown } else { self.timeline.series(shown) };
-        let begun = (of, self.sweep(of).ok());
+        let begun = (of, if of == shown { self.sweep(of).ok() } else { self.pin(of) });
         self.tape.show(shown).map_err(|damage| damage.to_string())?;
         let (look, after) = (self.look(begun)?, self.keep(shown));
         let size = (look.fabric().nodes().len(), look.fabric().ports().len());
-        let (history, whole) = self.history(shown, size, seek.deep);
-        let (first, half) = (self.anchor(begin, &after), self.anchor(end, &after));
+        let history = self.history(shown, size);
+        let first = self.pin(begin).unwrap_or_else(|| after.clone());
+        let half = self.pin(end).unwrap_or_else(|| after.clone());
         let ms = |place: usize| u64::try_from(self.elapsed[place]).unwrap_or(0);
         Ok(Scene {
             place,
             shown,
-            damage: damage.map(|damage| damage.to_string()),
+            damage,
             look,
             first,
             half,
