@@ -121,8 +121,7 @@ pub fn sweep(fabric: &Fabric, second: u64) -> Sweep {
 /// Of every kind one, as a sweep tells it.
 pub fn news() -> Vec<News> {
     let end = |guid, port| (Guid(guid), PortNum(port));
-    let entry = ChangedEntry { lid: Lid::new(7).unwrap(), before: Some(PortNum(1)), now: None };
-    vec![
+    [
         News::LinkDown { a: end(u64::MAX, 1), b: end(2, 254) },
         News::LinkUp { a: end(1, 1), b: end(2, 2) },
         News::Recabled { at: end(1, 1), before: end(2, 2), now: end(3, 3) },
@@ -147,6 +146,16 @@ pub fn news() -> Vec<News> {
                 }),
             },
         },
+    ]
+    .into_iter()
+    .chain(drifts())
+    .collect()
+}
+
+/// Of every kind of table one that is not what it was.
+fn drifts() -> Vec<News> {
+    let entry = ChangedEntry { lid: Lid::new(7).unwrap(), before: Some(PortNum(1)), now: None };
+    vec![
         News::TableDrift {
             switch: Guid(7),
             blocks: vec![0, 767],
