@@ -18,8 +18,8 @@ use fabdeck::files::capture::Header;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Happening, Looking, Past, Playback, Recorded, Recording, Scene, Scenes, Seek, Size, Standing,
-    Sweeper, Unrolled, WatchSettings, sweep_again,
+    Driver, Effect, Event, Happening, Job, Key, Looking, Outcome, Past, Playback, Recorded, Recording, Scene,
+    Scenes, Seek, Size, Standing, Sweeper, Unrolled, WatchSettings, sweep_again, update,
 };
 
 use super::desk::{appearance, frame, golden, text};
@@ -268,8 +268,34 @@ fn events_times_and_bookmarks_are_found() {
     assert_eq!(last_said(&driver), "03:13:41 has a bookmark now; 1 bookmark in this session");
     driver.press("} 9 / kind=bookmark enter g enter");
     assert_eq!(playback(&driver).place(), 1, "Enter goes to the bookmark");
+    // Looked at again, it stays where it is, and so do bookmarks.
+    driver.press("r");
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (1, Some(1)));
     driver.press("m");
     assert!(playback(&driver).bookmarks.is_empty());
+}
+
+/// Who holds a key gets the last moment that he came to, and not one after the other.
+#[test]
+fn later_wishes_overtake_earlier_ones() {
+    let (home, mut driver) = reference(&stage::reference().bytes);
+    driver.press("{");
+    let at_ms = driver.state.now_ms;
+    let mut begun = Vec::new();
+    for _ in 0..5 {
+        let [key] = Key::sequence("]")[..] else { panic!() };
+        let effects = update(&mut driver.state, Event { at_ms, what: Happening::Key(key) });
+        begun.extend(effects.into_iter().filter_map(|effect| match effect {
+            Effect::Begin { task, job: Job::Seek(seek) } => Some((task, seek)),
+            _ => None,
+        }));
+    }
+    let [(task, seek)] = begun[..] else { panic!("{begun:?}") };
+    assert_eq!((seek.place, playback(&driver).place(), playback(&driver).shown), (1, 5, Some(0)));
+    let (tape, place) = Tape::open(&home.path().join("reference.fdcap"), None).unwrap();
+    let scene = Scenes::new(tape, place, looking("reference")).seek(seek).map(Box::new);
+    driver.happen(Happening::Finished { task, outcome: Outcome::Sought(scene) });
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (5, Some(5)));
 }
 
 /// What cannot be read is no end and no gap, and hides nothing behind it.
@@ -558,6 +584,11 @@ fn a_pause_steps_back_through_what_was_watched() {
     assert_eq!(paused.state.known.watch.sweeps, 19);
     paused.press("L");
     assert!(last_said(&paused).contains("this is live already"), "{}", last_said(&paused));
+    // Another look is live.
+    paused.press("9 space r");
+    assert!(paused.state.known.playback.is_none() && !paused.state.known.watch.recorded);
+    paused.pass(5000).pass(5000);
+    assert_eq!(paused.state.known.watch.sweeps, 2);
     let mut forgetful = keeping("sim:demo", 0);
     forgetful.pass(5000).press("9 space");
     assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));

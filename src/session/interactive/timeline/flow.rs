@@ -158,6 +158,17 @@ fn show(state: &mut State, scene: Scene) -> Vec<Effect> {
     effects
 }
 
+/// Ends what is under way for another look: a moment, a sweep behind a pause.
+pub fn let_go(state: &mut State) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    (playback.wanted, playback.due_ms, playback.shown) = (None, None, None);
+    let moment = playback.under.take().map(|under| under.task);
+    let sweep = live::going_on(state).and_then(live::Live::let_go);
+    let tasks = moment.into_iter().chain(sweep);
+    let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
+    ended.into_iter().map(Effect::Cancel).collect()
+}
+
 /// When something is to be done without anything else happening.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let own = state.known.playback.as_ref().filter(|_| rests(state)).and_then(|playback| playback.due_ms);

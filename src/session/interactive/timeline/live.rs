@@ -34,6 +34,13 @@ pub struct Live {
     returning: bool,
 }
 
+impl Live {
+    /// The sweep that is under way is not wanted any more.
+    pub(super) fn let_go(&mut self) -> Option<TaskId> {
+        self.under.take()
+    }
+}
+
 /// What was recorded is asked for; the screens stay as they are until it is there.
 pub fn pause(state: &mut State) -> Vec<Effect> {
     let Some(look) = state.look().cloned() else { return Vec::new() };

@@ -10,7 +10,7 @@ mod rows;
 mod scene;
 mod words;
 
-pub use flow::{begin, sought, tick, unrolled, wakes_ms};
+pub use flow::{begin, let_go, sought, tick, unrolled, wakes_ms};
 pub use live::{back, going_on, swept_behind};
 pub use moving::{at, bookmark, event, faster, play, step, to_place};
 pub use past::Past;

@@ -229,6 +229,7 @@ pub fn is_judging(state: &State) -> bool {
 /// Another look has other ports, and other counters for all that is known: the series begins anew.
 pub fn first_after_look(state: &mut State) -> Vec<Effect> {
     let mut effects = let_go(state);
+    effects.extend(timeline::let_go(state));
     let live = state.look().map(|look| look.observation.reading.is_some());
     let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
     // A recording is looked at again as a whole.

@@ -150,7 +150,8 @@ impl Screen for HotspotsScreen {
         let interval = known.watch.settings.interval_ms;
         // Of a recording it is the time from one of its moments to the next.
         let recorded = known.playback.as_ref().filter(|playback| playback.live.is_none());
-        Some(match (recorded.map(Playback::step_ms), known.watch.possible()) {
+        let watched = interval > 0 && known.watch.live == Some(true);
+        Some(match (recorded.map(Playback::step_ms), watched) {
             (Some(Some(step)), _) => format!("hotspots --interval {} --count 1", interval_words(step)),
             (_, true) => format!("hotspots --interval {}", interval_words(interval)),
             _ => "show counters".to_owned(),
