@@ -39,12 +39,8 @@ pub fn step(state: &mut State, by: isize) -> Vec<Effect> {
 /// To the next moment with which something happened, or to the one before.
 pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
     stand(state);
-    let before = state.known.playback.as_ref().map(|playback| (playback.place(), playback.standing.clone()));
-    let lead = |playback: &mut Playback| {
-        if next { playback.cursor.next_event() } else { playback.cursor.previous_event() }
-    };
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
-    let led = lead(playback);
+    let led = if next { playback.cursor.next_event() } else { playback.cursor.previous_event() };
     if matches!(led, Answer::Beginning | Answer::End) {
         let side = if next { "nothing more happens behind" } else { "nothing happened before" };
         let clock = playback.timeline().clock(playback.time());
@@ -52,10 +48,7 @@ pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
         return Vec::new();
     }
     let effects = lead_to(state, |_| led);
-    let after = state.known.playback.as_ref().map(|playback| (playback.place(), playback.standing.clone()));
-    if before != after {
-        say_what_happened(state);
-    }
+    say_what_happened(state);
     effects
 }
 
