@@ -297,9 +297,11 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("state", summed) => inside(summed),
         ("lost", lost) if lost != "0" => Role::Danger,
         ("role", "hot-spot") => Role::Danger,
-        ("role", "contributor" | "contr/victim" | "victim" | "link too narrow" | "errored" | "flaps") => {
-            Role::Warning
-        }
+        (
+            "role",
+            "contributor" | "contr/victim" | "victim" | "link too narrow" | "stands still" | "errored"
+            | "flaps",
+        ) => Role::Warning,
         _ => Role::Text,
     }
 }

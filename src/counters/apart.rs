@@ -14,17 +14,24 @@
 //! use one uplink both to 3 and to 5: either of them may be the victim, and both stay what they were.
 //!
 //! Packets for one port are meant: those of multicast groups take other ways. Ports are not read in the same instant, which
-//! the slack is for.
+//! the slack is for: a burst between two readings is in one of two counters. What switches threw away went nowhere. Where
+//! a link went down in the meantime packets took one way and then another, and nobody is told apart.
 
 use super::hot_spots::{HotSpots, Role};
 use super::rates::Rates;
 use crate::fabric::{Fabric, Lid, NodeId, PortId, Tables};
 
-/// A part of what is sent or arrives that may come of reading ports one after the other.
+/// A part of what is sent or arrives that proves nothing, besides what reading ports one after the other may make of it.
 const SLACK: f64 = 0.05;
 
 /// So many ways are followed at most; with more of them adapters are judged by their hot-spots alone.
 const WAYS: usize = 1_000_000;
+
+/// So many switches are looked at for hot-spots at most; with more nobody is told apart.
+const LOOKS: usize = 4_000_000;
+
+/// A packet has no more bytes, headers included.
+const PACKET: f64 = 4300.0;
 
 /// Longer than any path without a loop.
 const HOPS: usize = 64;
@@ -41,10 +48,13 @@ pub enum Evidence {
 /// Says of adapters that are contributors or victims which of them they are, as far as the tables tell.
 pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut HotSpots) {
     let open = |role: Role| role == Role::ContributorOrVictim;
-    if verdict.hot_spots.is_empty() || !verdict.held_up.iter().any(|held| open(held.role)) {
+    if verdict.hot_spots.is_empty() || !verdict.held_up.iter().any(|held| open(held.role)) || moved(rates) {
         return;
     }
-    let ways = Ways { fabric, tables, rates };
+    if verdict.hot_spots.len().saturating_mul(fabric.switch_count()) > LOOKS {
+        return;
+    }
+    let ways = Ways::new(fabric, tables, rates);
     let basins: Option<Vec<Basin>> = verdict.hot_spots.iter().map(|hot| ways.basin(hot.adapter)).collect();
     // A switch whose table nobody read may lead anything anywhere.
     let Some(basins) = basins else { return };
@@ -56,6 +66,12 @@ pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut
             held.role = ways.role(held.at.port, sent, &basins, follow.then_some(&cool));
         }
     }
+}
+
+/// Whether ways were others at the beginning: a link went down, or only one of the readings has a port.
+fn moved(rates: &Rates) -> bool {
+    !rates.once.is_empty()
+        || rates.ports.iter().any(|port| port.downed.known().is_some_and(|times| times > 0))
 }
 
 /// What flows towards one adapter.
@@ -70,6 +86,8 @@ struct Basin {
 /// The ways to one LID, and what they can have brought there at the most.
 struct Tree {
     lid: Lid,
+    /// What came to the adapter.
+    brought: f64,
     /// Of each switch: what came in for it, and what went on.
     gathered: Vec<f64>,
     went_on: Vec<f64>,
@@ -79,9 +97,38 @@ struct Ways<'f> {
     fabric: &'f Fabric,
     tables: &'f Tables,
     rates: &'f Rates,
+    /// What the adapters on each switch sent.
+    own: Vec<f64>,
+    /// What switches threw away, at the most.
+    lost: f64,
+    slack: f64,
 }
 
-impl Ways<'_> {
+impl<'f> Ways<'f> {
+    fn new(fabric: &'f Fabric, tables: &'f Tables, rates: &'f Rates) -> Self {
+        let slack = SLACK + rates.skew;
+        let mut ways = Self { fabric, tables, rates, own: Vec::new(), lost: 0.0, slack };
+        ways.own = fabric.switches().map(|(switch, _)| ways.sent_by_adapters(switch, None)).collect();
+        let of_switches = rates.ports.iter().filter(|port| {
+            let port = fabric.port(port.port);
+            port.peer.is_some() && fabric.node(port.node).is_switch()
+        });
+        let thrown_away = of_switches.map(|port| {
+            let packets = port.discarded.known().filter(|_| !port.discarded.is_bound());
+            packets.map_or(f64::INFINITY, |packets| packets as f64 * PACKET / port.seconds)
+        });
+        ways.lost = thrown_away.sum();
+        ways
+    }
+
+    /// What the adapters on a switch sent, one of them left out.
+    fn sent_by_adapters(&self, switch: NodeId, but: Option<PortId>) -> f64 {
+        let adapters = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
+        let adapters = adapters
+            .filter(|peer| Some(*peer) != but && !self.fabric.node(self.fabric.port(*peer).node).is_switch());
+        adapters.map(|peer| self.sent(peer)).sum()
+    }
+
     /// What a port sent in a second at the most.
     fn sent(&self, port: PortId) -> f64 {
         let rates = self.rates.of(port).filter(|rates| !rates.sent.is_bound());
@@ -141,17 +188,16 @@ impl Ways<'_> {
         }
         let (mut gathered, mut went_on) = (vec![0.0; switches], vec![0.0; switches]);
         for switch in order.into_iter().rev() {
-            let adapters = self.fabric.ports_of(switch).filter_map(|(_, port)| port.peer);
-            let adapters = adapters.filter(|peer| {
-                *peer != adapter && !self.fabric.node(self.fabric.port(*peer).node).is_switch()
-            });
-            let own: f64 = adapters.map(|peer| self.sent(peer)).sum();
             let at = switch.index();
+            let own = match switch == root {
+                true => self.sent_by_adapters(root, Some(adapter)),
+                false => self.own[at],
+            };
             gathered[at] = own + behind[at].iter().map(|one| went_on[one.index()]).sum::<f64>();
             let carried = self.egress(switch, lid).map_or(0.0, |port| self.sent(port));
             went_on[at] = carried.min(gathered[at]);
         }
-        Some(Tree { lid, gathered, went_on })
+        Some(Tree { lid, brought: went_on[root.index()], gathered, went_on })
     }
 
     /// Adapters that took something in and are no hot-spots.
@@ -165,13 +211,19 @@ impl Ways<'_> {
     fn role(&self, adapter: PortId, sent: f64, basins: &[Basin], cool: Option<&Vec<(PortId, f64)>>) -> Role {
         let others_of = |basin: &&Basin| basin.adapter != adapter;
         let most: f64 = basins.iter().filter(others_of).map(|basin| self.most(adapter, basin.adapter)).sum();
-        if most <= SLACK * sent {
+        if most <= self.slack * sent {
             return Role::Victim { most, sent };
         }
         for basin in basins.iter().filter(others_of) {
-            let others = basin.trees.iter().map(|tree| self.without(adapter, sent, tree)).sum::<f64>();
+            let others = basin
+                .trees
+                .iter()
+                .map(|tree| self.without((adapter, basin.adapter), sent, tree))
+                .sum::<f64>();
             let arrived = basin.arrived;
-            if arrived - others > SLACK * arrived {
+            // Where the ways of all do not account for it, tables or counters were others meanwhile.
+            let all = basin.trees.iter().map(|tree| tree.brought).sum::<f64>();
+            if arrived - all <= self.slack * arrived && arrived - others > self.slack * arrived {
                 return Role::Contributor(Evidence::OthersFallShort {
                     hot_spot: basin.adapter,
                     others,
@@ -180,14 +232,17 @@ impl Ways<'_> {
             }
         }
         let Some(cool) = cool else { return Role::ContributorOrVictim };
-        let mut elsewhere = 0.0;
+        let mut elsewhere = self.lost;
         for (to, taken) in cool.iter().filter(|(to, _)| *to != adapter) {
             elsewhere += self.most(adapter, *to).min(*taken);
-            if sent - elsewhere <= SLACK * sent {
-                return Role::ContributorOrVictim;
+            if sent - elsewhere <= self.slack * sent {
+                break;
             }
         }
-        Role::Contributor(Evidence::NowhereElse { elsewhere, sent })
+        match sent - elsewhere > self.slack * sent {
+            true => Role::Contributor(Evidence::NowhereElse { elsewhere, sent }),
+            false => Role::ContributorOrVictim,
+        }
     }
 
     /// What one adapter can have sent to another.
@@ -214,20 +269,21 @@ impl Ways<'_> {
         0.0
     }
 
-    /// What all others can have brought to the root of a tree.
-    fn without(&self, adapter: PortId, sent: f64, tree: &Tree) -> f64 {
+    /// What all others can have brought to the adapter that a tree leads to: all of it, where this one has no way there.
+    fn without(&self, (from, to): (PortId, PortId), sent: f64, tree: &Tree) -> f64 {
         let mut less = sent;
-        let mut switch = self.switch_at(adapter);
-        let mut brought = 0.0;
+        let mut switch = self.switch_at(from);
         for _ in 0..HOPS {
             let Some(at) = switch else { break };
-            let gathered = tree.gathered[at.index()] - less;
             let Some(port) = self.egress(at, tree.lid) else { break };
-            brought = self.sent(port).min(gathered);
+            let brought = self.sent(port).min(tree.gathered[at.index()] - less);
+            if self.fabric.peer(port) == Some(to) {
+                return brought;
+            }
             let fewer = tree.went_on[at.index()] - brought;
             less = if fewer.is_finite() { fewer } else { 0.0 };
             switch = self.switch_at(port);
         }
-        brought
+        tree.brought
     }
 }

@@ -77,6 +77,12 @@ impl HotSpots {
         self.hot_spots.is_empty() && !self.on_the_way.is_empty()
     }
 
+    /// Whether these ports send next to nothing: nothing moves, however much room links have.
+    pub fn stands_still(&self) -> bool {
+        let still = |way: &Waiting| way.utilisation.is_some_and(|used| used < 0.005);
+        self.links_too_narrow() && self.on_the_way.iter().all(still)
+    }
+
     pub fn is_quiet(&self) -> bool {
         self.hot_spots.is_empty() && self.held_up.is_empty() && self.on_the_way.is_empty()
     }

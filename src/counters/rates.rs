@@ -83,6 +83,9 @@ pub struct Rates {
     pub ports: Vec<PortRates>,
     /// Ports that one of the looks has a sample of and the other has not: they did not answer, or came later.
     pub once: Vec<PortId>,
+    /// How long reading all ports took beside the time between two readings of one: what came in bursts may be in the
+    /// counter of one port and not yet in that of the next.
+    pub skew: f64,
 }
 
 impl Rates {
@@ -121,7 +124,11 @@ pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample],
 /// What every port did between two sweeps, each over the time between its own two samples.
 pub fn rates_of_sweeps(fabric: &Fabric, before: &Sweep, after: &Sweep) -> Rates {
     let time = |sweep: &Sweep, at: usize| sweep.at.get(at).map_or(0.0, Duration::as_secs_f64);
-    between(fabric, (&before.samples, |at| time(before, at)), (&after.samples, |at| time(after, at)))
+    let all =
+        between(fabric, (&before.samples, |at| time(before, at)), (&after.samples, |at| time(after, at)));
+    let apart = after.began.saturating_sub(before.began).as_secs_f64();
+    let took = before.took.max(after.took).as_secs_f64();
+    Rates { skew: if apart > 0.0 { took / apart } else { 1.0 }, ..all }
 }
 
 /// Both looks with the time of each of their samples, in seconds.
@@ -141,7 +148,7 @@ fn between(
     let ports = pairs.par_iter().with_min_len(1024).filter_map(both).collect();
     let once = pairs.iter().filter(|(_, (before, after))| before.is_some() != after.is_some());
     let once = once.map(|(at, _)| PortId(*at as u32)).collect();
-    Rates { ports, once }
+    Rates { ports, once, skew: 0.0 }
 }
 
 /// What a port said, and when.

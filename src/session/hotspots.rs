@@ -34,8 +34,8 @@ impl Watched {
         // Where every cable runs below what it can, those that get worse would drown.
         troubles.sort_by_key(|trouble| trouble.why == Why::Degraded);
         let mut verdict = hot_spots(fabric, rates, thresholds);
-        // Tables that an engine made up say nothing of where packets went.
-        if look.assumed.is_none() {
+        // Tables that an engine made up say nothing of where packets went, nor do those of switches that choose themselves.
+        if look.assumed.is_none() && look.observation.adaptive.is_none() {
             tell_apart(fabric, &look.observation.tables, rates, &mut verdict);
         }
         Self { seconds, ports: rates.ports.len(), verdict, troubles, cleared: rates.cleared().collect() }
@@ -89,7 +89,7 @@ pub fn watched_lines(
     shorten(&mut lines, HELD, &verdict.held_up, most, held);
     shorten(&mut lines, WAY, &verdict.on_the_way, most, |at| way_words(look, at, limit));
     if verdict.links_too_narrow() {
-        lines.push((NARROW, NARROW_WORDS.to_owned()));
+        lines.push(narrow_line(verdict.stands_still()));
     }
     shorten(&mut lines, LINK, &watched.troubles, most, |trouble| trouble_words(look, trouble, thresholds));
     for (label, ports, why) in [
@@ -114,9 +114,20 @@ pub fn watched_lines(
 pub(super) const HOT: &str = "hot-spot";
 pub(super) const HELD: &str = "held up";
 pub(super) const WAY: &str = "on the way";
-pub(super) const NARROW: &str = "too narrow";
+/// What ports between switches that wait come to where no adapter is a hot-spot.
+pub(super) fn narrow_line(stands_still: bool) -> (&'static str, String) {
+    match stands_still {
+        true => (STILL, STILL_WORDS.to_owned()),
+        false => (NARROW, NARROW_WORDS.to_owned()),
+    }
+}
+
+const STILL: &str = "stands still";
+const STILL_WORDS: &str = "ports between switches wait and send next to nothing: packets may wait for each other in a circle; \
+     'check --switches --lanes one' looks for one";
+const NARROW: &str = "too narrow";
 pub(super) const LINK: &str = "link";
-pub(super) const NARROW_WORDS: &str =
+const NARROW_WORDS: &str =
     "links between switches wait and no adapter is a hot-spot: they carry less than is sent";
 
 pub(super) fn quiet_words(thresholds: &Thresholds) -> String {

@@ -188,6 +188,42 @@ fn who_sends_nothing_on_the_way_to_the_hot_spot_is_a_victim() {
 }
 
 #[test]
+fn who_has_no_way_to_a_hot_spot_is_no_contributor_to_it() {
+    let lab = Lab::new(&[
+        ("A", 1, "n1", 1),
+        ("A", 2, "n2", 1),
+        ("A", 3, "n3", 1),
+        ("A", 4, "n4", 1),
+        ("A", 5, "n5", 1),
+    ]);
+    let part = WORDS_A_SECOND / 3;
+    // n1 and n2 are hot-spots, and three send to them.
+    let mut counted = vec![(("A", 1), WAIT, 900_000), (("A", 1), DATA, part)];
+    counted.extend([(("A", 2), WAIT, 900_000), (("A", 2), DATA, part * 2)]);
+    for name in ["n3", "n4", "n5"] {
+        counted.extend([((name, 1), WAIT, 900_000), ((name, 1), DATA, part)]);
+    }
+    let rates = rates(&lab.fabric, &lab.look(&[]), &lab.look(&counted), 1.0);
+    let mut verdict = hot_spots(&lab.fabric, &rates, &Thresholds::default());
+    assert_eq!(verdict.hot_spots.len(), 2);
+    let (to_n1, to_n2) = ([("A", 1)], [("A", 2)]);
+    let mut tables = lab.tables(&[("n1", &to_n1), ("n2", &to_n2)]);
+    let mut told = verdict.clone();
+    tell_apart(&lab.fabric, &tables, &rates, &mut told);
+    assert!(told.held_up.iter().all(|held| matches!(held.role, Role::Contributor(_))), "{:?}", told.held_up);
+    // Without an entry for n2 nothing that is sent comes there, however much did.
+    let node = lab.fabric.node_by_guid(lab.guid("A")).unwrap();
+    let lid = lab.fabric.port(lab.port(("n2", 1))).facts.lid.unwrap();
+    tables.entry(node).lft.as_mut().unwrap().set(lid, None);
+    tell_apart(&lab.fabric, &tables, &rates, &mut verdict);
+    let hot_spot = lab.port(("n2", 1));
+    for held in &verdict.held_up {
+        let wrong = matches!(held.role, Role::Contributor(Evidence::OthersFallShort { hot_spot: to, .. }) if to == hot_spot);
+        assert!(!wrong, "{held:?}");
+    }
+}
+
+#[test]
 fn who_has_a_fair_share_is_no_contributor() {
     let lab = figure_2();
     let before = lab.look(&[]);

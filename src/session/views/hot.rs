@@ -34,6 +34,8 @@ pub enum HotRole {
     OnTheWay,
     /// The same without one: the link carries less than is sent.
     TooNarrow,
+    /// The same, and none of them sends: nothing moves.
+    StandsStill,
     /// Whether it waits nobody knows: it does not count it, is stuck at its maximum, or did not answer.
     Untold,
     /// It waits no more than others, and its link goes down again and again.
@@ -52,6 +54,7 @@ impl HotRole {
         "fair share",
         "on the way",
         "link too narrow",
+        "stands still",
         "untold",
         "flaps",
         "errored",

@@ -134,7 +134,12 @@ impl Judging {
             waits(&held.at, role, Some(held.role));
         }
         for way in &verdict.on_the_way {
-            waits(way, if alone { HotRole::TooNarrow } else { HotRole::OnTheWay }, None);
+            let role = match (verdict.stands_still(), alone) {
+                (true, _) => HotRole::StandsStill,
+                (false, true) => HotRole::TooNarrow,
+                (false, false) => HotRole::OnTheWay,
+            };
+            waits(way, role, None);
         }
         for trouble in &watched.troubles {
             let told = Some((trouble.why, self.thresholds.of(trouble.why)));

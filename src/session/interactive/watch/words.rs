@@ -1,7 +1,7 @@
 //! How the watch goes, in words.
 
 use super::watched::Watch;
-use crate::counters::{Contributor, Role};
+use crate::counters::{Contributor, HotSpots, Role};
 use crate::session::counted;
 use crate::session::hotspots::quiet_words;
 use crate::session::interactive::timeline::Alone;
@@ -50,8 +50,9 @@ pub fn empty_words(watch: &Watch) -> String {
             let told = match untold {
                 0 => quiet_words(&watch.settings.thresholds),
                 some => format!(
-                    "{} ports do not tell whether they wait; of the others none waits above {} ticks/s",
-                    some, watch.settings.thresholds.congestion
+                    "{} of which nobody knows whether they wait; of the others none waits above {} ticks/s",
+                    counted(some, "port", "ports"),
+                    watch.settings.thresholds.congestion
                 ),
             };
             format!("{told}; {}", since(watch))
@@ -78,7 +79,7 @@ pub fn head_words(watch: &Watch) -> String {
     let parts = [
         (hot, counted(hot, "hot-spot", "hot-spots")),
         (held, format!("{held} held up{}", told_apart(&verdict.held_up))),
-        (way, format!("{way} {}", if verdict.links_too_narrow() { "too narrow" } else { "on the way" })),
+        (way, format!("{way} {}", way_word(verdict))),
         (bad, format!("{bad} with link errors")),
         (verdict.untold.len(), format!("{} untold", verdict.untold.len())),
     ];
@@ -86,6 +87,14 @@ pub fn head_words(watch: &Watch) -> String {
         parts.into_iter().filter(|(count, _)| *count > 0).map(|(_, text)| text).collect();
     let parts = if parts.is_empty() { "quiet".to_owned() } else { parts.join(", ") };
     format!("{parts}; {}", since(watch))
+}
+
+fn way_word(verdict: &HotSpots) -> &'static str {
+    match (verdict.stands_still(), verdict.links_too_narrow()) {
+        (true, _) => "standing still",
+        (false, true) => "too narrow",
+        (false, false) => "on the way",
+    }
 }
 
 /// Of those that are held up, who is known to be what.

@@ -3,7 +3,7 @@
 use crate::counters::Trouble;
 use crate::fabric::Resolved;
 use crate::session::hotspots::{
-    HELD, HOT, LINK, NARROW, NARROW_WORDS, WAY, held_words, hot_words, link_words, per_cent, way_words,
+    HELD, HOT, LINK, WAY, held_words, hot_words, link_words, narrow_line, per_cent, way_words,
 };
 use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::details::{Detail, Line, Whole};
@@ -51,8 +51,8 @@ fn why(look: &Look, row: &HotPort) -> Vec<Line> {
             }
             _ => (WAY, way_words(look, at, row.limit)),
         });
-        if role == HotRole::TooNarrow {
-            lines.push((NARROW, NARROW_WORDS.to_owned()));
+        if matches!(role, HotRole::TooNarrow | HotRole::StandsStill) {
+            lines.push(narrow_line(role == HotRole::StandsStill));
         }
     }
     if let Some(link) = look.fabric().port(row.port).link {
