@@ -10,4 +10,4 @@ pub use read_port::{ReadPort, Traffic, WritePort};
 pub use source::{
     LanesRead, LevelsRead, LevelsWanted, Progress, Source, SourceError, Unwatched, Wanted, Watch,
 };
-pub use token::{DEFAULT_PREFIX, Identity, Seen, TokenError, WriteToken};
+pub use token::{DEFAULT_PREFIX, Identity, InformToken, Seen, TokenError, WriteToken};

@@ -99,6 +99,12 @@ pub trait MadPort: Clock {
 
     /// The next arrival; `None` when the clock has come to `until` without any.
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError>;
+
+    /// From now on reports of subnet administration come in too. A kernel has to be told that; elsewhere they come
+    /// anyway.
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
 }
 
 impl<P: MadPort + ?Sized> Clock for Box<P> {
@@ -122,5 +128,9 @@ impl<P: MadPort + ?Sized> MadPort for Box<P> {
 
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
         (**self).receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        (**self).take_reports()
     }
 }

@@ -5,14 +5,18 @@ use std::fmt;
 use std::time::Duration;
 
 use super::port::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
-use super::token::{TokenError, WriteToken};
-use crate::mad::Method;
+use super::token::{InformToken, TokenError, WriteToken};
+use crate::mad::{Class, Method, attribute};
 
 /// What went through a port, by method, and what it refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traffic {
     pub sent: BTreeMap<u8, u64>,
     pub refused: u64,
+    /// Of what was sent: InformInfo that subscribes to traps or ends that, and answers to reports. Ports for reading let
+    /// them pass with an `InformToken` alone.
+    pub informs: u64,
+    pub reports_answered: u64,
 }
 
 impl Traffic {
@@ -20,9 +24,10 @@ impl Traffic {
         self.sent.values().sum()
     }
 
-    /// Everything sent that is not a Get of one attribute or of a table.
+    /// Everything sent that is not a Get of one attribute or of a table, and has nothing to do with being told of traps.
     pub fn writes(&self) -> u64 {
-        self.sent.iter().filter(|(method, _)| !reads(Method(**method))).map(|(_, count)| count).sum()
+        let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
+        others.map(|(_, count)| count).sum::<u64>() - self.informs - self.reports_answered
     }
 
     pub fn count(&mut self, method: Method) {
@@ -35,19 +40,37 @@ fn reads(method: Method) -> bool {
     matches!(method, Method::GET | Method::GET_TABLE)
 }
 
+/// What being told of traps takes: subscribing to them, or ending that, and saying that a report came.
+fn informs(parcel: &Parcel) -> Option<Method> {
+    let attribute = parcel.mad.header().attribute.get();
+    let administration = parcel.mad.class() == Class::SUBNET_ADMINISTRATION && parcel.address.queue_pair == 1;
+    match (parcel.mad.method(), attribute) {
+        (method @ Method::SET, attribute::INFORM_INFO)
+        | (method @ Method::REPORT_RESPONSE, attribute::NOTICE) => administration.then_some(method),
+        _ => None,
+    }
+}
+
 /// A port that refuses everything but Get and GetTable, and counts what passes.
 pub struct ReadPort {
     port: Box<dyn MadPort + Send>,
     traffic: Traffic,
+    /// Whether somebody may be told of traps through it.
+    informed: Option<InformToken>,
 }
 
 impl ReadPort {
     pub fn new(port: impl MadPort + Send + 'static) -> Self {
-        Self { port: Box::new(port), traffic: Traffic::default() }
+        Self { port: Box::new(port), traffic: Traffic::default(), informed: None }
     }
 
     pub fn traffic(&self) -> &Traffic {
         &self.traffic
+    }
+
+    /// From now on subscriptions to traps pass, and answers to reports, and nothing else that is no Get.
+    pub fn admit_informs(&mut self, token: InformToken) {
+        self.informed = Some(token);
     }
 
     /// The port that writes, for a token that is meant for this port.
@@ -69,7 +92,7 @@ impl WritePort {
     }
 
     pub fn lock(self) -> ReadPort {
-        ReadPort { port: self.port, traffic: self.traffic }
+        ReadPort { port: self.port, traffic: self.traffic, informed: None }
     }
 }
 
@@ -90,18 +113,28 @@ impl MadPort for ReadPort {
 
     fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
         let method = parcel.mad.method();
-        if !reads(method) {
+        let inform = self.informed.and_then(|_| informs(parcel));
+        if !reads(method) && inform.is_none() {
             self.traffic.refused += 1;
             let attribute = parcel.mad.header().attribute.get();
             return Err(PortError::ReadOnly { method, attribute });
         }
         self.port.send(parcel, patience)?;
         self.traffic.count(method);
+        match inform {
+            Some(Method::SET) => self.traffic.informs += 1,
+            Some(_) => self.traffic.reports_answered += 1,
+            None => {}
+        }
         Ok(())
     }
 
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
         self.port.receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        self.port.take_reports()
     }
 }
 
@@ -128,6 +161,10 @@ impl MadPort for WritePort {
 
     fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
         self.port.receive(until)
+    }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        self.port.take_reports()
     }
 }
 
@@ -190,6 +227,34 @@ mod tests {
             assert_eq!(sent.is_ok(), matches!(method, 0x01 | 0x12), "{method:#x}");
         }
         assert_eq!((port.traffic().total(), port.traffic().writes(), port.traffic().refused), (2, 0, 254));
+    }
+
+    /// With the right to be told of traps two kinds of datagrams pass beside Gets, to queue pair 1 and of this class only.
+    #[test]
+    fn who_may_be_told_of_traps_may_write_nothing_else() {
+        let mut port = port(false);
+        port.admit_informs(InformToken::grant(true).unwrap());
+        assert_eq!(InformToken::grant(false), None);
+        let classes =
+            [Class::SUBNET_DIRECTED, Class::SUBNET_LID, Class::SUBNET_ADMINISTRATION, Class::PERFORMANCE];
+        let mut passed = Vec::new();
+        for class in classes {
+            for method in 0..=u8::MAX {
+                for attribute in 0..=0x40 {
+                    for queue_pair in [0, 1] {
+                        let mad = Mad::new(class, Method(method), attribute, 0);
+                        let address = Address { lid: 1, queue_pair, service_level: 0 };
+                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        if sent && !matches!(method, 0x01 | 0x12) {
+                            passed.push((class.0, method, attribute, queue_pair));
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(passed, [(3, 0x02, 0x03, 1), (3, 0x86, 0x02, 1)]);
+        let traffic = port.traffic();
+        assert_eq!((traffic.informs, traffic.reports_answered, traffic.writes()), (1, 1, 0));
     }
 
     #[test]

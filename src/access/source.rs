@@ -157,6 +157,9 @@ pub trait Source {
         Ok(LevelsRead::NotLive)
     }
 
+    /// Nobody sweeps any more: what only watching needs is given back. Whoever drops a source need not call it.
+    fn end_watch(&mut self, _look: &mut Observation) {}
+
     /// Goes back in time, for so much to lie between the next sweep and the last look. A source that lives has no past,
     /// and its sweeps begin now.
     fn go_back(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {

@@ -67,6 +67,17 @@ pub enum TokenError {
     OtherPort { fabric: String, port: String },
 }
 
+/// The right to be told of traps: it opens a port for nothing but InformInfo to subnet administration and answers to
+/// its reports. It is asked for with `--traps`; what writes to the fabric stays shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct InformToken(());
+
+impl InformToken {
+    pub fn grant(asked: bool) -> Option<Self> {
+        asked.then_some(Self(()))
+    }
+}
+
 /// The right to write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WriteToken(Scope);

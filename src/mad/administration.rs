@@ -98,6 +98,39 @@ pub struct InformInfo {
     pub producer_type: [u8; 3],
 }
 
+impl InformInfo {
+    /// Every generic trap, of everybody, to queue pair 1 of who asks; or the end of that.
+    pub fn of_all(subscribe: bool) -> Self {
+        /// Answers to reports come within a second or so: 4.096 us times 2^18.
+        const RESPONSE_TIME: u32 = 18;
+        Self {
+            gid: [0; 16],
+            lid_begin: Self::ALL.into(),
+            lid_end: 0.into(),
+            reserved1: 0.into(),
+            is_generic: 1,
+            subscribe: subscribe.into(),
+            trap_type: Self::ALL.into(),
+            trap_number: Self::ALL.into(),
+            qpn_response_time: (1 << 8 | RESPONSE_TIME).into(),
+            reserved2: 0,
+            producer_type: [0xFF; 3],
+        }
+    }
+
+    pub fn queue_pair(&self) -> u32 {
+        self.qpn_response_time.get() >> 8
+    }
+
+    /// Whether somebody asked for a trap.
+    pub fn wants(&self, number: u16) -> bool {
+        let asked = self.trap_number.get();
+        self.is_generic == 1 && (asked == Self::ALL || asked == number)
+    }
+
+    const ALL: u16 = 0xFFFF;
+}
+
 impl Mad {
     pub fn administration(method: Method, attribute: u16, component_mask: u64) -> Self {
         let mut mad = Self::new(Class::SUBNET_ADMINISTRATION, method, attribute, 0);

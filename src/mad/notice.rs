@@ -35,13 +35,60 @@ impl Notice {
         self.generic_type & 0x80 != 0
     }
 
+    /// A generic one, as the port at a LID issues it.
+    pub fn generic(kind: u8, producer: u32, number: u16, issuer_lid: u16) -> Self {
+        let [_, producer_type @ ..] = producer.to_be_bytes();
+        Self {
+            generic_type: 0x80 | kind,
+            producer_type,
+            trap_number: number.into(),
+            issuer_lid: issuer_lid.into(),
+            toggle_count: 0.into(),
+            details: [0; 54],
+            issuer_gid: [0; 16],
+        }
+    }
+
+    pub fn producer(&self) -> u32 {
+        let [a, b, c] = self.producer_type;
+        u32::from_be_bytes([0, a, b, c])
+    }
+
     /// The LID that a notice is about, where the trap has one in its details.
     pub fn about_lid(&self) -> Option<u16> {
         let at = match self.trap_number.get() {
             trap::LINK_STATE_CHANGE => 0,
-            trap::LOCAL_CHANGES | trap::M_KEY_VIOLATION => 2,
+            129..=131 | trap::LOCAL_CHANGES | 145 | trap::M_KEY_VIOLATION..=259 => 2,
             _ => return None,
         };
         Some(u16::from_be_bytes([self.details[at], self.details[at + 1]]))
     }
+
+    /// The port at that LID, where the trap has one: what is wrong with its link.
+    pub fn about_port(&self) -> Option<u8> {
+        matches!(self.trap_number.get(), 129..=131).then_some(self.details[4])
+    }
+
+    /// The GUID of the port that came or went, out of its GID.
+    pub fn about_guid(&self) -> Option<u64> {
+        let told = matches!(self.trap_number.get(), trap::GID_IN_SERVICE | trap::GID_OUT_OF_SERVICE);
+        let guid = self.details.get(Self::GID_AT + 8..Self::GID_AT + 16)?;
+        guid.try_into().ok().map(u64::from_be_bytes).filter(|_| told)
+    }
+
+    pub fn set_about_lid(&mut self, lid: u16) {
+        self.details[..2].copy_from_slice(&lid.to_be_bytes());
+    }
+
+    pub fn set_about_gid(&mut self, gid: &[u8; 16]) {
+        self.details[Self::GID_AT..Self::GID_AT + 16].copy_from_slice(gid);
+    }
+
+    /// Behind reserved bytes, of traps 64 to 67.
+    const GID_AT: usize = 6;
+    /// Who produces traps (IBA 13.4.8.2), and of what type they are.
+    pub const SWITCH: u32 = 2;
+    pub const MANAGER: u32 = 4;
+    pub const URGENT: u8 = 1;
+    pub const INFORMATIONAL: u8 = 4;
 }

@@ -8,7 +8,7 @@ use crate::fabric::{Guid, PortNum};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Phase {
     /// `topology`, `tables`, `multicast`, `lanes`, `arbitration`, `counters`, `ticks`, `manager`; of sweeps `states`,
-    /// `moved`.
+    /// `moved`, `traps`.
     pub name: &'static str,
     /// Datagrams sent, repetitions included.
     pub sent: u64,
@@ -52,6 +52,10 @@ pub struct Reading {
     pub from: String,
     /// Datagrams sent through that port that could have changed something.
     pub writes: u64,
+    /// InformInfo that subscribed to traps or ended that: Sets to subnet administration, which is asked for with `--traps`.
+    pub sets: u64,
+    /// Reports of traps that were answered.
+    pub reports_answered: u64,
     /// The times are those of a simulator in which waiting takes no time.
     pub virtual_time: bool,
 }

@@ -99,6 +99,21 @@ pub enum News {
     NodeAnswers {
         node: Guid,
     },
+    /// The subnet manager reported a trap, as whoever watches asked it to. What it is about is as the trap says; what became
+    /// of it, the other news tell.
+    Trap {
+        number: u16,
+        /// Who issued it: a LID, and what kind of thing it says that it is (1 an adapter, 2 a switch, 3 a router, 4 a manager).
+        issuer: Option<Lid>,
+        producer: u32,
+        /// The LID that it names, and the port there.
+        lid: Option<Lid>,
+        port: Option<PortNum>,
+        /// The GUID of the port that it names.
+        guid: Option<Guid>,
+        /// The node that this LID or GUID is of, where that is known.
+        node: Option<Guid>,
+    },
     /// Somebody else is in charge, or the same one says something else of itself.
     ManagerChanged {
         before: ManagerTold,
@@ -163,6 +178,10 @@ impl News {
             Self::NodeAppeared { node } => Self::NodeAppeared { node: guid(node) },
             Self::NodeSilent { node } => Self::NodeSilent { node: guid(node) },
             Self::NodeAnswers { node } => Self::NodeAnswers { node: guid(node) },
+            Self::Trap { number, issuer, producer, lid, port, guid: named, node } => {
+                let (named, node) = (named.map(guid), node.map(guid));
+                Self::Trap { number, issuer, producer, lid, port, guid: named, node }
+            }
             Self::LinkFlapped { a, b, downed, recovered } => {
                 Self::LinkFlapped { a: end(a), b: end(b), downed, recovered }
             }
@@ -197,6 +216,9 @@ impl News {
             | Self::LanesDrift { .. }
             | Self::ArbitrationDrift { .. } => true,
             Self::ManagerChanged { before, .. } => before.manager.is_some(),
+            // Somebody is out of service; a link has many errors; a key is wrong. That a link or a host changed is told
+            // with what became of it.
+            Self::Trap { number, .. } => matches!(number, 65 | 129..=131 | 256..=259),
             Self::LinkUp { .. } | Self::NodeAppeared { .. } | Self::NodeAnswers { .. } => false,
         }
     }
@@ -222,6 +244,7 @@ pub struct Sweep {
     pub fabric: Option<Arc<Fabric>>,
     /// The tables of the look are not as they were: entries are otherwise, or those of a node that is new were read.
     pub retabled: bool,
-    /// What is different, links first, then nodes, the subnet manager, tables; each in the order of the fabric.
+    /// What the subnet manager reported since the sweep before, in the order in which it came, then what is different: links
+    /// first, then nodes, the subnet manager, tables; each in the order of the fabric.
     pub news: Vec<News>,
 }

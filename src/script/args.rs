@@ -49,6 +49,10 @@ pub struct Globals {
     /// M_Keys of a guarded fabric: one key, or lines 'GUID KEY'; `-` is stdin
     #[arg(long, global = true, value_name = "FILE")]
     pub mkey_file: Option<PathBuf>,
+    /// While counters are watched (console, hotspots, record) let the subnet manager report traps. It is asked to with a
+    /// Set of InformInfo, and to stop with another
+    #[arg(long, global = true)]
+    pub traps: bool,
     /// The configuration to use instead of the one in the configuration folder
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -65,6 +65,7 @@ impl Context<'_, '_> {
             retries: globals.retries,
             mkey_file,
             drift_period,
+            traps: globals.traps,
             at: globals.at.clone(),
         }
     }

@@ -70,6 +70,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         all.push(Interval { look: seen.clone(), watched, news: std::mem::take(&mut news) });
         before = after;
     }
+    source.end_watch(&mut look.observation);
     Ok((look, all))
 }
 

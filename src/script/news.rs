@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use crate::fabric::Arbitration;
 use crate::observe::{ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News};
-use crate::session::{Look, end_name, manager_port, news_text, news_word, node_name, weights_words};
+use crate::session::{
+    Look, end_name, manager_port, news_text, news_word, node_name, producer_word, trap_name, weights_words,
+};
 
 /// One piece of news. Keys that say nothing about it are empty or null.
 pub fn news_object(look: &Look, news: &News) -> Value {
@@ -17,6 +19,7 @@ pub fn news_object(look: &Look, news: &News) -> Value {
         News::NodeAppeared { node } | News::NodeSilent { node } | News::NodeAnswers { node } => {
             (Vec::new(), Some(*node))
         }
+        News::Trap { node, .. } => (Vec::new(), *node),
         News::ManagerChanged { .. } => (Vec::new(), None),
         News::TableDrift { switch: node, .. }
         | News::GroupDrift { switch: node, .. }
@@ -34,7 +37,24 @@ pub fn news_object(look: &Look, news: &News) -> Value {
         "flapped": flapped(news),
         "manager": manager(look, news),
         "drift": drift(news),
+        "trap": trap(news),
     })
+}
+
+/// What the subnet manager reported, as the trap says it.
+fn trap(news: &News) -> Value {
+    match news {
+        News::Trap { number, issuer, producer, lid, port, guid, .. } => json!({
+            "number": number,
+            "name": trap_name(*number),
+            "issuer_lid": issuer.map(|lid| lid.value()),
+            "producer": producer_word(*producer),
+            "lid": lid.map(|lid| lid.value()),
+            "port": port.map(|port| port.value()),
+            "port_guid": guid.map(|guid| guid.to_string()),
+        }),
+        _ => Value::Null,
+    }
 }
 
 /// How often a link fell.

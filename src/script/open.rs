@@ -105,6 +105,8 @@ pub struct Reach {
     pub mkey_file: Option<PathBuf>,
     /// Within which sweeps read everything again.
     pub drift_period: Option<Duration>,
+    /// Whether sweeps subscribe to traps.
+    pub traps: bool,
     /// When: for captures alone.
     pub at: Option<String>,
 }

@@ -82,6 +82,13 @@ pub fn lines(look: &Look) -> Vec<String> {
         counted(sent as usize, "MAD", "MADs"),
         reading.writes
     ));
+    if reading.sets + reading.reports_answered > 0 {
+        lines.push(format!(
+            "traps: {} of InformInfo to the subnet manager and {} beside these",
+            counted(reading.sets as usize, "Set", "Sets"),
+            counted(reading.reports_answered as usize, "answer to a report", "answers to reports"),
+        ));
+    }
     lines.extend(silence_lines(look, &reading.silent));
     lines
 }

@@ -64,6 +64,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         // What was seen is worth its end, whatever became of the source.
         other => other,
     };
+    source.end_watch(&mut run.look.observation);
     let last = run.clock.last(run.interval, run.sweeps);
     let (kept, files) = reel.end(last).map_err(|error| unwritten(&error))?;
     report(context, &run.look, &files, kept)?;

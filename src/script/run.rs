@@ -113,6 +113,7 @@ fn compute_with(threads: usize) -> Result<(), Failure> {
 fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Exit, Failure> {
     refuse_assumption(context.globals, action)?;
     refuse_past(context.globals, action)?;
+    refuse_traps(context.globals, action)?;
     match action {
         None => overview::run(context),
         Some(Action::Sources { identity: false }) => sources::run(context),
@@ -142,6 +143,17 @@ fn refuse_events(globals: &Globals) -> Result<(), Failure> {
         )
     };
     globals.record_events.as_ref().map_or(Ok(()), |_| Err(refused()))
+}
+
+/// A command that looks once would subscribe to nothing.
+fn refuse_traps(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
+    match action {
+        None | Some(Action::Hotspots(_) | Action::Record(_)) => Ok(()),
+        Some(_) if !globals.traps => Ok(()),
+        Some(_) => {
+            Err(Failure::usage("FD-7207: --traps is for what watches: the console, hotspots and record"))
+        }
+    }
 }
 
 /// Where no forwarding tables are followed, `--assume` would be silently without effect.

@@ -325,6 +325,15 @@ fn news() -> Value {
         ("arbitration", list(port)),
         ("manager_lid", nullable(number())),
     ];
+    let trap = vec![
+        ("number", number()),
+        ("name", text()),
+        ("issuer_lid", nullable(number())),
+        ("producer", text()),
+        ("lid", nullable(number())),
+        ("port", nullable(number())),
+        ("port_guid", nullable(guid())),
+    ];
     closed(vec![
         ("what", json!({ "enum": NEWS_WORDS })),
         ("trouble", flag()),
@@ -335,6 +344,7 @@ fn news() -> Value {
         ("flapped", nullable(closed(vec![("downed", number()), ("recovered", number())]))),
         ("manager", nullable(closed(vec![("before", told()), ("now", told())]))),
         ("drift", nullable(closed(drift))),
+        ("trap", nullable(closed(trap))),
     ])
 }
 

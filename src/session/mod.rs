@@ -39,7 +39,7 @@ pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, fai
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
-pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word};
+pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
 pub(crate) use news::{end_name, manager_port, node_name, weights_words};
 pub use preview::Preview;
 pub use proposals::Proposals;

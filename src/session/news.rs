@@ -15,6 +15,7 @@ pub fn news_word(news: &News) -> &'static str {
         News::Recabled { .. } => "recabled",
         News::RateChanged { .. } => "rate-changed",
         News::LinkFlapped { .. } => "link-flapped",
+        News::Trap { .. } => "trap",
         News::ManagerChanged { .. } => "manager-changed",
         News::NodeAppeared { .. } => "node-appeared",
         News::NodeSilent { .. } => "node-silent",
@@ -28,6 +29,7 @@ pub fn news_word(news: &News) -> &'static str {
 
 /// Every word, in the order in which they are told.
 pub const NEWS_WORDS: &[&str] = &[
+    "trap",
     "link-down",
     "recabled",
     "rate-changed",
@@ -56,6 +58,7 @@ pub fn news_lines(look: &Look, news: &[News], most: usize) -> Vec<(&'static str,
 /// The same for people.
 pub fn news_label(word: &str) -> &'static str {
     match word {
+        "trap" => "trap",
         "link-down" => "link down",
         "recabled" => "recabled",
         "rate-changed" => "rate",
@@ -100,6 +103,7 @@ pub fn news_text(look: &Look, news: &News) -> String {
         News::ManagerChanged { before, now } => {
             format!("{} now, {} before", told_words(look, now), told_words(look, before))
         }
+        trap @ News::Trap { .. } => trap_words(look, trap),
         News::NodeAppeared { node } => node_name(look, *node),
         News::NodeSilent { node } => format!("{} does not answer any more", node_name(look, *node)),
         News::NodeAnswers { node } => format!("{} answers again", node_name(look, *node)),
@@ -132,6 +136,52 @@ pub fn news_text(look: &Look, news: &News) -> String {
             counted(*entries, "port", "ports"),
             named_words(look, (*entries, first), *manager, arbitration_words),
         ),
+    }
+}
+
+/// What a trap says, about whom, and who issued it.
+fn trap_words(look: &Look, news: &News) -> String {
+    let News::Trap { number, issuer, producer, lid, port, guid, node } = news else { return String::new() };
+    let issuer = issuer.map_or_else(String::new, |lid| format!(" at LID {lid}"));
+    let port = port.map(|port| format!("port {port}"));
+    let lid = lid.map(|lid| format!("LID {lid}"));
+    let guid = guid.map(|guid| guid.to_string());
+    let node = node.map(|node| node_name(look, node));
+    let about: Vec<String> = [node, port, lid, guid].into_iter().flatten().collect();
+    let about = if about.is_empty() { String::new() } else { format!(": {}", about.join(", ")) };
+    format!("{number}, {}{about}; issued by {}{issuer}", trap_name(*number), producer_word(*producer))
+}
+
+/// What a trap of this number says (IBA 13.4.8, 14.2.5).
+pub fn trap_name(number: u16) -> &'static str {
+    match number {
+        64 => "a port is in service",
+        65 => "a port is out of service",
+        66 => "a multicast group is new",
+        67 => "a multicast group is gone",
+        68 => "unpath",
+        69 => "repath",
+        128 => "the state of a link changed",
+        129 => "a link has many errors",
+        130 => "buffers overran",
+        131 => "flow control does not come",
+        144 => "a port says something else of itself",
+        145 => "a system has another GUID",
+        256 => "a wrong M_Key",
+        257 | 259 => "a wrong P_Key",
+        258 => "a wrong Q_Key",
+        _ => "of no meaning that is known here",
+    }
+}
+
+/// What kind of thing issues traps.
+pub fn producer_word(producer: u32) -> &'static str {
+    match producer {
+        1 => "adapter",
+        2 => "switch",
+        3 => "router",
+        4 => "manager",
+        _ => "other",
     }
 }
 

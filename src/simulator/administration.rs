@@ -1,10 +1,10 @@
-//! Subnet administration at the manager's port: path records and node records. Single records only; tables
-//! over several packets are asked for one by one.
+//! Subnet administration at the manager's port: path records, node records, subscriptions to traps. Single records only;
+//! tables over several packets are asked for one by one.
 
 use zerocopy::FromZeros;
 
 use crate::fabric::{Guid, Lid};
-use crate::mad::{Mad, Method, NodeRecord, PathRecord, attribute};
+use crate::mad::{InformInfo, Mad, Method, NodeRecord, PathRecord, attribute};
 
 use super::device::{Device, Plug};
 use super::subnet::{description, node_info};
@@ -19,7 +19,8 @@ const DEFAULT_PARTITION: u16 = 0xFFFF;
 const MTU: u8 = 2 << 6 | 5;
 
 impl World {
-    pub(super) fn answer_administration(&mut self, request: &Mad) -> Option<Mad> {
+    /// `from` is the LID of who asks.
+    pub(super) fn answer_administration(&mut self, request: &Mad, from: u16) -> Option<Mad> {
         if self.device(self.manager.0).silent || request.method().is_response() {
             return None;
         }
@@ -33,6 +34,10 @@ impl World {
                 *info = crate::mad::ClassPortInfo::new_zeroed();
                 (info.base_version, info.class_version) = (1, 2);
                 Ok(())
+            }
+            (Method::SET, attribute::INFORM_INFO) => {
+                let asked = *request.record::<InformInfo>();
+                self.subscribe(from, asked).then_some(()).ok_or(INVALID_REQUEST)
             }
             _ => Err(UNSUPPORTED),
         };
@@ -93,7 +98,7 @@ impl World {
         Ok(())
     }
 
-    fn owner(&self, lid: u16) -> Option<Plug> {
+    pub(super) fn owner(&self, lid: u16) -> Option<Plug> {
         let owns = |(node, port): &Plug| self.device(*node).owns_at(*port, lid);
         let planned = self.fabric.port_by_lid(Lid::new(lid.into())?).map(|port| self.fabric.port(port));
         let plug = planned.map(|port| (port.node.0, port.number.value())).filter(owns);
@@ -112,7 +117,7 @@ impl World {
         plug.or_else(|| self.fabric.node_by_guid(guid).map(|node| (node.0, 0)))
     }
 
-    fn gid_of(&self, (node, port): Plug) -> [u8; 16] {
+    pub(super) fn gid_of(&self, (node, port): Plug) -> [u8; 16] {
         let device = self.device(node);
         let guid = device.socket(device.managed(port)).map_or(device.guid, |socket| socket.guid);
         let mut gid = [0; 16];

@@ -12,6 +12,7 @@ use super::device::Plug;
 use super::journey::Arrived;
 use super::line::{Dice, Line};
 use super::log::EventLog;
+use super::reports::Report;
 use super::world::World;
 
 /// What a device takes to answer, and a packet for each hop.
@@ -32,21 +33,26 @@ pub struct AttachError(pub String);
 
 /// What happens at a time.
 #[derive(Debug)]
-enum Event {
+pub(super) enum Event {
     /// A request comes to a device.
     Reach { seat: Seat, parcel: Parcel, at: Plug },
     /// A datagram comes to a client.
     Deliver { seat: Seat, parcel: Parcel },
+    /// A report of a trap goes out to its subscriber, for the first time or again.
+    Report(u64),
 }
 
 /// A simulated fabric with its clients. Nothing here knows a wall clock: everything happens in the time it is told.
 #[derive(Debug)]
 pub struct Simulator {
-    world: World,
+    pub(super) world: World,
     line: Line,
     dice: Dice,
-    now: Duration,
-    seats: BTreeMap<Seat, Plug>,
+    pub(super) now: Duration,
+    pub(super) seats: BTreeMap<Seat, Plug>,
+    /// Reports by their transaction.
+    pub(super) reports: BTreeMap<u64, Report>,
+    pub(super) next_report: u64,
     next_seat: u32,
     /// Events by time; those of one moment in the order in which they were planned.
     agenda: BinaryHeap<Reverse<(Duration, u64)>>,
@@ -64,6 +70,8 @@ impl Simulator {
             dice: Dice::new(seed),
             now: Duration::ZERO,
             seats: BTreeMap::new(),
+            reports: BTreeMap::new(),
+            next_report: 1,
             next_seat: 0,
             agenda: BinaryHeap::new(),
             events: rustc_hash::FxHashMap::default(),
@@ -134,6 +142,7 @@ impl Simulator {
     pub fn send(&mut self, seat: Seat, now: Duration, parcel: &Parcel) {
         self.now = self.now.max(now);
         self.world.play(self.now);
+        self.tell_subscribers();
         let Some(from) = self.seats.get(&seat).copied() else { return };
         self.traffic.count(parcel.mad.method());
         self.log.add(self.now, seat.0, "sends", &parcel.mad);
@@ -151,7 +160,7 @@ impl Simulator {
     }
 
     /// Lines lose; what stays within a device was on none.
-    fn loses(&mut self, hops: u32) -> bool {
+    pub(super) fn loses(&mut self, hops: u32) -> bool {
         hops > 0 && self.dice.falls(self.line.loss)
     }
 
@@ -170,7 +179,7 @@ impl Simulator {
     }
 
     /// Whoever sends without end into a long delay loses what there is no room for.
-    fn plan(&mut self, time: Duration, event: Event) {
+    pub(super) fn plan(&mut self, time: Duration, event: Event) {
         if self.events.len() >= EVENTS_MOST {
             return;
         }
@@ -181,17 +190,26 @@ impl Simulator {
 
     /// When something happens next.
     pub fn next(&self) -> Option<Duration> {
-        self.agenda.peek().map(|Reverse((time, _))| *time)
+        let planned = self.agenda.peek().map(|Reverse((time, _))| *time);
+        [planned, self.world.awaited_scene()].into_iter().flatten().min()
     }
 
     /// Lets time pass up to the next datagram for any client, or up to `until` when there is none.
     pub fn deliver(&mut self, until: Duration) -> Option<(Duration, Seat, Parcel)> {
-        while self.next().is_some_and(|time| time <= until) {
+        loop {
+            self.tell_subscribers();
+            let Some(next) = self.next().filter(|time| *time <= until) else { break };
+            if self.world.awaited_scene().is_some_and(|scene| scene <= next) {
+                self.now = self.now.max(next);
+                self.world.play(self.now);
+                continue;
+            }
             let Some(Reverse((time, number))) = self.agenda.pop() else { break };
             let Some(event) = self.events.remove(&number) else { continue };
             self.now = self.now.max(time);
             match event {
                 Event::Reach { seat, parcel, at } => self.answer(seat, &parcel, at),
+                Event::Report(number) => self.report(number),
                 Event::Deliver { seat, parcel } if self.seats.contains_key(&seat) => {
                     self.log.add(self.now, seat.0, "receives", &parcel.mad);
                     return Some((self.now, seat, parcel));
@@ -220,7 +238,10 @@ impl Simulator {
                 self.world.answer_performance(at, &request.mad)
             }
             Class::SUBNET_ADMINISTRATION if at.0 == self.world.manager.0 => {
-                self.world.answer_administration(&request.mad)
+                if request.mad.method() == Method::REPORT_RESPONSE {
+                    self.report_came(&request.mad);
+                }
+                self.world.answer_administration(&request.mad, home_lid)
             }
             _ => None,
         };
@@ -248,7 +269,7 @@ impl Simulator {
     }
 
     /// What a line makes of one answer: late, twice, or with a stranger's beside it.
-    fn send_back(&mut self, seat: Seat, parcel: Parcel, hops: u32) {
+    pub(super) fn send_back(&mut self, seat: Seat, parcel: Parcel, hops: u32) {
         let way = self.now + HOP * (hops + 1);
         if self.dice.falls(self.line.foreign) {
             let mut stranger = parcel.clone();

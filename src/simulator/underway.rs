@@ -109,6 +109,11 @@ impl Underway {
         Some(change)
     }
 
+    /// When the story goes on.
+    pub fn next_scene_at(&self) -> Option<Duration> {
+        self.scenes.get(self.played).map(|scene| self.begins + scene.at)
+    }
+
     /// Moves packets up to a moment of the fabric.
     pub fn pass(&mut self, fabric: &Fabric, now: Duration) {
         let now = nanos(now.saturating_sub(self.begins));

@@ -14,6 +14,7 @@ use crate::observe::{Counter, CounterValues};
 use super::build;
 use super::device::{Device, Plug};
 use super::manager;
+use super::notices::Watchfulness;
 use super::story::Scene;
 use super::traffic::{Given, Load, Service, TrafficError, TrafficRun};
 use super::underway::{Behind, Ratio, Underway};
@@ -38,6 +39,8 @@ pub struct World {
     /// Somebody wrote forwarding tables that the packets do not know yet; tables of lanes or of arbitration.
     pub(super) rewritten: bool,
     pub(super) relaned: bool,
+    /// Whom the manager tells of traps, and what it has to tell.
+    pub(super) watchful: Watchfulness,
 }
 
 /// Traffic that a fabric carries.
@@ -78,6 +81,7 @@ impl World {
             underway: None,
             rewritten: false,
             relaned: false,
+            watchful: Watchfulness::default(),
         })
     }
 
@@ -104,6 +108,7 @@ impl World {
     pub fn silence(&mut self, node: NodeId, silent: bool) {
         if let Some(device) = self.devices.get_mut(node.index()) {
             device.silent = silent;
+            self.watchful.moved = true;
         }
     }
 
@@ -162,6 +167,13 @@ impl World {
             let Some(change) = underway.next_scene(&self.fabric, now) else { return };
             self.change(&change);
         }
+    }
+
+    /// When something happens that somebody waits to be told of. Otherwise it is enough that it has happened once somebody
+    /// asks.
+    pub(super) fn awaited_scene(&self) -> Option<Duration> {
+        let underway = self.underway.as_ref().filter(|_| !self.subscribers().is_empty())?;
+        underway.next_scene_at()
     }
 
     /// Packets move up to a moment, under the tables of now.
@@ -254,6 +266,9 @@ impl World {
             false => (PortState::Down, PhysicalState::Polling),
         };
         device.tables.state_change |= was_up != up;
+        if was_up != up {
+            self.watchful.change(end.0);
+        }
         if was_up && !up {
             let counted = self.counters.entry(end).or_default();
             let times = counted.get(&Counter::LinkDownedCounterExt).unwrap_or(0);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
 use super::{FilesSource, open_adapter, socket};
-use crate::access::{Source, SourceError};
+use crate::access::{InformToken, ReadPort, Source, SourceError};
 use crate::capture::{At, CaptureSource, is_capture};
 
 /// How live fabrics are read.
@@ -13,6 +13,8 @@ use crate::capture::{At, CaptureSource, is_capture};
 pub struct LiveOptions {
     pub policy: Policy,
     pub keys: Keys,
+    /// Whether sweeps are told of traps.
+    pub traps: Option<InformToken>,
 }
 
 /// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
@@ -20,15 +22,13 @@ pub struct LiveOptions {
 pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
         return Ok(Box::new(match simulated::socket(words)? {
-            Some((path, at)) => {
-                LiveSource::new(text, socket::connect(&path, at)?, options.policy, options.keys.clone())
-            }
+            Some((path, at)) => live(text, socket::connect(&path, at)?, options),
             None => simulated_source(text, words, options)?,
         }));
     }
     if let Some((adapter, port)) = adapter_words(text)? {
         let port = open_adapter(adapter, port)?;
-        return Ok(Box::new(LiveSource::new(text, port, options.policy, options.keys.clone())));
+        return Ok(Box::new(live(text, port, options)));
     }
     if text.is_empty() {
         return Err(SourceError::Name {
@@ -42,6 +42,11 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         return Ok(Box::new(CaptureSource::open(&path, None)?));
     }
     Ok(Box::new(FilesSource::new(text, vec![path])))
+}
+
+/// What is read through a port.
+pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
+    LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)
 }
 
 /// A capture as it was at a time; no other source has a past.

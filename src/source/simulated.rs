@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::carried;
 use super::generated::{make, notes_of};
 use super::live::LiveSource;
-use super::open::LiveOptions;
+use super::open::{LiveOptions, live};
 use super::story;
 use crate::access::SourceError;
 use crate::fabric::{NodeId, Tables};
@@ -104,7 +104,7 @@ pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Resul
     let (simulator, notes) = simulator(text, &wishes, options)?;
     let shared = SimulatedPort::new(simulator);
     let port = shared.open(wishes.at.as_deref()).map_err(no_such_node)?;
-    let source = LiveSource::new(text, port, options.policy, options.keys.clone()).with_notes(notes);
+    let source = live(text, port, options).with_notes(notes);
     Ok(source.with_remarks(Box::new(carried::Lateness::of(text, shared))))
 }
 

@@ -18,6 +18,7 @@ mod machines;
 mod planned;
 mod played;
 mod replayed;
+mod reported;
 mod routed;
 mod served;
 mod stage;

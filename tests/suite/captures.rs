@@ -14,6 +14,7 @@ mod killed;
 mod noted;
 mod properties;
 mod reference;
+mod reported;
 mod ring;
 mod rolled;
 mod size;

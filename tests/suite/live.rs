@@ -12,6 +12,7 @@ mod levels;
 mod limits;
 mod repeatable;
 mod sweeps;
+mod trapped;
 mod writing;
 
 use fabdeck::access::{Arrival, MadPort, Parcel, WritePort};

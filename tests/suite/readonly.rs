@@ -1,10 +1,12 @@
 //! Nothing that reads sends what could write: every command that looks at a fabric runs against a served simulator,
 //! which counts what it is sent by method.
 
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fabdeck::access::Traffic;
 use fabdeck::mad::Method;
 use fabdeck::session::{COMMANDS, Needs};
 use fabdeck::source::socket::Server;
@@ -49,30 +51,65 @@ fn commands_that_read_send_nothing_that_writes() {
     assert!(missing.is_empty(), "not tried: {missing:?}");
 
     let home = tempfile::tempdir().unwrap();
-    let socket = home.path().join("fabric.sock");
+    let traffic = served(home.path(), || {
+        for (name, args) in READS {
+            // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
+            let findings = args.contains(&"--switches");
+            let said = said(home.path(), args, if findings { 2 } else { 0 });
+            assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
+        }
+    });
+    let others: Vec<u8> =
+        traffic.sent.keys().copied().filter(|method| Method(*method) != Method::GET).collect();
+    assert_eq!((traffic.writes(), others), (0, Vec::new()), "{:?}", traffic.sent);
+    assert!(traffic.total() > 5_000, "{:?}", traffic.sent);
+}
+
+/// With `--traps` what watches sends two Sets, of InformInfo, and no more; nothing else takes the flag.
+#[test]
+fn commands_that_watch_with_traps_subscribe_and_leave() {
+    let home = tempfile::tempdir().unwrap();
+    let watching: [&[&str]; 2] = [
+        &["--traps", "hotspots", "--interval", "200ms"],
+        &["--traps", "record", "-o", "told.fdcap", "--interval", "10ms", "--for", "100ms"],
+    ];
+    let traffic = served(home.path(), || {
+        for args in watching {
+            let said = said(home.path(), args, 0);
+            assert!(said.contains("sent in all, 0 of them could write"), "{args:?}: {said}");
+            let traps =
+                "traps: 2 Sets of InformInfo to the subnet manager and 0 answers to reports beside these";
+            assert!(said.contains(traps), "{args:?}: {said}");
+        }
+        let said = said(home.path(), &["--traps", "show", "fabric"], 64);
+        assert!(said.contains("FD-7207"), "{said}");
+    });
+    let others = traffic.sent.iter().filter(|(method, _)| Method(**method) != Method::GET);
+    assert_eq!(others.collect::<Vec<_>>(), [(&Method::SET.0, &4)]);
+}
+
+/// What the simulator was sent in the course of something.
+fn served(home: &Path, act: impl FnOnce()) -> Traffic {
+    let socket = home.join("fabric.sock");
     let (simulator, _) = simulator_of("sim:kary,k=4,n=3", &LiveOptions::default()).unwrap();
     let server = Server::bind(&socket, simulator).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     let thread = std::thread::spawn(move || server.run(&flag, &mut |_| ()));
-    for (name, args) in READS {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
-        for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
-            command.env(folder, home.path());
-        }
-        let source = format!("sim:{}", socket.display());
-        let command = command.args(["--source", &source, "-v"]).args(*args).current_dir(home.path());
-        let ended = command.output().unwrap();
-        let said = String::from_utf8_lossy(&ended.stderr);
-        // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.
-        let findings = args.contains(&"--switches");
-        assert_eq!(ended.status.code(), Some(if findings { 2 } else { 0 }), "{name}: {said}");
-        assert!(said.contains("sent in all, 0 of them could write"), "{name}: {said}");
-    }
+    act();
     stop.store(true, Ordering::Relaxed);
-    let traffic = thread.join().unwrap().traffic;
-    let others: Vec<u8> =
-        traffic.sent.keys().copied().filter(|method| Method(*method) != Method::GET).collect();
-    assert_eq!((traffic.writes(), others), (0, Vec::new()), "{:?}", traffic.sent);
-    assert!(traffic.total() > 5_000, "{:?}", traffic.sent);
+    thread.join().unwrap().traffic
+}
+
+/// What a command says when it looks through that simulator.
+fn said(home: &Path, args: &[&str], code: i32) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(folder, home);
+    }
+    let source = format!("sim:{}", home.join("fabric.sock").display());
+    let ended = command.args(["--source", &source, "-v"]).args(args).current_dir(home).output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(code), "{args:?}: {said}");
+    said
 }

@@ -163,6 +163,11 @@ impl Desk {
         self.exit.get_or_insert(exit);
     }
 
+    /// What is open is given back.
+    pub fn leave(&mut self) {
+        self.threads.leave();
+    }
+
     pub fn is_writing(&self) -> bool {
         self.threads.plans().next().is_some()
     }

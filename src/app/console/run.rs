@@ -126,6 +126,7 @@ async fn session(
         if let Some(exit) = desk.exit {
             restore();
             farewell(&mut desk, &mut words).await?;
+            desk.leave();
             return Ok(Ended { exit, unwritten: std::mem::take(&mut desk.unwritten) });
         }
         desk.show()?;

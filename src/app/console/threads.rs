@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -50,6 +50,8 @@ pub struct Threads {
     /// The thread that holds the source of the look that stands, and the one that looks now.
     keeper: Option<Sender<Order>>,
     next: Option<(TaskId, Sender<Order>)>,
+    /// Whoever looks or keeps a source has the other end.
+    ends: (SyncSender<()>, Receiver<()>),
     /// Plans that are on their way into a file.
     plans: BTreeMap<TaskId, PathBuf>,
 }
@@ -57,7 +59,7 @@ pub struct Threads {
 impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
         let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
-        Self { machine, opening, words, cancelled, keeper: None, next: None, plans }
+        Self { machine, opening, words, cancelled, keeper: None, next: None, ends: sync_channel(0), plans }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
@@ -74,7 +76,9 @@ impl Threads {
         if matches!(job, Job::Look) {
             let (orders, ordered) = channel();
             self.next = Some((task, orders));
+            let end = self.ends.0.clone();
             std::thread::spawn(move || {
+                let _end = end;
                 let all = || look_and_keep(&machine, &opening, &pace, &ordered);
                 if catch_unwind(AssertUnwindSafe(all)).is_err() {
                     let _ = words.send(Word::Panicked);
@@ -126,6 +130,19 @@ impl Threads {
                 Err(_) => Word::Panicked,
             });
         });
+    }
+
+    /// The session is over: a source that was told of traps gives that back, within a moment.
+    pub fn leave(&mut self) {
+        const FAREWELL: Duration = Duration::from_millis(500);
+        if !self.opening.reach.traps {
+            return;
+        }
+        self.cancelled.values().for_each(|stop| stop.store(true, Ordering::SeqCst));
+        (self.keeper, self.next) = (None, None);
+        let (_, ended) = std::mem::replace(&mut self.ends, sync_channel(0));
+        // Nobody sends anything: it ends once the last of them is gone.
+        let _ = ended.recv_timeout(FAREWELL);
     }
 
     pub fn cancel(&mut self, task: TaskId) {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::access::{Source, SourceError};
+use crate::access::{InformToken, Source, SourceError};
 use crate::capture::At;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
@@ -30,7 +30,7 @@ pub fn live_options(reach: &Reach) -> Result<LiveOptions, SourceError> {
         ..usual
     };
     let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();
-    Ok(LiveOptions { policy, keys })
+    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps) })
 }
 
 pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -14,8 +14,10 @@ use super::reader::{Reader, Told};
 use super::round::{Memory, sweep};
 use super::tables::{read_forwarding, read_multicast};
 use super::ticks::read_ticks;
+use super::traps::{Listener, Traps};
 use crate::access::{
-    Clock, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted, Watch,
+    Clock, InformToken, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted,
+    Watch,
 };
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{ManagerTold, Notes, Observation, Place, Reading, Silence, Sweep, Ticks, route_text};
@@ -24,7 +26,7 @@ use crate::observe::{ManagerTold, Notes, Observation, Place, Reading, Silence, S
 #[derive(Debug)]
 pub struct LiveSource {
     name: String,
-    port: ReadPort,
+    port: Listener,
     policy: Policy,
     keys: Keys,
     /// The first transaction of the next look.
@@ -37,6 +39,8 @@ pub struct LiveSource {
     found: Vec<FoundNode>,
     /// What sweeps of these nodes keep.
     memory: Memory,
+    /// Where sweeps are to be told of traps.
+    traps: Option<Traps>,
 }
 
 /// Whoever has something to say about a reading that nobody asked for, beside the fabric.
@@ -48,7 +52,7 @@ impl LiveSource {
     pub fn new(name: impl Into<String>, port: ReadPort, policy: Policy, keys: Keys) -> Self {
         Self {
             name: name.into(),
-            port,
+            port: Listener::new(port),
             policy,
             keys,
             transactions: 1,
@@ -56,6 +60,7 @@ impl LiveSource {
             remarks: None,
             found: Vec::new(),
             memory: Memory::default(),
+            traps: None,
         }
     }
 
@@ -79,6 +84,53 @@ impl LiveSource {
         self
     }
 
+    /// Sweeps subscribe to traps from now on, for whoever has the right to that.
+    pub fn with_traps(mut self, token: Option<InformToken>) -> Self {
+        self.traps = token.map(Traps::new);
+        self
+    }
+
+    /// What went out that is no Get.
+    fn tell_writes(&self, look: &mut Observation) {
+        let traffic = self.port.port().traffic();
+        if let Some(reading) = &mut look.reading {
+            reading.writes = traffic.writes();
+            (reading.sets, reading.reports_answered) = (traffic.informs, traffic.reports_answered);
+        }
+    }
+
+    /// Subscribes where that is due, and has the next sweep read what reports have named up to now.
+    fn listen(&mut self, look: &mut Observation, watch: &mut dyn Watch) -> Result<(), SourceError> {
+        let first = if self.traps.is_some() { self.transactions() } else { 0 };
+        let Some(traps) = &mut self.traps else { return Ok(()) };
+        if let Some(error) = traps.open(&mut self.port) {
+            look.notes.add("FN-534", Place::file(self.name.clone()), || {
+                format!("traps: the port does not take reports ({error}); watching goes on without")
+            });
+        }
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.begin_transactions(first);
+        let subscribed = traps.subscribe(&mut reader, &self.memory.manager).and_then(|()| reader.take_in());
+        take_told(reader, look);
+        subscribed?;
+        self.hear(look);
+        if let Some(traps) = &mut self.traps {
+            self.memory.named.extend(traps.named(&look.fabric, &self.found));
+        }
+        Ok(())
+    }
+
+    /// Takes in what reports say that came since this was asked last.
+    fn hear(&mut self, look: &mut Observation) {
+        let Some(traps) = &mut self.traps else { return };
+        let left_out = traps.hear(&mut self.port, &look.fabric);
+        if left_out > 0 {
+            look.notes.add_partial("FN-535", Place::file(self.name.clone()), || {
+                format!("traps: {left_out} more were reported within one sweep than are kept")
+            });
+        }
+    }
+
     fn remark(&self, notes: &mut Notes) {
         if let Some(remarks) = &self.remarks {
             remarks.remark(notes);
@@ -86,7 +138,15 @@ impl LiveSource {
     }
 
     pub fn port(&self) -> &ReadPort {
-        &self.port
+        self.port.port()
+    }
+}
+
+impl Drop for LiveSource {
+    fn drop(&mut self) {
+        if let Some(traps) = &mut self.traps {
+            traps.leave(&mut self.port);
+        }
     }
 }
 
@@ -106,9 +166,7 @@ impl Source for LiveSource {
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.remark(&mut look.notes);
-        if let Some(reading) = &mut look.reading {
-            reading.writes = self.port.traffic().writes();
-        }
+        self.tell_writes(&mut look);
         Ok(look)
     }
 
@@ -127,9 +185,7 @@ impl Source for LiveSource {
         look.tables.only = Some(lids.iter().map(|lid| lid.value() / BLOCK_LIDS).collect());
         read_forwarding(&mut reader, &self.found, &mut look.tables)?;
         take_told(reader, look);
-        if let Some(reading) = &mut look.reading {
-            reading.writes = self.port.traffic().writes();
-        }
+        self.tell_writes(look);
         Ok(())
     }
 
@@ -149,9 +205,7 @@ impl Source for LiveSource {
         read_lanes(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
         read_arbitration(&mut reader, &look.fabric, &self.found, &mut look.tables)?;
         take_told(reader, look);
-        if let Some(reading) = &mut look.reading {
-            reading.writes = self.port.traffic().writes();
-        }
+        self.tell_writes(look);
         Ok(LanesRead::Read)
     }
 
@@ -170,9 +224,7 @@ impl Source for LiveSource {
         reader.begin_transactions(first);
         let read = read_levels(&mut reader, &look.fabric, lid, wanted)?;
         take_told(reader, look);
-        if let Some(reading) = &mut look.reading {
-            reading.writes = self.port.traffic().writes();
-        }
+        self.tell_writes(look);
         Ok(read)
     }
 
@@ -182,17 +234,27 @@ impl Source for LiveSource {
         not_before: Duration,
         watch: &mut dyn Watch,
     ) -> Result<Sweep, SourceError> {
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        reader.wait_until(not_before)?;
+        self.listen(look, watch)?;
         let first = self.transactions();
         let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        reader.wait_until(not_before)?;
-        let swept = sweep(&mut reader, look, &mut self.found, &mut self.memory)?;
+        let mut swept = sweep(&mut reader, look, &mut self.found, &mut self.memory)?;
         take_told(reader, look);
-        if let Some(reading) = &mut look.reading {
-            reading.writes = self.port.traffic().writes();
-        }
+        self.hear(look);
+        let reported = self.traps.as_mut().map_or_else(Vec::new, Traps::say);
+        swept.news.splice(..0, reported);
+        self.tell_writes(look);
         self.remark(&mut look.notes);
         Ok(swept)
+    }
+
+    fn end_watch(&mut self, look: &mut Observation) {
+        if let Some(traps) = &mut self.traps {
+            traps.leave(&mut self.port);
+            self.tell_writes(look);
+        }
     }
 }
 

@@ -22,6 +22,7 @@ mod states;
 mod sweep;
 mod tables;
 mod ticks;
+mod traps;
 mod turned;
 mod ways;
 

@@ -111,6 +111,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// What came in while nobody waited is late, but may be a report that is kept by the way.
+    pub fn take_in(&mut self) -> Result<(), SourceError> {
+        while self.port.receive(self.port.now())?.is_some() {}
+        Ok(())
+    }
+
     pub fn keys(&self) -> &'a Keys {
         self.keys
     }

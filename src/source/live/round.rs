@@ -30,6 +30,8 @@ pub struct Memory {
     pub fresh: BTreeSet<Guid>,
     /// What was told of the subnet manager last.
     pub manager: ManagerTold,
+    /// Ports that reports of traps named since the last sweep.
+    pub named: BTreeSet<(usize, u8)>,
 }
 
 /// Nothing that is kept changes before everything has been asked: a sweep that was cancelled never was.
@@ -49,7 +51,8 @@ pub fn sweep(
     read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
-    let suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
+    let mut suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
+    suspects.extend(&memory.named);
     let moved = !suspects.is_empty()
         || !states.heard.is_empty()
         || silent.iter().any(|node| !nodes[*node].kept.silent);
@@ -58,6 +61,7 @@ pub fn sweep(
         false => None,
     };
     memory.turns = turns;
+    memory.named.clear();
     look.ticks = ticks;
     let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);

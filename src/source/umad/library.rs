@@ -138,6 +138,10 @@ pub struct AdapterFacts {
     pub ports: Vec<PortFacts>,
 }
 
+/// A bit for each of 128 methods.
+type Methods = [c_long; METHOD_WORDS];
+const METHOD_WORDS: usize = 128 / c_long::BITS as usize;
+
 type Names = [[u8; NAME_SIZE]; ADAPTERS_MAX];
 
 /// The functions in use. The library stays loaded as long as they can be called.
@@ -304,9 +308,24 @@ impl Device {
 
     /// For requests of its own only: no unsolicited datagram of the class comes here.
     pub fn register(&mut self, class: u8, version: u8) -> io::Result<Agent> {
-        // SAFETY: no mask of methods is given, which the library allows for.
-        let result =
-            unsafe { (self.library.register)(self.id, class.into(), version.into(), 0, ptr::null_mut()) };
+        self.register_with(class, version, None)
+    }
+
+    /// For requests of one method that others send.
+    pub fn register_for(&mut self, class: u8, version: u8, method: u8) -> io::Result<Agent> {
+        // 128 bits, one for each method.
+        let mut mask: Methods = [0; METHOD_WORDS];
+        let (word, bit) = (u32::from(method) / c_long::BITS, u32::from(method) % c_long::BITS);
+        if let Some(word) = mask.get_mut(word as usize) {
+            *word |= 1 << bit;
+        }
+        self.register_with(class, version, Some(&mut mask))
+    }
+
+    fn register_with(&mut self, class: u8, version: u8, mask: Option<&mut Methods>) -> io::Result<Agent> {
+        let mask = mask.map_or(ptr::null_mut(), |mask| mask.as_mut_ptr());
+        // SAFETY: the mask is null, which the library allows for, or of the header's size and lives as long as the call.
+        let result = unsafe { (self.library.register)(self.id, class.into(), version.into(), 0, mask) };
         match result {
             0.. => Ok(Agent(result)),
             _ => Err(io::Error::last_os_error()),

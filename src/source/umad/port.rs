@@ -23,6 +23,8 @@ struct UmadPort {
     place: String,
     /// By class, told to the kernel when the first datagram of a class goes out.
     agents: Vec<(Class, Agent)>,
+    /// Whom the kernel gives reports to, where somebody wants them.
+    reports: Option<Agent>,
     /// Requests that the kernel will answer or give back.
     owed: u32,
     begun: Instant,
@@ -49,7 +51,7 @@ impl UmadPort {
         let place = format!("{name} ({file})");
         let (guid, lid, manager_lid) = (choice.port.guid, choice.port.lid, choice.port.manager_lid);
         let local = LocalPort { name, number, guid, lid, manager_lid, simulated: false };
-        Ok(Self { device, local, place, agents: Vec::new(), owed: 0, begun: Instant::now() })
+        Ok(Self { device, local, place, agents: Vec::new(), reports: None, owed: 0, begun: Instant::now() })
     }
 
     fn agent(&mut self, class: Class) -> Result<Agent, PortError> {
@@ -89,7 +91,9 @@ impl MadPort for UmadPort {
             let received = self.device.receive(left).map_err(|e| refusal::not_received(&self.place, &e))?;
             match received.as_ref().map(arrival) {
                 Some(Some(arrival)) => {
-                    self.owed = self.owed.saturating_sub(1);
+                    let asked =
+                        !matches!(&arrival, Arrival::Mad(parcel) if !parcel.mad.method().is_response());
+                    self.owed = self.owed.saturating_sub(asked.into());
                     return Ok(Some(arrival));
                 }
                 // What lies there already is given out even when the time is up.
@@ -99,6 +103,15 @@ impl MadPort for UmadPort {
             }
         }
     }
+
+    fn take_reports(&mut self) -> Result<(), PortError> {
+        if self.reports.is_none() {
+            let class = Class::SUBNET_ADMINISTRATION;
+            let agent = self.device.register_for(class.0, class.version(), Method::REPORT.0);
+            self.reports = Some(agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?);
+        }
+        Ok(())
+    }
 }
 
 /// Answers on their way are taken in before the port goes: ibsim's library dies of an answer to a port that is closed.
@@ -107,7 +120,8 @@ impl Drop for UmadPort {
     fn drop(&mut self) {
         let until = self.now() + FAREWELL;
         while self.owed > 0 && matches!(self.receive(until), Ok(Some(_))) {}
-        for (_, agent) in std::mem::take(&mut self.agents) {
+        let agents = std::mem::take(&mut self.agents).into_iter().map(|(_, agent)| agent);
+        for agent in agents.chain(self.reports.take()) {
             self.device.unregister(agent);
         }
     }

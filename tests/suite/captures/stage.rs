@@ -135,6 +135,24 @@ pub fn news() -> Vec<News> {
         News::NodeAppeared { node: Guid(4) },
         News::NodeSilent { node: Guid(5) },
         News::NodeAnswers { node: Guid(6) },
+        News::Trap {
+            number: 65,
+            issuer: Lid::new(3),
+            producer: 4,
+            lid: None,
+            port: None,
+            guid: Some(Guid(9)),
+            node: Some(Guid(5)),
+        },
+        News::Trap {
+            number: 129,
+            issuer: Lid::new(4),
+            producer: 2,
+            lid: Lid::new(4),
+            port: Some(PortNum(7)),
+            guid: None,
+            node: None,
+        },
         News::ManagerChanged {
             before: ManagerTold::default(),
             now: ManagerTold {

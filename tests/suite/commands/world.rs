@@ -184,7 +184,7 @@ impl Outside for World {
     ) -> Result<Served, SourceError> {
         self.open(source, reach)?;
         let sent = [(0x01, 40), (0x02, 2), (0x12, 1)].into_iter().collect();
-        Ok(Served { clients: 3, traffic: Traffic { sent, refused: 0 }, ..Served::default() })
+        Ok(Served { clients: 3, traffic: Traffic { sent, ..Traffic::default() }, ..Served::default() })
     }
 
     fn catalogue(&self) -> Vec<CatalogueEntry> {

@@ -1,6 +1,12 @@
 //! However a session ends or is held up, the terminal is as it was before, and the exit code tells.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+use fabdeck::mad::Method;
+use fabdeck::source::socket::Server;
+use fabdeck::source::{LiveOptions, simulator_of};
 
 use super::pty::{PATIENCE, Session};
 
@@ -316,4 +322,41 @@ fn a_source_that_goes_away_ends_nothing() {
     session.press("qq");
     assert_eq!(session.ended(), 0);
     session.assert_restored();
+}
+
+/// Whoever lets traps be reported gives that back when he leaves, however he does; what was reported stands in the log.
+#[test]
+fn a_session_that_was_told_of_traps_gives_the_subscription_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let story = file("it.story", "1500ms silent node3\n");
+    let config = file("config.toml", "[watch]\ninterval = \"500ms\"\n");
+    for (leave, code) in [("qq", 0), ("\x03", 130)] {
+        let socket = folder.path().join("s");
+        let text = format!("sim:kary,k=2,n=2,story={story}");
+        let (simulator, _) = simulator_of(&text, &LiveOptions::default()).unwrap();
+        let server = Server::bind(&socket, simulator).unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = stop.clone();
+        let served = std::thread::spawn(move || server.run(&flag, &mut |_| ()));
+        let source = format!("sim:{}", socket.display());
+        let live = ["--config", &config, "--retries", "0", "--timeout", "100ms", "--traps"];
+        let mut session = Session::open(&[&["--source", &source], &live[..]].concat(), 120, 30);
+        session.until("spines");
+        session.press("M");
+        session.until("trap: 65, a port is out of service: node3");
+        session.press(leave);
+        assert_eq!(session.ended(), code, "{leave:?}");
+        session.assert_restored();
+        stop.store(true, Ordering::Relaxed);
+        let traffic = served.join().unwrap().traffic;
+        let sent = |method: Method| traffic.sent.get(&method.0).copied().unwrap_or(0);
+        assert_eq!(sent(Method::SET), 2, "{:?}", traffic.sent);
+        assert!(sent(Method::REPORT_RESPONSE) >= 1, "{:?}", traffic.sent);
+        assert_eq!(traffic.sent.len(), 3, "{:?}", traffic.sent);
+    }
 }

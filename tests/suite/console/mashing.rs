@@ -174,7 +174,7 @@ impl Mashed {
         if let Mashable::Past(past) = &mut self.recorded {
             past.record(1000 * self.swept as i64, &look.observation, &sweep);
         }
-        Ok(Swept { sweep, look: (self.die(6) == 0).then(|| self.meddled(&look)) })
+        Ok(Swept { sweep, look: (self.die(6) == 0).then(|| self.meddled(&look)), unreported: None })
     }
 
     /// The same look with a table that somebody rewrote.

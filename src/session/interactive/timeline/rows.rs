@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::playback::Playback;
 use super::words::happened_words;
 use crate::capture::Told;
+use crate::observe::News;
 use crate::session::{Column, Kind, Listing, Look, Value};
 
 /// What sort of thing a row or a sign of the bar is about, the worst first.
@@ -27,6 +28,7 @@ impl EventKind {
     pub fn of(told: &Told) -> Self {
         match told {
             Told::News(news) if news.is_trouble() => Self::Trouble,
+            Told::News(News::Trap { .. }) => Self::Changed,
             Told::News(_) => Self::Better,
             Told::Note(_) => Self::Note,
             Told::Changed | Told::Later(_) => Self::Changed,

@@ -96,8 +96,12 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
             }
             return effects;
         }
-        Ok(swept) => swept.sweep,
+        Ok(swept) => {
+            swept.unreported.into_iter().for_each(|text| state.say(Severity::Warning, text));
+            swept.sweep
+        }
     };
+    let watch = &mut state.known.watch;
     if watch.sweeps == 0 {
         watch.since_ms = now;
     }

@@ -13,7 +13,12 @@ pub struct Swept {
     pub sweep: Arc<Sweep>,
     /// The look as it is now, where the fabric or its tables are not as they were.
     pub look: Option<Arc<Look>>,
+    /// Why nobody reports traps, where that was asked for.
+    pub unreported: Option<String>,
 }
+
+/// Notes that say so.
+const NO_TRAPS: [&str; 3] = ["FN-532", "FN-533", "FN-534"];
 
 /// Reads the counters again. Notes, and how it was read, stay those of the look: of a thousand sweeps they are of no use
 /// and without end, and who was silent is told by what is missing.
@@ -30,7 +35,9 @@ pub fn sweep_again(
     let nodes = look.fabric().nodes().len();
     let kinds = look.observation.ticks.by_kind.len();
     let swept = source.sweep(&mut look.observation, not_before, watch);
-    (look.observation.notes, look.observation.reading) = (notes, reading);
+    let said = std::mem::replace(&mut look.observation.notes, notes);
+    let unreported = said.iter().find(|note| NO_TRAPS.contains(&note.code)).map(|note| note.text.clone());
+    look.observation.reading = reading;
     match assumed.filter(|_| look.fabric().nodes().len() == nodes) {
         Some(assumed) => look.observation.tables = assumed,
         // With another node the assumed routes are those of no fabric.
@@ -45,5 +52,5 @@ pub fn sweep_again(
     // In what ports count waiting is known since the first sweep.
     let moved = moved || look.observation.ticks.by_kind.len() != kinds;
     let look = moved.then(|| Arc::new(look.clone()));
-    Ok(Swept { sweep: Arc::new(sweep), look })
+    Ok(Swept { sweep: Arc::new(sweep), look, unreported })
 }

@@ -1,0 +1,122 @@
+//! What the stand-in for the subnet manager hears of and passes on to those who subscribed: switches whose links changed,
+//! ports that came or went. While nobody is subscribed nothing is kept.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::device::Plug;
+use super::world::World;
+use crate::mad::{InformInfo, Notice, trap};
+
+/// Subscribers, by the LID and the queue pair that reports go to.
+type Subscribers = BTreeMap<(u16, u32), InformInfo>;
+
+/// More subscribers than that are refused: each takes in every trap.
+const SUBSCRIBERS_MOST: usize = 256;
+
+#[derive(Debug, Default)]
+pub struct Watchfulness {
+    pub(super) subscribers: Subscribers,
+    /// Switches that have a trap to send.
+    changed: BTreeSet<u32>,
+    /// Ports may have come or gone.
+    pub(super) moved: bool,
+    /// The ports that were in service when the manager last looked.
+    in_service: BTreeSet<Plug>,
+}
+
+impl Watchfulness {
+    /// A link at a node went down or came up.
+    pub(super) fn change(&mut self, node: u32) {
+        self.moved = true;
+        if !self.subscribers.is_empty() {
+            self.changed.insert(node);
+        }
+    }
+}
+
+impl World {
+    /// Somebody subscribes to traps, or does not want them any more; false: that is not possible.
+    pub(super) fn subscribe(&mut self, lid: u16, asked: InformInfo) -> bool {
+        let who = (lid, asked.queue_pair().max(1));
+        let known = self.watchful.subscribers.contains_key(&who);
+        match (asked.subscribe, asked.is_generic) {
+            (1, 1) if known || self.watchful.subscribers.len() < SUBSCRIBERS_MOST => {
+                if self.watchful.subscribers.is_empty() {
+                    self.watchful.in_service = self.in_service();
+                    self.watchful.moved = false;
+                }
+                self.watchful.subscribers.insert(who, asked);
+                true
+            }
+            (0, _) => self.watchful.subscribers.remove(&who).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Whether there is something to tell and somebody to tell it to.
+    pub(super) fn has_notices(&self) -> bool {
+        self.watchful.moved && !self.watchful.subscribers.is_empty()
+    }
+
+    pub(super) fn subscribers(&self) -> &Subscribers {
+        &self.watchful.subscribers
+    }
+
+    /// What switches say at once, and what the manager finds when it looks: who is out of service, who is in service.
+    pub(super) fn take_notices(&mut self) -> (Vec<Notice>, Vec<Notice>) {
+        let changed = std::mem::take(&mut self.watchful.changed);
+        self.watchful.moved = false;
+        if self.device(self.manager.0).silent {
+            return (Vec::new(), Vec::new());
+        }
+        self.route();
+        let manager = self.manager_lid();
+        let heard = |node: &u32| {
+            let device = self.device(*node);
+            device.is_switch() && !device.silent && self.follow_lid((*node, 0), manager).is_some()
+        };
+        let said = changed.into_iter().filter(heard).map(|node| {
+            let lid = self.lid_of((node, 0));
+            let mut notice = Notice::generic(Notice::URGENT, Notice::SWITCH, trap::LINK_STATE_CHANGE, lid);
+            notice.set_about_lid(lid);
+            notice
+        });
+        let said: Vec<Notice> = said.collect();
+        let now = self.in_service();
+        let before = std::mem::replace(&mut self.watchful.in_service, now);
+        let now = &self.watchful.in_service;
+        let gone = before.difference(now).map(|plug| (trap::GID_OUT_OF_SERVICE, *plug));
+        let new = now.difference(&before).map(|plug| (trap::GID_IN_SERVICE, *plug));
+        let found = gone.chain(new).map(|(number, plug)| {
+            let mut notice = Notice::generic(Notice::INFORMATIONAL, Notice::MANAGER, number, manager);
+            notice.set_about_gid(&self.gid_of(plug));
+            notice
+        });
+        let found = found.collect();
+        (said, found)
+    }
+
+    /// The ports that the manager reaches and that answer: port 0 of switches, of adapters those that it comes to.
+    fn in_service(&self) -> BTreeSet<Plug> {
+        let managed = |(node, port): Plug| (node, self.device(node).managed(port));
+        let (mut seen, mut queue) = (BTreeSet::from([managed(self.manager)]), VecDeque::new());
+        queue.push_back(self.manager);
+        while let Some((node, ingress)) = queue.pop_front() {
+            let device = self.device(node);
+            let ports = match device.is_switch() {
+                true => 1..=device.port_count(),
+                false if (node, ingress) == self.manager => ingress..=ingress,
+                false => continue,
+            };
+            let passing = ports.filter_map(|port| device.socket(port)).filter(|socket| socket.passes());
+            for peer in passing.filter_map(|socket| socket.peer) {
+                let far = self.device(peer.0);
+                let up = !far.silent && far.socket(peer.1).is_some_and(|socket| socket.passes());
+                if up && seen.insert(managed(peer)) {
+                    queue.push_back(peer);
+                }
+            }
+        }
+        seen
+    }
+}

@@ -1,0 +1,78 @@
+//! Reports of traps on their way to subscribers: sent again until somebody says that they came, a few times at most.
+
+use std::time::Duration;
+
+use crate::access::{Address, Parcel};
+use crate::mad::{Mad, Method, Notice, attribute};
+
+use super::simulate::{Event, Simulator};
+
+/// Between two tries, and how many there are.
+const AGAIN: Duration = Duration::from_secs(1);
+const TRIES: u32 = 4;
+/// After which a manager has looked at what changed.
+const LOOKS: Duration = Duration::from_millis(100);
+
+/// A report that nobody has answered yet.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// To the subscriber's LID and queue pair.
+    parcel: Parcel,
+    left: u32,
+}
+
+impl Simulator {
+    /// Whoever subscribed is told of what changed.
+    pub(super) fn tell_subscribers(&mut self) {
+        if !self.world.has_notices() {
+            return;
+        }
+        let (said, found) = self.world.take_notices();
+        for (notice, after) in said
+            .iter()
+            .map(|notice| (notice, Duration::ZERO))
+            .chain(found.iter().map(|notice| (notice, LOOKS)))
+        {
+            let wants = self.world.subscribers().iter();
+            let wants = wants.filter(|(_, asked)| asked.wants(notice.trap_number.get()));
+            let whom: Vec<(u16, u32)> = wants.map(|(who, _)| *who).collect();
+            for (lid, queue_pair) in whom {
+                let number = self.next_report;
+                self.next_report += 1;
+                let mut mad = Mad::administration(Method::REPORT, attribute::NOTICE, 0);
+                mad.header_mut().transaction = number.into();
+                *mad.record_mut::<Notice>() = *notice;
+                let parcel = Parcel { mad, address: Address { lid, queue_pair, service_level: 0 } };
+                self.reports.insert(number, Report { parcel, left: TRIES });
+                self.plan(self.now + after, Event::Report(number));
+            }
+        }
+    }
+
+    /// One try.
+    pub(super) fn report(&mut self, number: u64) {
+        let Some(report) = self.reports.get_mut(&number) else { return };
+        report.left -= 1;
+        let (parcel, left) = (report.parcel.clone(), report.left);
+        match left {
+            0 => drop(self.reports.remove(&number)),
+            _ => self.plan(self.now + AGAIN, Event::Report(number)),
+        }
+        let (manager, lid) = (self.world.manager, parcel.address.lid);
+        let Some(arrived) = self.world.follow_lid(manager, lid) else { return };
+        let there = self.seats.iter().filter(|(_, plug)| self.world.lid_of(**plug) == lid);
+        let seats: Vec<_> = there.map(|(seat, _)| *seat).collect();
+        for seat in seats {
+            if self.loses(arrived.hops) {
+                continue;
+            }
+            let from = Address { lid: self.world.manager_lid(), ..parcel.address };
+            self.send_back(seat, Parcel { mad: parcel.mad.clone(), address: from }, arrived.hops);
+        }
+    }
+
+    /// A report came to its subscriber.
+    pub(super) fn report_came(&mut self, answer: &Mad) {
+        self.reports.remove(&answer.header().transaction.get());
+    }
+}
