@@ -120,6 +120,6 @@ pub fn moving() -> Box<dyn Source> {
 pub fn rail() -> Box<dyn Source> {
     source("rail", |fabric| {
         let (hosts, [a, _]) = places(fabric);
-        vec![(a, WAIT, 9_000_000), (hosts[1][0], WAIT, 3_000_000)]
+        vec![(a, WAIT, 9_000_000), (a, DATA, 5_000_000_000), (hosts[1][0], WAIT, 3_000_000)]
     })
 }
