@@ -35,6 +35,13 @@ enum Values {
 const MOST_VALUES: usize = 2_000_000;
 /// Samples that a sweep may have. A full subnet has a quarter of a million ports.
 const MOST_SAMPLES: usize = 4_000_000;
+/// Values that the samples of a sweep may have on the average, where there are more than one record holds. Some sixty
+/// counters are known; a vendor may have as many again.
+const MOST_EACH: usize = 128;
+/// Values of a sweep altogether: twice what a full subnet has.
+const MOST_HELD: usize = 32_000_000;
+/// Bytes of the names of counters that only a vendor knows: they stay as long as the samples.
+const MOST_NAMED: usize = 256 << 20;
 
 /// Samples one after the other that have the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -65,6 +72,9 @@ pub struct Base {
     at: Vec<Duration>,
     /// Whether each was there in the last sweep.
     present: Vec<bool>,
+    /// Values of all samples, and bytes of vendors' names of counters.
+    held: usize,
+    named: usize,
     began: Duration,
     took: Duration,
     asked: u64,
@@ -98,6 +108,7 @@ impl Base {
         match &record.values {
             Values::Whole(runs) => {
                 self.samples.clear();
+                (self.held, self.named) = (0, 0);
                 self.take_in(runs)?;
             }
             Values::More(runs) => {
@@ -113,11 +124,14 @@ impl Base {
 
     /// Samples behind those that are there.
     fn take_in(&mut self, runs: &[Run]) -> Result<(), String> {
+        self.make_room(runs)?;
         for run in runs {
-            if self.samples.len() + run.ports.len() > MOST_SAMPLES {
-                return Err(format!("more than {MOST_SAMPLES} samples"));
-            }
             let counters: Vec<Counter> = run.counters.iter().map(|name| Counter::from_name(name)).collect();
+            let vendors = counters.iter().filter(|counter| matches!(counter, Counter::Other(_)));
+            self.named += vendors.map(|counter| counter.name().len()).sum::<usize>();
+            if self.named > MOST_NAMED {
+                return Err(format!("names of counters of more than {MOST_NAMED} bytes"));
+            }
             for row in &run.ports {
                 self.samples.push(sample(&counters, row)?);
             }
@@ -125,6 +139,20 @@ impl Base {
         self.present.clear();
         self.present.resize(self.samples.len(), true);
         self.at.resize(self.samples.len(), Duration::ZERO);
+        Ok(())
+    }
+
+    /// Refuses samples that would be too many, before any of them is kept.
+    fn make_room(&mut self, runs: &[Run]) -> Result<(), String> {
+        let samples = self.samples.len() + runs.iter().map(|run| run.ports.len()).sum::<usize>();
+        if samples > MOST_SAMPLES {
+            return Err(format!("more than {MOST_SAMPLES} samples"));
+        }
+        self.held += runs.iter().map(|run| run.counters.len().saturating_mul(run.ports.len())).sum::<usize>();
+        let most = samples.saturating_mul(MOST_EACH).clamp(MOST_VALUES, MOST_HELD);
+        if self.held > most {
+            return Err(format!("{} values of {samples} samples, and at most {most} can be", self.held));
+        }
         Ok(())
     }
 

@@ -4,12 +4,24 @@ use fabdeck::files::capture::{FRAME_LIMIT, Lead, Reader, flags};
 
 /// A capture of one frame: these lines, and what the lead says of their size.
 fn frame(lines: &[u8], raw: usize, records: u32) -> Vec<u8> {
+    let says = flags::STATE_WHOLE | flags::COUNTERS | flags::COUNTERS_WHOLE | flags::EVENT | flags::MOMENT;
+    frame_of(Lead { flags: says, records, raw: raw as u32, ..Lead::default() }, lines)
+}
+
+fn frame_of(lead: Lead, lines: &[u8]) -> Vec<u8> {
     let mut compressor = zstd::bulk::Compressor::new(19).unwrap();
     compressor.include_checksum(true).unwrap();
     let packed = compressor.compress(lines).unwrap();
-    let says = flags::STATE_WHOLE | flags::COUNTERS | flags::COUNTERS_WHOLE | flags::EVENT | flags::MOMENT;
-    let lead = Lead { flags: says, records, packed: packed.len() as u32, raw: raw as u32, ..Lead::default() };
+    let lead = Lead { packed: packed.len() as u32, ..lead };
     [&lead.bytes()[..], &packed].concat()
+}
+
+/// A frame of records from a number on.
+fn frame_from(says: u32, first: u64, records: &[String]) -> Vec<u8> {
+    let line = |(at, record)| format!("{{\"seq\":{at},\"time\":0,\"record\":{record}}}\n");
+    let lines: String = (first..).zip(records).map(line).collect();
+    let (records, raw) = (records.len() as u32, lines.len() as u32);
+    frame_of(Lead { flags: says, first, records, raw, ..Lead::default() }, lines.as_bytes())
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -20,6 +32,9 @@ fn refusal(bytes: &[u8]) -> String {
         Err(error) => error.to_string(),
     }
 }
+
+const HEADER: &str =
+    r#"{"header":{"format":"f","fabdeck":"0","source":"s","interval_ms":1,"utc_offset_s":99999999}}"#;
 
 #[test]
 fn a_frame_holds_what_its_lead_says_and_no_more() {
@@ -50,8 +65,6 @@ fn lines_that_would_grow_in_memory_are_refused() {
 
 #[test]
 fn records_that_contradict_themselves_are_refused() {
-    let header =
-        r#"{"header":{"format":"f","fabdeck":"0","source":"s","interval_ms":1,"utc_offset_s":99999999}}"#;
     let counters = |rest: &str| format!(r#"{{"counters":{{"began":1,"took":1,"asked":1,"sent":1,{rest}}}}}"#);
     let node = |ports: &str| {
         let ports = format!(r#""port_count":1,"answered":true,"ports":[{ports}]"#);
@@ -79,7 +92,7 @@ fn records_that_contradict_themselves_are_refused() {
         (r#"{"tables":{"whole":true,"nodes":{"switch 0x1":{}}}}"#.to_owned(), "no node here"),
     ] {
         let lines = format!(
-            "{{\"seq\":0,\"time\":0,\"record\":{header}}}\n{{\"seq\":1,\"time\":0,\"record\":{record}}}\n"
+            "{{\"seq\":0,\"time\":0,\"record\":{HEADER}}}\n{{\"seq\":1,\"time\":0,\"record\":{record}}}\n"
         );
         let mut bytes = frame(lines.as_bytes(), lines.len(), 2);
         // Both kinds are read as what they are, whatever the frame says that it holds.
@@ -88,6 +101,35 @@ fn records_that_contradict_themselves_are_refused() {
         bytes[..64].copy_from_slice(&said.bytes());
         assert!(refusal(&bytes).contains(why), "{why}: {}", refusal(&bytes));
     }
+}
+
+/// Few samples that go on from frame to frame, each with very many values.
+#[test]
+fn values_of_a_sweep_are_counted_over_all_its_frames() {
+    let names: Vec<String> = (0..1000).map(|at| format!("\"a{at}\"")).collect();
+    let row = format!("[null,1,1,[{}]]", vec!["0"; 1000].join(","));
+    let part = |kind: &str, rows: usize| {
+        let (at, ports) = (vec!["0"; rows].join(","), vec![row.as_str(); rows].join(","));
+        let runs = format!(r#"{{"counters":[{}],"ports":[{ports}]}}"#, names.join(","));
+        let values = format!(r#""at":[{at}],"values":{{"{kind}":[{runs}]}}"#);
+        format!(r#"{{"counters":{{"began":1,"took":1,"asked":1,"sent":1,{values}}}}}"#)
+    };
+    let whole = flags::STATE_WHOLE | flags::COUNTERS | flags::COUNTERS_WHOLE;
+    let first = frame_from(whole, 0, &[HEADER.to_owned(), part("whole", 900)]);
+    let capture = |rows: usize| {
+        let middle = frame_from(flags::COUNTERS, 2, &[part("more", 900)]);
+        let last = frame_from(flags::COUNTERS | flags::MOMENT, 3, &[part("more", rows)]);
+        [first.clone(), middle, last].concat()
+    };
+    let bytes = capture(300);
+    let offset = Reader::open("bomb", bytes.as_slice()).unwrap().slot(2).offset;
+    assert!(bytes.len() < 32 * 1024, "{} bytes", bytes.len());
+    let said = refusal(&bytes);
+    let why =
+        format!("record 3 at byte {offset}: 2100000 values of 2100 samples, and at most 2000000 can be");
+    assert!(said.contains(&why), "{said}");
+    // As much as a record may hold is fine, however few samples it is of.
+    Reader::open("fits", capture(200).as_slice()).unwrap().show_last().unwrap();
 }
 
 #[test]
