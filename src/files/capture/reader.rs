@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use rayon::prelude::*;
 
-use super::frame::{LEAD_BYTES, Lead, flags, unpack};
+use super::frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags, unpack};
 use super::index::{Bytes, Hole, Index, Slot, Table};
 use super::line::{Header, Line, Parsed, Record, body_of};
 use super::state::State;
@@ -13,8 +13,10 @@ use crate::observe::{News, Notes, Observation, Place};
 
 const STATE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED;
 
-/// Frames that are unpacked side by side, and so are in memory together.
+/// Frames that are unpacked side by side, and so are in memory together: so many, and of so many bytes of lines. One
+/// frame alone may have as many.
 const AT_ONCE: usize = 16;
+const BYTES_AT_ONCE: usize = FRAME_LIMIT;
 /// Bytes of lines that are worth the trouble of sharing them among threads.
 const WORTH_SHARING: usize = 1 << 18;
 
@@ -49,6 +51,21 @@ fn imprint(print: &mut blake3::Hasher, text: &[u8]) {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         print.update(body_of(line, STATE).unwrap_or_default());
     }
+}
+
+/// Frames in parts that may be in memory together, each of at least one.
+fn together(frames: &[usize], size: impl Fn(usize) -> usize) -> Vec<&[usize]> {
+    let (mut parts, mut from, mut held) = (Vec::new(), 0, 0usize);
+    for (at, frame) in frames.iter().enumerate() {
+        let more = size(*frame);
+        if at > from && (at - from == AT_ONCE || held.saturating_add(more) > BYTES_AT_ONCE) {
+            parts.push(&frames[from..at]);
+            (from, held) = (at, 0);
+        }
+        held = held.saturating_add(more);
+    }
+    parts.extend(Some(&frames[from..]).filter(|rest| !rest.is_empty()));
+    parts
 }
 
 /// A capture and the moment that it stands at.
@@ -365,7 +382,8 @@ impl<B: Bytes> Reader<B> {
         let known = self.counters_at.take().filter(|known| (whole..=slot).contains(known));
         let frames = known.map_or(whole, |known| known + 1)..=slot;
         let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();
-        for some in frames.chunks(AT_ONCE) {
+        let size = |frame: usize| self.slot(frame).lead.raw as usize;
+        for some in together(&frames, size) {
             // Each sweep builds upon the one before; to unpack them they need not wait for each other.
             let parse = |frame: usize| self.parse(frame, &self.text(frame)?, flags::COUNTERS);
             let read = |frame: &usize| (*frame, parse(*frame));
@@ -478,5 +496,25 @@ impl<B: Bytes> Reader<B> {
     pub fn events(&mut self, slot: usize) -> Result<Vec<(i64, Record)>, Damage> {
         let lines = self.lines(slot, flags::EVENT)?;
         Ok(lines.into_iter().map(|line| (line.time, line.record)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_in_memory_together_are_few_and_small() {
+        let lengths = |sizes: &[usize]| -> Vec<usize> {
+            let frames: Vec<usize> = (0..sizes.len()).collect();
+            let parts = together(&frames, |frame| sizes[frame]);
+            assert_eq!(parts.concat(), frames);
+            parts.into_iter().map(<[usize]>::len).collect()
+        };
+        let most = BYTES_AT_ONCE;
+        assert_eq!(lengths(&[most; 3]), [1, 1, 1]);
+        assert_eq!(lengths(&[most / 2, most / 2, 1, most + 9, 0, 5]), [2, 1, 1, 2]);
+        assert_eq!(lengths(&[1; 2 * AT_ONCE + 1]), [AT_ONCE, AT_ONCE, 1]);
+        assert_eq!(lengths(&[]), [0; 0]);
     }
 }

@@ -11,6 +11,8 @@ use crate::files::limit::MOST_NODES;
 
 /// Ports that one record holds at the most: a record has to fit into a frame.
 const PORTS: usize = 40_000;
+/// Ports of all records together. The largest subnets have some hundred thousands.
+const MOST_PORTS: usize = 2_000_000;
 
 /// Every node with its ports, in canonical order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -113,16 +115,28 @@ impl Topology {
 
     /// The whole list, once its last part is there.
     pub fn join(self, parts: &mut Self) -> Result<Option<Self>, String> {
-        let Some(of) = self.of else {
+        self.join_within(parts, MOST_PORTS)
+    }
+
+    fn join_within(self, parts: &mut Self, most_ports: usize) -> Result<Option<Self>, String> {
+        if self.of.is_none() {
             *parts = Self::default();
-            return Ok(Some(self));
-        };
-        let of = of as usize;
-        parts.nodes.extend(self.nodes);
-        if of > MOST_NODES || parts.nodes.len() > of {
-            return Err(format!("{} of {of} nodes, and at most {MOST_NODES} can be", parts.nodes.len()));
         }
+        let ports = self.ports() + parts.ports();
+        if ports > most_ports {
+            return Err(format!("{ports} ports, and at most {most_ports} can be"));
+        }
+        let Some(of) = self.of else { return Ok(Some(self)) };
+        let (of, nodes) = (of as usize, parts.nodes.len() + self.nodes.len());
+        if of > MOST_NODES || nodes > of {
+            return Err(format!("{nodes} of {of} nodes, and at most {MOST_NODES} can be"));
+        }
+        parts.nodes.extend(self.nodes);
         Ok((parts.nodes.len() == of).then(|| std::mem::take(parts)))
+    }
+
+    fn ports(&self) -> usize {
+        self.nodes.iter().map(|node| node.ports.len()).sum()
     }
 
     /// How every node is called.
@@ -295,8 +309,14 @@ mod tests {
         // A part that comes twice is one too many; a whole list forgets what was begun.
         let twice = parts[0].clone().join(&mut held).and_then(|_| parts[0].clone().join(&mut held));
         assert_eq!(twice, Ok(None));
-        assert!(parts.into_iter().any(|part| part.join(&mut held).is_err()));
+        assert!(parts.iter().any(|part| part.clone().join(&mut held).is_err()));
+        // Ports of all parts count, and those of a whole list.
+        let mut held = Topology::default();
+        assert!(parts[0].clone().join_within(&mut held, 60).is_ok());
+        let more = parts[1].clone().join_within(&mut held, 60);
+        assert!(more.is_err_and(|what| what.contains("ports, and at most 60 can be")));
         let [whole] = <[Topology; 1]>::try_from(Topology::of(&fabric)).unwrap();
+        assert!(whole.clone().join_within(&mut held, 60).is_err());
         assert!(whole.of.is_none() && whole.clone().join(&mut held) == Ok(Some(whole)));
     }
 }
