@@ -18,6 +18,38 @@ use crate::observe::{News, Observation, Sweep};
 /// found where they are read.
 const CHECKED: u64 = 64 << 20;
 
+/// Bytes that notes and news of a timeline take; those beyond them are counted.
+const MOST_TOLD: usize = 32 << 20;
+
+/// What happened, as far as there is room for it.
+struct Chronicle {
+    happened: Vec<Happened>,
+    room: usize,
+    /// Notes and news of the moment at hand that found no room.
+    left_out: usize,
+}
+
+impl Chronicle {
+    /// What was said or found, with the bytes of its words. Once one finds no room none behind it has any, so that the
+    /// list has no holes before its end.
+    fn add(&mut self, happened: Happened, words: usize) {
+        let size = size_of::<Happened>() + words;
+        self.room = self.room.saturating_sub(size);
+        match self.room {
+            0 => self.left_out += 1,
+            _ => self.happened.push(happened),
+        }
+    }
+
+    /// Ends a moment: that something is left out of it is told as well.
+    fn end(&mut self, place: usize, time: i64) {
+        let left_out = std::mem::take(&mut self.left_out);
+        if left_out > 0 {
+            self.happened.push(Happened { place, time, told: Told::LeftOut(left_out) });
+        }
+    }
+}
+
 #[derive(Debug)]
 pub struct Tape<B> {
     moments: Moments<B>,
@@ -104,24 +136,27 @@ impl<B: Bytes> Tape<B> {
     /// What frames up to each moment say; what comes behind the last moment is seen with that.
     fn happened(&mut self) -> Vec<Happened> {
         let slots: Vec<usize> = self.moments.reader.moments().to_vec();
-        let (mut happened, mut behind) = (Vec::new(), None);
+        let mut told = Chronicle { happened: Vec::new(), room: MOST_TOLD, left_out: 0 };
+        let mut behind = None;
         for (place, slot) in slots.iter().copied().enumerate() {
             let time = self.moments.time(place);
             if let Some(before) = place.checked_sub(1).map(|before| self.moments.time(before))
                 && before > time
             {
-                happened.push(Happened { place, time, told: Told::SetBack(before.saturating_sub(time)) });
+                let set_back = Told::SetBack(before.saturating_sub(time));
+                told.happened.push(Happened { place, time, told: set_back });
             }
             let from = behind.map_or(0, |behind: usize| behind + 1);
             let to =
                 if place + 1 == slots.len() { self.moments.reader.index().slots.len() } else { slot + 1 };
-            self.told(place, from..to, &mut happened);
+            self.told(place, from..to, &mut told);
+            told.end(place, time);
             behind = Some(slot);
         }
-        happened
+        told.happened
     }
 
-    fn told(&mut self, place: usize, slots: std::ops::Range<usize>, happened: &mut Vec<Happened>) {
+    fn told(&mut self, place: usize, slots: std::ops::Range<usize>, all: &mut Chronicle) {
         let (mut moved, mut explained) = (None, false);
         for slot in slots {
             let lead = self.moments.reader.slot(slot).lead;
@@ -133,17 +168,18 @@ impl<B: Bytes> Tape<B> {
             }
             // What is damaged is told where the moment is read.
             for (time, record) in self.reader().events(slot).unwrap_or_default() {
-                let told = match record {
-                    Record::Note(text) => Told::Note(text),
-                    Record::News(value) => of_news(value),
+                let (words, told) = match record {
+                    Record::Note(text) => (text.len(), Told::Note(text)),
+                    // Its JSON has no fewer bytes than what becomes of it.
+                    Record::News(value) => (value.to_string().len(), of_news(value)),
                     _ => continue,
                 };
                 explained |= !matches!(told, Told::Note(_));
-                happened.push(Happened { place, time, told });
+                all.add(Happened { place, time, told }, words);
             }
         }
         if let (Some(time), false) = (moved, explained) {
-            happened.push(Happened { place, time, told: Told::Changed });
+            all.happened.push(Happened { place, time, told: Told::Changed });
         }
     }
 

@@ -23,6 +23,8 @@ pub enum Told {
     Later(String),
     /// The recorder's clock was set back by so many milliseconds.
     SetBack(i64),
+    /// So many notes and news for which the list has no room.
+    LeftOut(usize),
 }
 
 /// What happened, and the moment with which it is seen.

@@ -1,5 +1,6 @@
 //! Files made to do harm: they are refused before they take memory or time.
 
+use fabdeck::capture::{Tape, Told};
 use fabdeck::files::capture::{FRAME_LIMIT, Lead, Reader, flags};
 
 /// A capture of one frame: these lines, and what the lead says of their size.
@@ -130,6 +131,27 @@ fn values_of_a_sweep_are_counted_over_all_its_frames() {
     assert!(said.contains(&why), "{said}");
     // As much as a record may hold is fine, however few samples it is of.
     Reader::open("fits", capture(200).as_slice()).unwrap().show_last().unwrap();
+}
+
+/// Long notes in frame after frame: those for which there is no room are counted.
+#[test]
+fn a_timeline_holds_so_many_words_and_says_what_it_leaves_out() {
+    let counters = r#"{"counters":{"began":1,"took":1,"asked":1,"sent":1,"at":[],"values":{"whole":[]}}}"#;
+    let whole = flags::STATE_WHOLE | flags::COUNTERS | flags::COUNTERS_WHOLE | flags::MOMENT;
+    let mut bytes = frame_from(whole, 0, &[HEADER.to_owned(), counters.to_owned()]);
+    let note = |size: usize| format!(r#"{{"note":"{}"}}"#, "x".repeat(size));
+    for part in 0..6 {
+        bytes.extend(frame_from(flags::EVENT, 2 + 100 * part, &vec![note(60_000); 100]));
+    }
+    bytes.extend(frame_from(flags::EVENT, 602, &[note(1)]));
+    assert!(bytes.len() < 64 * 1024, "{} bytes", bytes.len());
+    let happened = Tape::of(Reader::open("notes", bytes.as_slice()).unwrap()).timeline().happened;
+    let (last, notes) = happened.split_last().unwrap();
+    let words: usize =
+        notes.iter().map(|one| if let Told::Note(text) = &one.told { text.len() } else { 0 }).sum();
+    assert!((32_000_000..=32 << 20).contains(&words), "{words}");
+    // The short one would have room; behind what is left out nothing is told.
+    assert_eq!(last.told, Told::LeftOut(601 - notes.len()));
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl EventKind {
             Told::News(News::Trap { .. }) => Self::Changed,
             Told::News(_) => Self::Better,
             Told::Note(_) => Self::Note,
-            Told::Changed | Told::Later(_) => Self::Changed,
+            Told::Changed | Told::Later(_) | Told::LeftOut(_) => Self::Changed,
             Told::SetBack(_) => Self::Clock,
         }
     }

@@ -82,6 +82,10 @@ pub fn happened_words(look: &Look, told: &Told) -> (&'static str, String, bool) 
             ("changed", "the fabric, its tables or its names are otherwise from here on".to_owned(), false)
         }
         Told::Later(word) => ("later", format!("'{word}' is news of a later version of fabdeck"), false),
+        Told::LeftOut(count) => {
+            let many = counted(*count, "note or news", "notes and news");
+            ("left out", format!("{many} of this moment are left out: the list is full"), false)
+        }
         Told::SetBack(ms) => {
             ("clock", format!("the recorder's clock was set back by {}.{:03} s", ms / 1000, ms % 1000), false)
         }
