@@ -9,10 +9,11 @@ use rustc_hash::FxHashMap;
 use super::moments::Moments;
 use crate::fabric::{Guid, NodeKind};
 use crate::files::capture::{Bytes, Called, Device, Header, Manager, Record, Remark, TickRecord, flags};
-use crate::observe::News;
+use crate::observe::{ManagerTold, News, SubnetManager};
 
 /// What stands in place of a text.
 const LEFT_OUT: &str = "(left out)";
+const FORMAT: &str = "fabdeck.capture/";
 const STATES: [&str; 4] = ["MASTER", "STANDBY", "DISCOVERING", "NOTACTIVE"];
 
 /// Who is called what. Made of everything in a capture, over all its time.
@@ -102,8 +103,8 @@ impl Aliases {
             let words = known.names.iter().chain(given.get(guid).into_iter().flatten());
             for name in words {
                 aliases.words.insert(name.trim().to_ascii_lowercase(), whole.clone());
-                if let Some((host, _)) = name.trim().split_once(' ') {
-                    aliases.words.entry(host.to_ascii_lowercase()).or_insert_with(|| alias.clone());
+                for short in spoken(name) {
+                    aliases.words.entry(short.to_ascii_lowercase()).or_insert_with(|| alias.clone());
                 }
             }
             aliases.names.insert((*kind, *guid), whole);
@@ -111,7 +112,9 @@ impl Aliases {
         for (guid, names) in given {
             for name in names {
                 let new = aliases.guid(*guid).to_string();
-                aliases.words.entry(name.trim().to_ascii_lowercase()).or_insert(new);
+                for word in std::iter::once(name.trim()).chain(spoken(name)) {
+                    aliases.words.entry(word.to_ascii_lowercase()).or_insert_with(|| new.clone());
+                }
             }
         }
         let lengths: BTreeSet<usize> =
@@ -133,7 +136,7 @@ impl Aliases {
     pub fn disguise(&self, record: Record, keep_notes: bool) -> Option<Record> {
         let guid = |guid| self.guid(guid);
         Some(match record {
-            Record::Header(header) => Record::Header(Header { source: "anonymous".into(), ..header }),
+            Record::Header(header) => Record::Header(plain_header(header)),
             Record::Topology(mut topology) => {
                 let name = |kind, guid| self.names.get(&(kind, guid)).cloned().unwrap_or_default();
                 topology.disguise(guid, name, |device| self.device(device));
@@ -141,7 +144,7 @@ impl Aliases {
             }
             Record::Manager(manager) => Record::Manager(manager.map(|manager| Manager {
                 guid: guid(manager.guid),
-                state: manager.state.filter(|state| STATES.contains(&state.as_str())),
+                state: plain_state(manager.state),
                 ..manager
             })),
             Record::Names(_) => return None,
@@ -162,7 +165,12 @@ impl Aliases {
             }
             Record::Remarks(remarks) => {
                 let remarks = remarks.into_iter();
-                Record::Remarks(remarks.map(|remark| Remark { text: LEFT_OUT.into(), ..remark }).collect())
+                let plain = |remark: Remark| Remark {
+                    code: Some(remark.code).filter(|code| is_code(code)).unwrap_or(LEFT_OUT.into()),
+                    text: LEFT_OUT.into(),
+                    ..remark
+                };
+                Record::Remarks(remarks.map(plain).collect())
             }
             Record::Counters(mut counters) => {
                 counters.disguise(guid);
@@ -173,7 +181,7 @@ impl Aliases {
             Record::News(value) => {
                 // Words of a later version, or of somebody else, may say anything.
                 let news: News = serde_json::from_value(value).ok()?;
-                Record::News(serde_json::to_value(news.with_guids(&guid)).ok()?)
+                Record::News(serde_json::to_value(plain_news(news.with_guids(&guid))).ok()?)
             }
             record @ (Record::Adaptive(_) | Record::End(_)) => record,
         })
@@ -210,6 +218,52 @@ impl Aliases {
         }
         out
     }
+}
+
+/// Of whoever wrote it only what this version would have written.
+fn plain_header(header: Header) -> Header {
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let format = Some(header.format).filter(|format| format.strip_prefix(FORMAT).is_some_and(number));
+    Header {
+        format: format.unwrap_or_else(|| format!("{FORMAT}1")),
+        fabdeck: Some(header.fabdeck).filter(|version| number(version)).unwrap_or_default(),
+        source: "anonymous".into(),
+        ..header
+    }
+}
+
+fn plain_state(state: Option<String>) -> Option<String> {
+    state.filter(|state| STATES.contains(&state.as_str()))
+}
+
+/// Of news only a subnet manager has words of its own.
+fn plain_news(news: News) -> News {
+    let plain = |told: ManagerTold| ManagerTold {
+        manager: told.manager.map(|manager| SubnetManager { state: plain_state(manager.state), ..manager }),
+        ..told
+    };
+    match news {
+        News::ManagerChanged { before, now } => {
+            News::ManagerChanged { before: plain(before), now: plain(now) }
+        }
+        other => other,
+    }
+}
+
+/// `FN-` and digits.
+fn is_code(code: &str) -> bool {
+    code.strip_prefix("FN-").is_some_and(|digits| {
+        (1..=9).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// What people make of a name such as `node7.corp HCA-1`: `node7.corp` and `node7`. A number alone names nobody.
+fn spoken(name: &str) -> impl Iterator<Item = &str> {
+    let name = name.trim();
+    let host = name.split_once(' ').map(|(host, _)| host);
+    let label = host.unwrap_or(name).split_once('.').map(|(label, _)| label);
+    let label = label.filter(|label| !label.bytes().all(|byte| byte.is_ascii_digit()));
+    host.into_iter().chain(label)
 }
 
 /// GUIDs in the smaller records.
@@ -287,6 +341,56 @@ mod tests {
         ] {
             assert_eq!(aliases.reword(text), told, "{text}");
         }
+    }
+
+    #[test]
+    fn a_host_is_known_by_the_first_label_of_its_name_too() {
+        let known = |name: &str| Known { names: [name.to_owned()].into(), aggregation: false };
+        let nodes = [
+            ((NodeKind::Switch, Guid(1)), known("leaf1.hall2")),
+            ((NodeKind::ChannelAdapter, Guid(2)), known("node7.corp HCA-1")),
+            ((NodeKind::ChannelAdapter, Guid(3)), known("10.0.0.9 HCA-1")),
+        ];
+        let guids = [1, 2, 3, 4].map(Guid).into();
+        let given = [(Guid(4), ["gate.corp".to_owned()].into())];
+        let aliases = Aliases::new(&guids, &nodes.into(), &given.into());
+        for (text, told) in [
+            ("node7 and Node7.corp, node7.corp HCA-1", "host-1 and host-1, host-1 HCA-1"),
+            ("leaf1, leaf1.hall2, leaf10", "switch-1, switch-1, leaf10"),
+            ("10 ports of 10.0.0.9", "10 ports of host-2"),
+            ("gate is gate.corp", "0x0200000000000004 is 0x0200000000000004"),
+        ] {
+            assert_eq!(aliases.reword(text), told, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_looks_like_a_code_and_is_none_tells_nothing() {
+        let secret = || Some("node7 of corp".to_owned());
+        let told = |state| ManagerTold {
+            lid: None,
+            manager: Some(SubnetManager { guid: Guid(0x1000), state, priority: Some(3) }),
+        };
+        let news = News::ManagerChanged { before: told(secret()), now: told(Some("STANDBY".into())) };
+        let remark =
+            |code: &str| Remark { code: code.into(), text: "node7".into(), count: 1, partial: false };
+        let header = |format: &str, fabdeck: &str| Header {
+            format: format.into(),
+            fabdeck: fabdeck.into(),
+            source: "node7".into(),
+            ..Header::default()
+        };
+        let aliases = aliases();
+        let json = |record| serde_json::to_string(&aliases.disguise(record, true)).unwrap();
+        let made = json(Record::News(serde_json::to_value(news).unwrap()));
+        assert!(made.contains("STANDBY") && !made.contains("corp"), "{made}");
+        let made = json(Record::Remarks(["FN-526", "FN-node7", "node7", "FN-"].map(remark).into()));
+        assert!(made.contains("FN-526") && made.matches("FN-").count() == 1, "{made}");
+        assert!(!made.contains("node7"), "{made}");
+        let made = json(Record::Header(header("node7/1", "0.1 node7")));
+        assert!(made.contains("fabdeck.capture/1") && !made.contains("node7"), "{made}");
+        let made = json(Record::Header(header("fabdeck.capture/1", "0.1.0")));
+        assert!(made.contains("fabdeck.capture/1") && made.contains("0.1.0"), "{made}");
     }
 
     #[test]

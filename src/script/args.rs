@@ -441,7 +441,8 @@ pub enum CaptureAction {
     Anonymize {
         /// A capture that `record` wrote
         file: PathBuf,
-        /// Keep what operators noted, but for names and GUIDs in it; read them before you give it away
+        /// Keep what operators noted, but for names (whole, their host, its first label) and GUIDs in it; other
+        /// spellings are not found, so read them before you give it away
         #[arg(long)]
         keep_notes: bool,
         #[command(flatten)]
