@@ -26,6 +26,20 @@ impl<B: Bytes> Moments<B> {
         Self { reader, longest_step: interval.max(usual).max(1).saturating_mul(PATIENCE) }
     }
 
+    /// Whether records go on from those of the moment before, with none missing and none of another recording.
+    pub fn unbroken(&self, place: usize) -> bool {
+        let Some(before) = place.checked_sub(1) else { return false };
+        let ends = self.reader.moments();
+        let lead = |slot: usize| self.reader.slot(slot).lead;
+        (ends[before] + 1..=ends[place]).all(|slot| lead(slot).first == lead(slot - 1).next())
+    }
+
+    /// Whether what is seen at a moment can be compared with the moment before, as `Timeline::follows` says.
+    pub fn follows(&self, place: usize) -> bool {
+        let step = |before: usize| self.time(place).saturating_sub(self.time(before));
+        self.unbroken(place) && place.checked_sub(1).is_some_and(|before| step(before) <= self.longest_step)
+    }
+
     /// The earliest and the latest time of a moment.
     pub fn bounds(&self) -> Option<(i64, i64)> {
         let times = || (0..self.len()).map(|at| self.time(at));

@@ -203,15 +203,8 @@ impl<B: Bytes> Tape<B> {
     }
 
     /// Moments with which records do not go on from those of the moment before.
-    fn broken(&mut self) -> BTreeSet<usize> {
-        let reader = self.reader();
-        let moments = reader.moments();
-        let follows = |slot: usize| {
-            slot.checked_sub(1)
-                .is_none_or(|before| reader.slot(slot).lead.first == reader.slot(before).lead.next())
-        };
-        let pairs = moments.windows(2).enumerate();
-        pairs.filter(|(_, pair)| !(pair[0] + 1..=pair[1]).all(follows)).map(|(at, _)| at + 1).collect()
+    fn broken(&self) -> BTreeSet<usize> {
+        (1..self.moments.len()).filter(|place| !self.moments.unbroken(*place)).collect()
     }
 }
 

@@ -126,7 +126,7 @@ impl Table<'_> {
             false => self.columns.iter().map(Counter::name).collect(),
         };
         write_row(&mut text, WHO.into_iter().chain(figures));
-        let mut before: Option<Sweep> = None;
+        let mut before: Option<(usize, Sweep)> = None;
         let mut named: Option<(Fabric, NameMap, Names)> = None;
         for place in places {
             let slot = moments.reader.moments()[*place];
@@ -147,13 +147,15 @@ impl Table<'_> {
             let at = At { time: &time, fabric, names };
             match (self.rates, &before) {
                 (false, _) => sweep.samples.iter().for_each(|sample| self.values(&mut text, &at, sample)),
-                (true, Some(before)) => {
+                // Rates are those of an interval: none is over lost sweeps, over a time in which nothing was recorded,
+                // or from one recording to another.
+                (true, Some((earlier, before))) if earlier + 1 == *place && moments.follows(*place) => {
                     let rates = rates_of_sweeps(fabric, before, &sweep);
                     rates.ports.iter().for_each(|port| self.figures(&mut text, &at, port));
                 }
-                (true, None) => {}
+                (true, _) => {}
             }
-            before = self.rates.then_some(sweep);
+            before = self.rates.then_some((*place, sweep));
             out.write_all(text.as_bytes())?;
             text.clear();
         }

@@ -1,10 +1,12 @@
 //! What other tools are given of a capture is what it holds.
 
+use fabdeck::files::capture::Reader;
 use fabdeck::files::csv::read_row;
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::commands::{json, recorded, run};
+use super::stage::reference;
 
 fn rows(home: &TempDir, source: &str, args: &[&str]) -> Value {
     json(home, &[&["--source", source], args].concat(), 0)["rows"].take()
@@ -48,7 +50,11 @@ fn prometheus_text_of_a_moment_is_what_is_shown_of_it() {
 }
 
 fn table(home: &TempDir, args: &[&str]) -> Vec<Vec<String>> {
-    let output = run(home, &[&["capture", "export", "demo.fdcap"], args, &["-o", "-"]].concat(), 0);
+    table_of(home, "demo.fdcap", args)
+}
+
+fn table_of(home: &TempDir, file: &str, args: &[&str]) -> Vec<Vec<String>> {
+    let output = run(home, &[&["capture", "export", file], args, &["-o", "-"]].concat(), 0);
     let text = String::from_utf8(output.stdout).unwrap();
     let row = |line: &str| {
         let mut cells = Vec::new();
@@ -114,4 +120,41 @@ fn rates_over_time_are_those_that_prometheus_is_given() {
             assert!(told.ends_with(&format!(" {value}")), "{told}: {value}");
         }
     }
+}
+
+/// Lines of the same time are one moment.
+fn times(home: &TempDir, file: &str, args: &[&str]) -> Vec<String> {
+    let mut times: Vec<String> =
+        table_of(home, file, args).drain(1..).map(|mut line| line.swap_remove(0)).collect();
+    times.dedup();
+    times
+}
+
+/// The first moment of each recording has none, nor one behind a gap or behind one that is lost.
+#[test]
+fn rates_are_those_of_moments_that_follow_each_other() {
+    let home = TempDir::new().unwrap();
+    let whole = reference().bytes;
+    let reader = Reader::open("f", whole.as_slice()).unwrap();
+    let slot = reader.slot(reader.moments()[2]);
+    let mut damaged = whole.clone();
+    damaged[slot.offset as usize + slot.lead.packed as usize / 2] ^= 1;
+    for (name, bytes) in
+        [("whole", whole.clone()), ("joined", [whole.as_slice(), &whole].concat()), ("damaged", damaged)]
+    {
+        std::fs::write(home.path().join(name), bytes).unwrap();
+    }
+    let all = times(&home, "whole", &[]);
+    assert_eq!(all.len(), 10);
+    let behind_no_gap = |place: &usize| ![0, 8].contains(place);
+    let once: Vec<String> = (0..10).filter(behind_no_gap).map(|place| all[place].clone()).collect();
+    assert_eq!(times(&home, "whole", &["--rates"]), once);
+    assert_eq!(times(&home, "joined", &["--rates"]), [once.as_slice(), &once].concat());
+    let seen = times(&home, "damaged", &[]);
+    assert!(seen.len() < 10 && seen.contains(&all[1]) && !seen.contains(&all[2]), "{seen:?}");
+    let follows =
+        |place: &usize| behind_no_gap(place) && [place - 1, *place].iter().all(|at| seen.contains(&all[*at]));
+    let told: Vec<String> = (0..10).filter(follows).map(|place| all[place].clone()).collect();
+    assert_eq!(times(&home, "damaged", &["--rates"]), told);
+    assert!(told.len() + 3 <= seen.len(), "{told:?} of {seen:?}");
 }
