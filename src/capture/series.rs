@@ -20,10 +20,9 @@ impl Rotation {
     /// Whether a sweep of this time belongs into another file than those that are kept.
     pub fn due(&self, kept: &Kept, time: i64) -> bool {
         let large = self.size.is_some_and(|size| kept.bytes >= size);
-        let passed = kept.from.map_or(0, |from| time.saturating_sub(from));
-        let old = self
-            .every
-            .is_some_and(|every| i64::try_from(every.as_millis()).is_ok_and(|every| passed >= every));
+        // A clock that was set back must not keep a file open for as long: so far away is another time too.
+        let passed = kept.from.map_or(0, |from| time.abs_diff(from));
+        let old = self.every.is_some_and(|every| u128::from(passed) >= every.as_millis());
         kept.sweeps > 0 && (large || old)
     }
 }
@@ -122,6 +121,9 @@ mod tests {
         };
         assert!(due(Some(1000), None, 0) && !due(Some(1001), None, i64::MAX));
         assert!(due(None, Some(3000), 8000) && !due(None, Some(3000), 7999) && !due(None, None, i64::MAX));
+        // The clock was set back: a little of it changes nothing.
+        assert!(due(None, Some(3000), 2000) && !due(None, Some(3000), 2001));
+        assert!(due(None, Some(3000), i64::MIN) && due(None, Some(3000), i64::MAX));
         assert!(!Rotation { size: Some(0), every: None }.due(&Kept::default(), 0));
     }
 }

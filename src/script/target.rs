@@ -53,8 +53,7 @@ pub fn make<R>(
         return write(File::options().write(true).open(path).map_err(failed)?);
     }
     let real = if known.is_ok() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
-    let beside = beside(&real).map_err(failed)?;
-    let file = File::create(&beside).map_err(failed)?;
+    let (beside, file) = begin_beside(&real).map_err(failed)?;
     let rights = known.map_or(Ok(()), |known| file.set_permissions(known.permissions()));
     let written = rights.map_err(failed).and_then(|()| write(file)).and_then(|made| {
         std::fs::rename(&beside, &real).map_err(failed)?;
@@ -80,8 +79,8 @@ fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
-    let beside = beside(path)?;
-    let written = write_beside(&beside, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
+    let (beside, file) = begin_beside(path)?;
+    let written = fill(file, bytes, rights).and_then(|()| std::fs::rename(&beside, path));
     if written.is_err() {
         // What failed is said; a remainder that cannot be removed either adds nothing to it.
         let _ = std::fs::remove_file(&beside);
@@ -89,19 +88,28 @@ fn replace(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
     written
 }
 
-fn write_beside(path: &Path, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
-    let mut file = File::create(path)?;
+fn fill(mut file: File, bytes: &[u8], rights: Option<std::fs::Permissions>) -> io::Result<()> {
     file.write_all(bytes)?;
     rights.map_or(Ok(()), |rights| file.set_permissions(rights))
 }
 
-/// A name in the same folder, so that the rename stays on one file system.
-fn beside(path: &Path) -> io::Result<PathBuf> {
+/// A new file in the same folder, so that the rename stays on one file system. Others can guess its name: what stands
+/// there already, were it a link to somewhere else, is not written to.
+fn begin_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+    /// Names that are tried: those of runs that were killed may be left.
+    const TURNS: u32 = 100;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{}.part", std::process::id()));
-    Ok(path.with_file_name(hidden))
+    for turn in 0..TURNS {
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{}.{turn}.part", std::process::id()));
+        let beside = path.with_file_name(hidden);
+        match File::options().write(true).create_new(true).open(&beside) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            opened => return opened.map(|file| (beside, file)),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 #[cfg(test)]
@@ -139,5 +147,21 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 4);
         put(Path::new("/dev/null"), b"x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
+    }
+
+    #[test]
+    fn what_stands_under_the_name_beside_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("other"));
+        std::fs::write(&other, b"kept").unwrap();
+        let taken = folder.path().join(format!(".a.{}.0.part", std::process::id()));
+        std::os::unix::fs::symlink(&other, &taken).unwrap();
+        put(&file, b"one").unwrap();
+        make(&file, true, |mut file| Ok(file.write_all(b"two")?)).unwrap();
+        assert!(make(&file, true, |_| Err::<(), _>(Failure::usage("no"))).is_err());
+        let read = |path: &Path| std::fs::read(path).unwrap();
+        assert_eq!((read(&file), read(&other)), (b"two".into(), b"kept".into()));
+        assert!(taken.is_symlink() && !file.is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 }
