@@ -8,6 +8,7 @@ mod frames;
 mod lines;
 mod mashing;
 mod operating;
+mod pausing;
 mod pictures;
 mod pty;
 mod readable;

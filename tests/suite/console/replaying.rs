@@ -18,8 +18,8 @@ use fabdeck::files::capture::Header;
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, Key, Looking, Outcome, Past, Playback, Recorded, Recording, Scene,
-    Scenes, Seek, Size, Standing, Sweeper, Unrolled, WatchSettings, sweep_again, update,
+    Driver, Effect, Event, Happening, Job, Key, Looking, Outcome, Playback, Recorded, Recording, Scenes,
+    Seek, Size, Standing, Sweeper, WatchSettings, sweep_again, update,
 };
 
 use super::desk::{appearance, frame, golden, text};
@@ -37,7 +37,7 @@ pub fn looking(name: &str) -> Looking {
     Arc::new(move |observation| Ok(Look::new(&name, observation, &NameMap::default())))
 }
 
-const WANTED: Wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+pub const WANTED: Wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
 
 /// A session on a capture, at its end or at a time.
 pub fn played(file: &Path, at: Option<&str>) -> Driver {
@@ -108,7 +108,7 @@ const SCREENS: [(&str, &str); 12] = [
 ];
 
 /// All screens, without the line at the top that says what is looked at.
-fn screens(driver: &mut Driver) -> BTreeMap<&'static str, String> {
+pub fn screens(driver: &mut Driver) -> BTreeMap<&'static str, String> {
     let colours = appearance("dark", Depth::True);
     let mut shown = BTreeMap::new();
     for (name, keys) in SCREENS {
@@ -187,11 +187,11 @@ fn reference(bytes: &[u8]) -> (tempfile::TempDir, Driver) {
     (home, driver)
 }
 
-fn playback(driver: &Driver) -> &Playback {
+pub fn playback(driver: &Driver) -> &Playback {
     driver.state.known.playback.as_ref().unwrap()
 }
 
-fn last_said(driver: &Driver) -> &str {
+pub fn last_said(driver: &Driver) -> &str {
     driver.state.messages.last().map_or("", |message| message.text.as_str())
 }
 
@@ -499,102 +499,6 @@ fn lines_of_a_replay_have_its_time() {
     let (_home, mut driver) = reference(&stage::reference().bytes);
     driver.press("{ ] ] ] 2 c");
     assert!(driver.copied.last().unwrap().contains("--at 2026-11-22T03:13:43.000+01:00"));
-}
-
-/// What is kept of a watch, shared by whoever sweeps and whoever steps back.
-struct Shared(Rc<RefCell<Past>>);
-
-impl Recorded for Shared {
-    fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
-        self.0.borrow_mut().unroll()
-    }
-
-    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
-        self.0.borrow_mut().seek(seek)
-    }
-}
-
-/// A watch that keeps what it sees.
-fn keeping(source: &str, most: u64) -> Driver {
-    let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
-    let observed = opened.observe(WANTED, &mut Unwatched).unwrap();
-    let look = Look::new(source, observed, &NameMap::default());
-    let header = Header { interval_ms: settings().interval_ms, ..stage::header() };
-    let past = Rc::new(RefCell::new(Past::new(header, most, looking(source))));
-    let (mut known, written, mut first) = (look.clone(), past.clone(), None);
-    let sweep = move |not_before: Duration| {
-        let swept = sweep_again(opened.as_mut(), &mut known, not_before, &mut Unwatched)
-            .map_err(|error| error.to_string())?;
-        let passed = swept.sweep.began - *first.get_or_insert(swept.sweep.began);
-        let time = stage::BEGUN + passed.as_millis() as i64;
-        written.borrow_mut().record(time, &known.observation, &swept.sweep);
-        Ok(swept)
-    };
-    let size = Size { width: 120, height: 40 };
-    let both = (Sweeper(Box::new(sweep)), Recording(Box::new(Shared(past))));
-    Driver::recorded(look, both, settings(), size)
-}
-
-/// A pause is a replay of what was watched; the watch goes on behind it, and who goes back has missed nothing.
-#[test]
-fn a_pause_steps_back_through_what_was_watched() {
-    let (mut paused, mut live) = (keeping("sim:demo", 64 << 20), keeping("sim:demo", 64 << 20));
-    paused.press("9 space");
-    assert!(last_said(&paused).contains("nothing was swept yet"), "{}", last_said(&paused));
-    let mut seen = Vec::new();
-    for moment in 0..15 {
-        for driver in [&mut paused, &mut live] {
-            if moment == 0 {
-                driver.happen(Happening::Tick)
-            } else {
-                driver.pass(5000)
-            };
-        }
-        seen.push(screens(&mut paused));
-        assert_eq!(screens(&mut live), seen[moment]);
-    }
-    paused.press("9 space");
-    let said = last_said(&paused).to_owned();
-    assert!(said.contains("paused at 03:14:50") && said.contains("the watch goes on"), "{said}");
-    assert_eq!(screens(&mut paused), seen[14]);
-    paused.press("{ [");
-    assert_eq!(playback(&paused).place(), 3);
-    for _ in 0..3 {
-        paused.pass(5000);
-        live.pass(5000);
-    }
-    assert_eq!(screens(&mut paused), seen[3], "what goes on behind a pause does not show");
-    let line = {
-        paused.press("2 c");
-        paused.copied.last().unwrap().clone()
-    };
-    assert!(!line.contains("--at"), "no file has this moment: {line}");
-    paused.press("}").press("]");
-    assert_eq!(screens(&mut paused), seen[14]);
-    paused.press("]");
-    assert!(last_said(&paused).contains("L goes back to live"), "{}", last_said(&paused));
-    paused.press("L");
-    assert!(paused.state.known.playback.is_none());
-    assert!(paused.state.messages.iter().any(|said| said.text == "back to live"));
-    assert_eq!(screens(&mut paused), screens(&mut live), "nothing was missed");
-    for driver in [&mut paused, &mut live] {
-        driver.pass(5000);
-    }
-    assert_eq!(screens(&mut paused), screens(&mut live), "and it goes on");
-    assert_eq!(paused.state.known.watch.sweeps, 19);
-    paused.press("L");
-    assert!(last_said(&paused).contains("this is live already"), "{}", last_said(&paused));
-    // Another look is live.
-    paused.press("9 space r");
-    assert!(paused.state.known.playback.is_none() && !paused.state.known.watch.recorded);
-    paused.pass(5000).pass(5000);
-    assert_eq!(paused.state.known.watch.sweeps, 2);
-    let mut forgetful = keeping("sim:demo", 0);
-    forgetful.pass(5000).press("9 space");
-    assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
-    assert!(forgetful.state.known.playback.is_none(), "who cannot step back stays live");
-    forgetful.pass(5000);
-    assert_eq!(forgetful.state.known.watch.sweeps, 2);
 }
 
 /// Steps and jumps through an hour of a fabric: how long a moment takes until it can be judged, and all of its history.

@@ -25,8 +25,9 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
     let returning = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
     match result {
         Err(error) => {
+            let effects = live::go_on(state);
             state.say(Severity::Error, format!("what was recorded cannot be read: {error}"));
-            live::go_on(state)
+            effects
         }
         Ok(None) => live::go_on(state),
         Ok(Some(Unrolled { timeline, .. })) if timeline.times.is_empty() => live::go_on(state),
@@ -160,6 +161,7 @@ fn show(state: &mut State, scene: Scene) -> Vec<Effect> {
 
 /// Ends what is under way for another look: a moment, a sweep behind a pause.
 pub fn let_go(state: &mut State) -> Vec<Effect> {
+    live::tell(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     (playback.wanted, playback.due_ms, playback.shown) = (None, None, None);
     let moment = playback.under.take().map(|under| under.task);

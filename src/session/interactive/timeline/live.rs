@@ -7,13 +7,16 @@ use std::time::Duration;
 use super::flow::{ask, go};
 use super::playback::Playback;
 use super::scene::{Scene, Unrolled};
-use crate::session::Look;
 use crate::session::interactive::effect::{Effect, Job};
 use crate::session::interactive::forward;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::state::State;
 use crate::session::interactive::tasks::TaskId;
 use crate::session::interactive::watch::{self, Swept, Watch};
+use crate::session::{Look, counted};
+
+/// So much of what was otherwise behind a pause is said afterwards, and of the rest how much it was.
+const NEWS: usize = 50;
 
 /// The watch behind a pause.
 #[derive(Debug)]
@@ -30,6 +33,9 @@ pub struct Live {
     last_began: Option<Duration>,
     trouble: Option<String>,
     pub sweeps: u64,
+    /// What was otherwise meanwhile, to be said when the pause is over, and how much more there was.
+    news: Vec<(Severity, String)>,
+    more: usize,
     /// Somebody wants to go back, and what came since is being read.
     returning: bool,
 }
@@ -58,6 +64,8 @@ pub fn pause(state: &mut State) -> Vec<Effect> {
         last_began: watch.last_began(),
         trouble: None,
         sweeps: 0,
+        news: Vec::new(),
+        more: 0,
         returning: false,
         watch,
     };
@@ -114,6 +122,7 @@ pub fn back(state: &mut State) -> Vec<Effect> {
 
 /// There is nothing to step back through: the watch goes on as it was.
 pub fn go_on(state: &mut State) -> Vec<Effect> {
+    tell(state);
     let Some(playback) = state.known.playback.take_if(|playback| playback.live.is_some()) else {
         return Vec::new();
     };
@@ -127,6 +136,7 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
 
 /// The latest that was swept is there: the watch goes on from it.
 pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
+    tell(state);
     let Some(Playback { live: Some(live), base_ms: base, .. }) = state.known.playback.take() else {
         return Vec::new();
     };
@@ -148,6 +158,19 @@ pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     effects
 }
 
+/// What was otherwise behind the pause: nobody was told as long as an older moment was shown.
+pub(super) fn tell(state: &mut State) {
+    let Some(live) = going_on(state) else { return };
+    let (news, more) = (std::mem::take(&mut live.news), std::mem::take(&mut live.more));
+    for (severity, text) in news {
+        state.say(severity, format!("behind the pause: {text}"));
+    }
+    if more > 0 {
+        let more = counted(more, "more message", "more messages");
+        state.say(Severity::Warning, format!("behind the pause: and {more}, not kept"));
+    }
+}
+
 /// A sweep behind a pause: it is recorded by whoever keeps the source, and nothing of it is shown.
 pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, String>) -> Vec<Effect> {
     let now = state.now_ms;
@@ -164,6 +187,13 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
             live.trouble = None;
             if let Some(look) = swept.look {
                 live.look = look;
+            }
+            for said in watch::news(&live.look, &swept.sweep.news) {
+                if live.news.len() < NEWS {
+                    live.news.push(said);
+                } else {
+                    live.more += 1;
+                }
             }
         }
         Err(error) => {

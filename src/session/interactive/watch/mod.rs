@@ -8,6 +8,7 @@ mod sweep;
 mod watched;
 mod words;
 
+pub use changes::news;
 pub use flow::{
     first_after_look, is_judging, judge, judge_again, judged, let_go, swept, tick, toggle, wakes_ms,
 };

@@ -1,0 +1,214 @@
+//! A pause: what happens behind it, and how one gets back to live.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fabdeck::access::Unwatched;
+use fabdeck::fabric::{Guid, NameMap};
+use fabdeck::files::capture::Header;
+use fabdeck::observe::{News, Sweep};
+use fabdeck::script::{Machine, Outside, Reach};
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{
+    Driver, Effect, Event, Happening, Job, Key, Outcome, Past, Recorded, Recording, Scene, Seek, Size,
+    Sweeper, TaskId, Unrolled, sweep_again, update,
+};
+
+use super::replaying::{WANTED, last_said, looking, playback, screens, settings};
+use crate::captures::stage;
+
+const MOST: u64 = 64 << 20;
+
+/// What is kept of a watch, shared by whoever sweeps and whoever steps back.
+struct Shared(Rc<RefCell<Past>>);
+
+impl Recorded for Shared {
+    fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
+        self.0.borrow_mut().unroll()
+    }
+
+    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
+        self.0.borrow_mut().seek(seek)
+    }
+}
+
+/// A watch that keeps what it sees.
+fn keeping(source: &str, most: u64) -> Driver {
+    kept(source, most, |_, _| {}).0
+}
+
+/// The same and what it keeps, each sweep changed as it is told: the first is 1.
+fn kept(
+    source: &str,
+    most: u64,
+    mut change: impl FnMut(usize, &mut Sweep) + 'static,
+) -> (Driver, Rc<RefCell<Past>>) {
+    let mut opened = Machine::default().open(source, &Reach::default()).unwrap();
+    let observed = opened.observe(WANTED, &mut Unwatched).unwrap();
+    let look = Look::new(source, observed, &NameMap::default());
+    let header = Header { interval_ms: settings().interval_ms, ..stage::header() };
+    let past = Rc::new(RefCell::new(Past::new(header, most, looking(source))));
+    let (mut known, written, mut first, mut count) = (look.clone(), past.clone(), None, 0);
+    let sweep = move |not_before: Duration| {
+        let mut swept = sweep_again(opened.as_mut(), &mut known, not_before, &mut Unwatched)
+            .map_err(|error| error.to_string())?;
+        count += 1;
+        change(count, Arc::make_mut(&mut swept.sweep));
+        let passed = swept.sweep.began - *first.get_or_insert(swept.sweep.began);
+        let time = stage::BEGUN + passed.as_millis() as i64;
+        written.borrow_mut().record(time, &known.observation, &swept.sweep);
+        Ok(swept)
+    };
+    let size = Size { width: 120, height: 40 };
+    let both = (Sweeper(Box::new(sweep)), Recording(Box::new(Shared(past.clone()))));
+    (Driver::recorded(look, both, settings(), size), past)
+}
+
+/// A pause is a replay of what was watched; the watch goes on behind it, and who goes back has missed nothing.
+#[test]
+fn a_pause_steps_back_through_what_was_watched() {
+    let (mut paused, mut live) = (keeping("sim:demo", 64 << 20), keeping("sim:demo", 64 << 20));
+    paused.press("9 space");
+    assert!(last_said(&paused).contains("nothing was swept yet"), "{}", last_said(&paused));
+    let mut seen = Vec::new();
+    for moment in 0..15 {
+        for driver in [&mut paused, &mut live] {
+            if moment == 0 {
+                driver.happen(Happening::Tick)
+            } else {
+                driver.pass(5000)
+            };
+        }
+        seen.push(screens(&mut paused));
+        assert_eq!(screens(&mut live), seen[moment]);
+    }
+    paused.press("9 space");
+    let said = last_said(&paused).to_owned();
+    assert!(said.contains("paused at 03:14:50") && said.contains("the watch goes on"), "{said}");
+    assert_eq!(screens(&mut paused), seen[14]);
+    paused.press("{ [");
+    assert_eq!(playback(&paused).place(), 3);
+    for _ in 0..3 {
+        paused.pass(5000);
+        live.pass(5000);
+    }
+    assert_eq!(screens(&mut paused), seen[3], "what goes on behind a pause does not show");
+    let line = {
+        paused.press("2 c");
+        paused.copied.last().unwrap().clone()
+    };
+    assert!(!line.contains("--at"), "no file has this moment: {line}");
+    paused.press("}").press("]");
+    assert_eq!(screens(&mut paused), seen[14]);
+    paused.press("]");
+    assert!(last_said(&paused).contains("L goes back to live"), "{}", last_said(&paused));
+    paused.press("L");
+    assert!(paused.state.known.playback.is_none());
+    assert!(paused.state.messages.iter().any(|said| said.text == "back to live"));
+    assert_eq!(screens(&mut paused), screens(&mut live), "nothing was missed");
+    for driver in [&mut paused, &mut live] {
+        driver.pass(5000);
+    }
+    assert_eq!(screens(&mut paused), screens(&mut live), "and it goes on");
+    assert_eq!(paused.state.known.watch.sweeps, 19);
+    paused.press("L");
+    assert!(last_said(&paused).contains("this is live already"), "{}", last_said(&paused));
+    // Another look is live.
+    paused.press("9 space r");
+    assert!(paused.state.known.playback.is_none() && !paused.state.known.watch.recorded);
+    paused.pass(5000).pass(5000);
+    assert_eq!(paused.state.known.watch.sweeps, 2);
+    let mut forgetful = keeping("sim:demo", 0);
+    forgetful.pass(5000).press("9 space");
+    assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
+    assert!(forgetful.state.known.playback.is_none(), "who cannot step back stays live");
+    forgetful.pass(5000);
+    assert_eq!(forgetful.state.known.watch.sweeps, 2);
+}
+
+/// Presses a key, and what is to be done about it waits.
+fn held(driver: &mut Driver, key: &str) -> Vec<(TaskId, Job)> {
+    let [key] = Key::sequence(key)[..] else { panic!("{key}") };
+    waiting(driver, Happening::Key(key))
+}
+
+fn waiting(driver: &mut Driver, what: Happening) -> Vec<(TaskId, Job)> {
+    let at_ms = driver.state.now_ms;
+    let effects = update(&mut driver.state, Event { at_ms, what });
+    let begun = effects.into_iter().filter_map(|effect| match effect {
+        Effect::Begin { task, job } => Some((task, job)),
+        _ => None,
+    });
+    begun.collect()
+}
+
+fn told(driver: &Driver, words: &str) -> Vec<String> {
+    let said = driver.state.messages.iter().map(|message| message.line());
+    said.filter(|line| line.contains(words)).collect()
+}
+
+/// Of the first node it is told that it is silent, and that it answers.
+fn with_news(nodes: &[Guid], sweep: &mut Sweep) {
+    let node = nodes[0];
+    sweep.news.extend([News::NodeSilent { node }, News::NodeAnswers { node }]);
+}
+
+fn node() -> Vec<Guid> {
+    let (driver, _) = kept("sim:demo", MOST, |_, _| {});
+    driver.state.look().unwrap().fabric().nodes().map(|(_, node)| node.guid()).collect()
+}
+
+#[test]
+fn what_is_new_behind_a_pause_is_told_afterwards() {
+    let nodes = node();
+    let (mut driver, _) = kept("sim:demo", MOST, move |at, sweep| {
+        if at > 3 {
+            with_news(&nodes, sweep);
+        }
+    });
+    driver.happen(Happening::Tick).pass(5000).pass(5000).press("9 space [");
+    driver.pass(5000);
+    assert!(told(&driver, "behind the pause: ").is_empty(), "nothing of it is shown yet");
+    driver.press("L");
+    let said = told(&driver, "behind the pause: ");
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said.iter().any(|line| line.starts_with("warning: ")), "{said:?}");
+    assert_eq!(last_said(&driver), "back to live");
+    // Each thing once; of many so many are said, and of the others their number.
+    driver.press("9 space");
+    for _ in 0..30 {
+        driver.pass(5000);
+    }
+    driver.press("L");
+    let said = told(&driver, "behind the pause: ");
+    assert_eq!(said.len(), 2 + 50 + 1, "{said:?}");
+    let more = said.last().and_then(|line| line.strip_prefix("warning: behind the pause: and "));
+    let more = more.and_then(|line| line.strip_suffix(" more messages, not kept"));
+    // Of thirty sweeps two each, and what the fabric tells of itself.
+    assert!(more.is_some_and(|more| more.parse::<usize>().unwrap() >= 10), "{said:?}");
+}
+
+/// Whoever finds nothing to step back through goes on, and another look ends a pause: both tell what came meanwhile.
+#[test]
+fn who_goes_on_is_told_what_was_new() {
+    for by_look in [false, true] {
+        let nodes = node();
+        let (mut driver, _) = kept("sim:demo", MOST, move |at, sweep| {
+            if at == 3 {
+                with_news(&nodes, sweep);
+            }
+        });
+        driver.happen(Happening::Tick).pass(5000).press("9");
+        let [(task, Job::Unroll)] = held(&mut driver, "space")[..] else { panic!("nothing is asked for") };
+        driver.pass(5000);
+        assert!(told(&driver, "behind the pause: ").is_empty());
+        match by_look {
+            true => driver.press("r"),
+            false => driver.happen(Happening::Finished { task, outcome: Outcome::Unrolled(Ok(None)) }),
+        };
+        assert!(driver.state.known.playback.is_none());
+        assert_eq!(told(&driver, "behind the pause: ").len(), 2, "by another look: {by_look}");
+    }
+}
