@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::access::Unwatched;
+use fabdeck::capture::{Happened, Told};
 use fabdeck::fabric::{Guid, NameMap};
 use fabdeck::files::capture::Header;
 use fabdeck::observe::{News, Sweep};
@@ -210,5 +211,30 @@ fn who_goes_on_is_told_what_was_new() {
         };
         assert!(driver.state.known.playback.is_none());
         assert_eq!(told(&driver, "behind the pause: ").len(), 2, "by another look: {by_look}");
+    }
+}
+
+/// A sweep that nobody answers makes no moment; what it found is told with the next.
+#[test]
+fn what_a_silent_sweep_found_is_recorded() {
+    let nodes = node();
+    let (mut driver, _) = kept("sim:demo", MOST, move |at, sweep| {
+        if at == 3 {
+            with_news(&nodes, sweep);
+            sweep.samples.clear();
+        }
+    });
+    driver.happen(Happening::Tick);
+    for _ in 0..4 {
+        driver.pass(5000);
+    }
+    driver.press("9 space");
+    let timeline = playback(&driver).timeline();
+    assert_eq!(timeline.times.len(), 4, "nobody answered the third");
+    let node = node()[0];
+    for news in [News::NodeSilent { node }, News::NodeAnswers { node }] {
+        let of = |happened: &&Happened| happened.told == Told::News(news.clone());
+        let places: Vec<usize> = timeline.happened.iter().filter(of).map(|happened| happened.place).collect();
+        assert_eq!(places, [2], "{news:?}");
     }
 }

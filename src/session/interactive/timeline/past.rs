@@ -3,11 +3,16 @@
 use super::scene::{Looking, Recorded, Scene, Scenes, Seek, Unrolled};
 use crate::capture::{Ring, Tape};
 use crate::files::capture::{Header, Reader};
-use crate::observe::{Observation, Sweep};
+use crate::observe::{News, Observation, Sweep};
+
+/// So many news wait for a sweep that somebody answers.
+const UNTOLD: usize = 4096;
 
 pub struct Past {
     ring: Option<Ring>,
     looking: Looking,
+    /// What sweeps found that nobody answered: there is no moment of theirs, and the next one tells it.
+    untold: Vec<News>,
     /// What was there when somebody last asked.
     scenes: Option<Scenes<Vec<u8>>>,
 }
@@ -22,15 +27,24 @@ impl Past {
     /// At most so many bytes are kept; of 0 nothing is.
     pub fn new(header: Header, most: u64, looking: Looking) -> Self {
         let ring = (most > 0).then(|| Ring::new(header, most));
-        Self { ring, looking, scenes: None }
+        Self { ring, looking, untold: Vec::new(), scenes: None }
     }
 
     /// A sweep without a sample is one that failed.
     pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) {
-        let silent = sweep.samples.is_empty() && sweep.ports > 0;
+        let Some(ring) = &mut self.ring else { return };
+        if sweep.samples.is_empty() && sweep.ports > 0 {
+            let room = UNTOLD.saturating_sub(self.untold.len());
+            self.untold.extend(sweep.news.iter().take(room).cloned());
+            return;
+        }
+        let untold = std::mem::take(&mut self.untold);
+        let with_untold = (!untold.is_empty()).then(|| Sweep {
+            news: untold.into_iter().chain(sweep.news.iter().cloned()).collect(),
+            ..sweep.clone()
+        });
         // Nothing that is written to memory fails; what cannot be written down is not there to step back to.
-        let kept = |ring: &mut Ring| silent || ring.sweep(time, look, sweep).is_ok();
-        if self.ring.as_mut().is_some_and(|ring| !kept(ring)) {
+        if ring.sweep(time, look, with_untold.as_ref().unwrap_or(sweep)).is_err() {
             self.ring = None;
         }
     }
