@@ -376,7 +376,8 @@ pub const ACTIONS: &[Action] = &[
         |state, _| timeline::play(state),
     )
     .on(ScreenId::Timeline)
-    .when(|state| match state.known.playback {
+    .when(|state| match &state.known.playback {
+        Some(playback) if playback.is_returning() => Err(timeline::RETURNING.to_owned()),
         Some(_) => Ok(()),
         None => can_pause(state),
     })
@@ -419,6 +420,7 @@ pub const ACTIONS: &[Action] = &[
     .when(has_past),
     of("live", &["L"], "Back to live", |state, _| timeline::back(state))
         .when(|state| match &state.known.playback {
+            Some(playback) if playback.is_returning() => Err(timeline::RETURNING.to_owned()),
             Some(playback) if playback.live.is_some() => Ok(()),
             Some(_) => Err("this is a recording, which has nothing live to go back to".to_owned()),
             None if state.known.watch.live == Some(true) => Err("this is live already".to_owned()),
@@ -442,6 +444,7 @@ pub fn action(id: &str) -> Option<&'static Action> {
 /// Whether there is anything to step through.
 fn has_past(state: &State) -> Result<(), String> {
     match &state.known.playback {
+        Some(playback) if playback.is_returning() => Err(timeline::RETURNING.to_owned()),
         Some(playback) if !playback.timeline().times.is_empty() => Ok(()),
         Some(_) => Err("what was recorded is still being read".to_owned()),
         None if state.known.watch.possible() => {

@@ -238,3 +238,59 @@ fn what_a_silent_sweep_found_is_recorded() {
         assert_eq!(places, [2], "{news:?}");
     }
 }
+
+/// On the way back no other moment is gone to: it is the latest that live goes on from.
+#[test]
+fn nothing_overtakes_the_way_back() {
+    let (mut driver, past) = kept("sim:demo", MOST, |_, _| {});
+    driver.happen(Happening::Tick);
+    for _ in 0..12 {
+        driver.pass(5000);
+    }
+    driver.press("9 space {");
+    driver.pass(5000);
+    let place = playback(&driver).place();
+    let refused = |driver: &mut Driver| {
+        for key in ["[", "]", "{", "N", "space", "L", "m", "<"] {
+            assert_eq!(held(driver, key).len(), 0, "{key}");
+            assert!(last_said(driver).contains("on the way back to live"), "{key}: {}", last_said(driver));
+        }
+        assert_eq!(held(driver, "enter").len(), 0);
+    };
+    let [(task, Job::Unroll)] = held(&mut driver, "L")[..] else { panic!("nothing is asked for") };
+    refused(&mut driver);
+    assert_eq!(playback(&driver).place(), place);
+    let unrolled = Outcome::Unrolled(past.borrow_mut().unroll());
+    let begun = waiting(&mut driver, Happening::Finished { task, outcome: unrolled });
+    let [(task, Job::Seek(seek))] = begun[..] else { panic!("no moment is asked for") };
+    assert_eq!((seek.place, seek.deep), (13, true));
+    refused(&mut driver);
+    let outcome = Outcome::Sought(past.borrow_mut().seek(seek).map(Box::new));
+    driver.happen(Happening::Finished { task, outcome });
+    assert!(driver.state.known.playback.is_none());
+    assert_eq!(driver.state.known.watch.sweeps, 14, "nothing is cut away");
+}
+
+/// What came since cannot be read: the pause goes on, and steps are steps again.
+#[test]
+fn who_cannot_go_back_stays_in_the_pause() {
+    let (mut driver, past) = kept("sim:demo", MOST, |_, _| {});
+    driver.happen(Happening::Tick);
+    for _ in 0..5 {
+        driver.pass(5000);
+    }
+    driver.press("9 space [");
+    let [(task, Job::Unroll)] = held(&mut driver, "L")[..] else { panic!("nothing is asked for") };
+    let unrolled = Outcome::Unrolled(past.borrow_mut().unroll());
+    let begun = waiting(&mut driver, Happening::Finished { task, outcome: unrolled });
+    let [(task, Job::Seek(_))] = begun[..] else { panic!("no moment is asked for") };
+    driver.happen(Happening::Finished { task, outcome: Outcome::Sought(Err("it is broken".to_owned())) });
+    let said = told(&driver, "the pause goes on");
+    assert!(said.len() == 1 && said[0].ends_with("it is broken"), "{said:?}");
+    assert_eq!(playback(&driver).shown, Some(5), "the screens are where the cursor is");
+    driver.press("[");
+    assert_eq!((playback(&driver).place(), playback(&driver).shown), (4, Some(4)));
+    driver.press("L");
+    assert!(driver.state.known.playback.is_none());
+    assert_eq!(last_said(&driver), "back to live");
+}

@@ -60,6 +60,9 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
 
 /// Asks for a moment, unless it is on the screens or another is being read.
 pub fn go(state: &mut State, place: usize) -> Vec<Effect> {
+    if live::is_returning(state) {
+        return Vec::new();
+    }
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     match playback.under {
         Some(under) if under.seek.place == place => {
@@ -95,6 +98,7 @@ pub(super) fn ask(state: &mut State, place: usize, deep: bool) -> Vec<Effect> {
 
 /// The one place where a moment enters the state.
 pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String>) -> Vec<Effect> {
+    let returning = live::is_returning(state);
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let Some(Under { seek, .. }) = playback.under.take_if(|under| under.task == task) else {
         return Vec::new();
@@ -102,6 +106,7 @@ pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String
     let wanted = playback.wanted.take();
     let scene = match result {
         Ok(scene) => scene,
+        Err(error) if returning => return live::stayed(state, &error),
         Err(error) => {
             playback.due_ms = None;
             playback.shown = Some(seek.place);
@@ -109,8 +114,10 @@ pub fn sought(state: &mut State, task: TaskId, result: Result<Box<Scene>, String
             return wanted.map_or_else(Vec::new, |place| go(state, place));
         }
     };
-    if live::is_returning(state) {
-        return live::returned(state, *scene);
+    if returning {
+        // Only the last moment is where live goes on from.
+        let last = playback.timeline().times.len().saturating_sub(1);
+        return if seek.place == last { live::returned(state, *scene) } else { ask(state, last, true) };
     }
     let whole = scene.whole;
     let mut effects = show(state, *scene);

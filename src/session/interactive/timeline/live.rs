@@ -18,6 +18,9 @@ use crate::session::{Look, counted};
 /// So much of what was otherwise behind a pause is said afterwards, and of the rest how much it was.
 const NEWS: usize = 50;
 
+/// Why no other moment can be gone to on the way back.
+pub const RETURNING: &str = "on the way back to live: what came since is being read";
+
 /// The watch behind a pause.
 #[derive(Debug)]
 pub struct Live {
@@ -41,6 +44,10 @@ pub struct Live {
 }
 
 impl Live {
+    pub(super) fn is_returning(&self) -> bool {
+        self.returning
+    }
+
     /// The sweep that is under way is not wanted any more.
     pub(super) fn let_go(&mut self) -> Option<TaskId> {
         self.under.take()
@@ -96,12 +103,19 @@ pub fn unrolled(state: &mut State, Unrolled { timeline, .. }: Unrolled) -> Vec<E
 }
 
 pub fn is_returning(state: &State) -> bool {
-    state
-        .known
-        .playback
-        .as_ref()
-        .and_then(|playback| playback.live.as_ref())
-        .is_some_and(|live| live.returning)
+    state.known.playback.as_ref().is_some_and(Playback::is_returning)
+}
+
+/// What came since cannot be read: the pause goes on, and no later step is taken for the way back.
+pub fn stayed(state: &mut State, error: &str) -> Vec<Effect> {
+    let Some(playback) = &mut state.known.playback else { return Vec::new() };
+    if let Some(live) = &mut playback.live {
+        live.returning = false;
+    }
+    let place = playback.place();
+    let text = format!("what came since cannot be read, and the pause goes on; L tries again: {error}");
+    state.say(Severity::Error, text);
+    go(state, place)
 }
 
 /// Back to live: what was swept meanwhile is read first, for histories to have no gap.

@@ -88,6 +88,10 @@ pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
 
 /// To a moment by its place.
 pub fn to_place(state: &mut State, place: usize) -> Vec<Effect> {
+    if live::is_returning(state) {
+        state.say(Severity::Warning, live::RETURNING);
+        return Vec::new();
+    }
     stand(state);
     let effects = lead_to(state, |playback| playback.cursor.to_place(place));
     say_what_happened(state);

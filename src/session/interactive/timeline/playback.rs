@@ -122,6 +122,11 @@ impl Playback {
         u64::try_from(step).ok().filter(|step| *step > 0 && timeline.follows(shown))
     }
 
+    /// Somebody goes back to live, and what came since is being read: until then there is no other moment to go to.
+    pub fn is_returning(&self) -> bool {
+        self.live.as_ref().is_some_and(|live| live.is_returning())
+    }
+
     pub fn plays(&self) -> bool {
         self.due_ms.is_some()
     }
