@@ -6,9 +6,10 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use crate::access::{Progress, Source, Watch};
+use crate::routing::Pulse;
 use crate::session::Look;
 use crate::session::interactive::Past;
-use crate::session::interactive::{Outcome, Recorded, Seek, TaskId, sweep_again};
+use crate::session::interactive::{CANCELLED, Outcome, Recorded, Seek, TaskId, sweep_again};
 
 /// What is wanted of it.
 pub struct Order {
@@ -38,6 +39,26 @@ impl Watch for Unseen {
     }
 }
 
+impl Pulse for Unseen {
+    fn step(&self, _: usize, _: usize) {}
+
+    fn cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Order {
+    /// What comes of it where it was cancelled before its turn: nothing is done for it.
+    fn overtaken(&self) -> Option<Outcome> {
+        let error = || CANCELLED.to_owned();
+        self.stop.load(Ordering::Relaxed).then(|| match self.wish {
+            Wish::Sweep(_) => Outcome::Swept(Err(error())),
+            Wish::Unroll => Outcome::Unrolled(Err(error())),
+            Wish::Seek(_) => Outcome::Sought(Err(error())),
+        })
+    }
+}
+
 /// Sweeps until nobody orders any more: another look stands, or the session is over. What is swept is recorded, for
 /// whoever pauses to step back through it.
 pub fn keep(
@@ -48,10 +69,15 @@ pub fn keep(
     mut done: impl FnMut(TaskId, Outcome),
 ) {
     let mut first = None;
-    for Order { task, wish, stop } in orders {
+    for order in orders {
+        if let Some(outcome) = order.overtaken() {
+            done(order.task, outcome);
+            continue;
+        }
+        let Order { task, wish, stop } = order;
         match wish {
             Wish::Unroll => done(task, Outcome::Unrolled(past.unroll())),
-            Wish::Seek(seek) => done(task, Outcome::Sought(past.seek(seek).map(Box::new))),
+            Wish::Seek(seek) => done(task, Outcome::Sought(past.seek(seek, &Unseen(stop)).map(Box::new))),
             Wish::Sweep(not_before) => {
                 let swept = sweep_again(source, &mut look, not_before, &mut Unseen(stop));
                 let sweep = swept.as_ref().ok().map(|swept| swept.sweep.clone());
@@ -68,14 +94,57 @@ pub fn keep(
 
 /// Shows moments of a recording until nobody asks any more.
 pub fn play(recorded: &mut dyn Recorded, orders: &Receiver<Order>, mut done: impl FnMut(TaskId, Outcome)) {
-    for Order { task, wish, .. } in orders {
-        done(
-            task,
-            match wish {
-                Wish::Sweep(_) => Outcome::Swept(Err("a recording cannot be swept".to_owned())),
-                Wish::Unroll => Outcome::Unrolled(recorded.unroll()),
-                Wish::Seek(seek) => Outcome::Sought(recorded.seek(seek).map(Box::new)),
-            },
-        );
+    for order in orders {
+        let overtaken = order.overtaken();
+        let Order { task, wish, stop } = order;
+        let outcome = overtaken.unwrap_or_else(|| match wish {
+            Wish::Sweep(_) => Outcome::Swept(Err("a recording cannot be swept".to_owned())),
+            Wish::Unroll => Outcome::Unrolled(recorded.unroll()),
+            Wish::Seek(seek) => Outcome::Sought(recorded.seek(seek, &Unseen(stop)).map(Box::new)),
+        });
+        done(task, outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+    use crate::session::interactive::{Scene, Unrolled};
+
+    /// Counts what it is asked for, and whether it heard that nobody waits.
+    #[derive(Default)]
+    struct Asked {
+        unrolled: usize,
+        sought: Vec<(usize, bool)>,
+    }
+
+    impl Recorded for Asked {
+        fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
+            self.unrolled += 1;
+            Ok(None)
+        }
+
+        fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
+            self.sought.push((seek.place, pulse.cancelled()));
+            Err("asked".to_owned())
+        }
+    }
+
+    #[test]
+    fn what_was_cancelled_before_its_turn_is_not_begun() {
+        let (orders, ordered) = channel();
+        let seek = |place| Wish::Seek(Seek { place, deep: true, congestion: 0 });
+        let wishes = [(seek(1), true), (Wish::Unroll, true), (seek(2), false), (Wish::Unroll, false)];
+        for (at, (wish, stopped)) in wishes.into_iter().enumerate() {
+            let stop = Arc::new(AtomicBool::new(stopped));
+            orders.send(Order { task: TaskId(at as u64), wish, stop }).unwrap();
+        }
+        drop(orders);
+        let (mut asked, mut ended) = (Asked::default(), Vec::new());
+        play(&mut asked, &ordered, |task, _| ended.push(task.0));
+        assert_eq!((asked.unrolled, asked.sought), (1, vec![(2, false)]));
+        assert_eq!(ended, [0, 1, 2, 3], "each is answered, for nobody to keep its stop");
     }
 }

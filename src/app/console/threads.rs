@@ -290,7 +290,7 @@ impl Recorded for Unreadable {
         Err(self.0.clone())
     }
 
-    fn seek(&mut self, _: Seek) -> Result<Scene, String> {
+    fn seek(&mut self, _: Seek, _: &dyn Pulse) -> Result<Scene, String> {
         Err(self.0.clone())
     }
 }

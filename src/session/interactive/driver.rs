@@ -182,7 +182,7 @@ pub(super) fn worked(
         }
         (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before)),
         (None, Job::Unroll) => Outcome::Unrolled(recorded.0.unroll()),
-        (None, Job::Seek(seek)) => Outcome::Sought(recorded.0.seek(*seek).map(Box::new)),
+        (None, Job::Seek(seek)) => Outcome::Sought(recorded.0.seek(*seek, &NoPulse).map(Box::new)),
         (None, _) => Outcome::Looked(look.clone()),
     }
 }

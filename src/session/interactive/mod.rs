@@ -57,8 +57,8 @@ pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};
 pub use timeline::{
-    Alone, EventKind, Looking, Past, Playback, Recorded, Scene, Scenes, Seek, Speed, Standing, TimeMark,
-    Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word, standing_words,
+    Alone, CANCELLED, EventKind, Looking, Past, Playback, Recorded, Scene, Scenes, Seek, Speed, Standing,
+    TimeMark, Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word, standing_words,
 };
 pub use update::{update, wakes_ms};
 pub use watch::{

@@ -143,7 +143,9 @@ impl Mashed {
             }
             (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
             (None, Job::Unroll) => Outcome::Unrolled(self.recorded.as_recorded().unroll()),
-            (None, Job::Seek(seek)) => Outcome::Sought(self.recorded.as_recorded().seek(seek).map(Box::new)),
+            (None, Job::Seek(seek)) => {
+                Outcome::Sought(self.recorded.as_recorded().seek(seek, &NoPulse).map(Box::new))
+            }
             (None, _) => Outcome::Looked(self.look.clone()),
         };
         self.happen(Happening::Finished { task, outcome });

@@ -10,6 +10,7 @@ use fabdeck::capture::{Happened, Told};
 use fabdeck::fabric::{Guid, NameMap};
 use fabdeck::files::capture::Header;
 use fabdeck::observe::{News, Sweep};
+use fabdeck::routing::{NoPulse, Pulse};
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
@@ -30,8 +31,8 @@ impl Recorded for Shared {
         self.0.borrow_mut().unroll()
     }
 
-    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
-        self.0.borrow_mut().seek(seek)
+    fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
+        self.0.borrow_mut().seek(seek, pulse)
     }
 }
 
@@ -265,7 +266,7 @@ fn nothing_overtakes_the_way_back() {
     let [(task, Job::Seek(seek))] = begun[..] else { panic!("no moment is asked for") };
     assert_eq!((seek.place, seek.deep), (13, true));
     refused(&mut driver);
-    let outcome = Outcome::Sought(past.borrow_mut().seek(seek).map(Box::new));
+    let outcome = Outcome::Sought(past.borrow_mut().seek(seek, &NoPulse).map(Box::new));
     driver.happen(Happening::Finished { task, outcome });
     assert!(driver.state.known.playback.is_none());
     assert_eq!(driver.state.known.watch.sweeps, 14, "nothing is cut away");

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use fabdeck::access::{Unwatched, Wanted};
@@ -15,6 +16,7 @@ use fabdeck::console::{Appearance, Depth, Signs};
 use fabdeck::counters::Thresholds;
 use fabdeck::fabric::NameMap;
 use fabdeck::files::capture::Header;
+use fabdeck::routing::{NoPulse, Pulse};
 use fabdeck::script::{Machine, Outside, Reach};
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{
@@ -293,7 +295,7 @@ fn later_wishes_overtake_earlier_ones() {
     let [(task, seek)] = begun[..] else { panic!("{begun:?}") };
     assert_eq!((seek.place, playback(&driver).place(), playback(&driver).shown), (1, 5, Some(0)));
     let (tape, place) = Tape::open(&home.path().join("reference.fdcap"), None).unwrap();
-    let scene = Scenes::new(tape, place, looking("reference")).seek(seek).map(Box::new);
+    let scene = Scenes::new(tape, place, looking("reference")).seek(seek, &NoPulse).map(Box::new);
     driver.happen(Happening::Finished { task, outcome: Outcome::Sought(scene) });
     assert_eq!((playback(&driver).place(), playback(&driver).shown), (5, Some(5)));
 }
@@ -523,7 +525,7 @@ fn a_jump_is_quick() {
     let opened = begun.elapsed();
     let mut took = |place: usize, deep: bool| {
         let begun = Instant::now();
-        let scene = scenes.seek(Seek { place, deep, congestion: 100_000 }).unwrap();
+        let scene = scenes.seek(Seek { place, deep, congestion: 100_000 }, &NoPulse).unwrap();
         assert_eq!(scene.shown, place);
         begun.elapsed()
     };
@@ -549,6 +551,37 @@ fn a_jump_is_quick() {
     );
     let all = [jumps, on, back].concat();
     assert!(!long || all.iter().all(|took| *took <= BUDGET), "{all:?}");
+}
+
+/// Stops after so many questions.
+struct Patience(AtomicUsize);
+
+impl Pulse for Patience {
+    fn step(&self, _: usize, _: usize) {}
+
+    fn cancelled(&self) -> bool {
+        self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
+    }
+}
+
+/// A history that nobody waits for any more ends with the column that it is at, and nothing of it is wrong afterwards.
+#[test]
+fn a_long_history_can_be_cancelled() {
+    let (home, _driver) = reference(&stage::reference().bytes);
+    let opened = || {
+        let (tape, place) = Tape::open(&home.path().join("reference.fdcap"), None).unwrap();
+        Scenes::new(tape, place, looking("reference"))
+    };
+    let (mut scenes, mut other) = (opened(), opened());
+    let seek = Seek { place: 7, deep: true, congestion: 100_000 };
+    let patience = Patience(AtomicUsize::new(2));
+    assert_eq!(scenes.seek(seek, &patience).unwrap_err(), "cancelled");
+    let patience = Patience(AtomicUsize::new(100));
+    let (again, whole) = (scenes.seek(seek, &patience).unwrap(), other.seek(seek, &NoPulse).unwrap());
+    assert!(again.whole && whole.whole);
+    assert_eq!(format!("{:?}", again.history), format!("{:?}", whole.history));
+    let asked = 100 - patience.0.into_inner();
+    assert!((1..7).contains(&asked), "two columns were there already: {asked}");
 }
 
 /// The real program: a capture is stepped through, from its end and from a time; a live watch is paused and gone back to.

@@ -16,7 +16,7 @@ pub use moving::{at, bookmark, event, faster, play, step, to_place};
 pub use past::Past;
 pub use playback::{Playback, Speed, Standing};
 pub use rows::{EventKind, EventRow, Events, rows};
-pub use scene::{Alone, Looking, Recorded, Scene, Scenes, Seek, Unrecorded, Unrolled};
+pub use scene::{Alone, CANCELLED, Looking, Recorded, Scene, Scenes, Seek, Unrecorded, Unrolled};
 pub use words::{
     TimeMark, bar, clock_words, held_words, here_words, replay_word, shown_stamp, standing_words,
 };

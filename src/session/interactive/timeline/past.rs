@@ -4,6 +4,7 @@ use super::scene::{Looking, Recorded, Scene, Scenes, Seek, Unrolled};
 use crate::capture::{Ring, Tape};
 use crate::files::capture::{Header, Reader};
 use crate::observe::{News, Observation, Sweep};
+use crate::routing::Pulse;
 
 /// So many news wait for a sweep that somebody answers.
 const UNTOLD: usize = 4096;
@@ -64,9 +65,9 @@ impl Recorded for Past {
         unrolled
     }
 
-    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
+    fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
         match &mut self.scenes {
-            Some(scenes) => scenes.seek(seek),
+            Some(scenes) => scenes.seek(seek, pulse),
             None => Err("nothing was recorded".to_owned()),
         }
     }

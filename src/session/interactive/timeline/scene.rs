@@ -8,6 +8,7 @@ use crate::capture::{Tape, Timeline};
 use crate::counters::rates_of_sweeps;
 use crate::files::capture::{Bytes, Damage};
 use crate::observe::{Observation, Sweep};
+use crate::routing::Pulse;
 use crate::session::Look;
 use crate::session::interactive::watch::{ANCHOR, History, KEPT, Levels, NOBODY, byte};
 
@@ -68,7 +69,8 @@ pub trait Recorded {
     /// `None` where there is nothing to step through.
     fn unroll(&mut self) -> Result<Option<Unrolled>, String>;
 
-    fn seek(&mut self, seek: Seek) -> Result<Scene, String>;
+    /// Ends early, with an error that nobody is told, once it is cancelled.
+    fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String>;
 }
 
 /// Nothing was recorded.
@@ -80,7 +82,7 @@ impl Recorded for Unrecorded {
         Ok(None)
     }
 
-    fn seek(&mut self, _: Seek) -> Result<Scene, String> {
+    fn seek(&mut self, _: Seek, _: &dyn Pulse) -> Result<Scene, String> {
         Err("there is no recording".to_owned())
     }
 }
@@ -90,6 +92,9 @@ const AT_ONCE: usize = 64_000;
 /// So many samples of sweeps, and so many bytes of history, are kept for the next step.
 const SAMPLES: usize = 1_000_000;
 const COLUMNS: usize = 64 << 20;
+
+/// What somebody hears who does not wait any more.
+pub const CANCELLED: &str = "cancelled";
 
 /// Makes a look of what was seen: with the operator's names, and the tables that are assumed.
 pub type Looking = Arc<dyn Fn(Observation) -> Result<Look, String> + Send + Sync>;
@@ -249,17 +254,20 @@ impl<B: Bytes> Scenes<B> {
     }
 
     /// Makes the columns before a moment, or some of them; whether all are there. They are made in their order, for
-    /// nothing to be read twice.
-    fn fill(&mut self, place: usize, deep: bool) -> bool {
+    /// nothing to be read twice; those that are made when it is cancelled stay for the next who asks.
+    fn fill(&mut self, place: usize, deep: bool, pulse: &dyn Pulse) -> Result<bool, String> {
         let wanted = |at: &usize| self.timeline.follows(*at) && !self.columns.contains_key(at);
         let missing: Vec<usize> = (self.oldest(place)..place).filter(wanted).collect();
         let samples = self.pinned.values().next().map_or(1, |sweep| sweep.samples.len().max(1));
         let once = if deep { usize::MAX } else { AT_ONCE / samples };
         // The latest are what is seen first.
         for at in missing.iter().skip(missing.len().saturating_sub(once)) {
+            if pulse.cancelled() {
+                return Err(CANCELLED.to_owned());
+            }
             self.column(*at);
         }
-        missing.len() <= once
+        Ok(missing.len() <= once)
     }
 
     /// The columns before a moment, as far as ports have the numbers that they have there.
@@ -297,7 +305,7 @@ impl<B: Bytes> Scenes<B> {
         Ok((shown, known.or(met.map(|damage| damage.to_string()))))
     }
 
-    fn scene(&mut self, seek: Seek) -> Result<Scene, String> {
+    fn scene(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
         if self.timeline.times.is_empty() {
             return Err("no moment was recorded".to_owned());
         }
@@ -311,7 +319,7 @@ impl<B: Bytes> Scenes<B> {
         let anchors = self.anchors(likely);
         self.pin(anchors.0);
         self.pin(anchors.1);
-        let whole = self.fill(likely, seek.deep);
+        let whole = self.fill(likely, seek.deep, pulse)?;
         let before = self.before(likely);
         let (shown, damage) = self.settle(likely, place)?;
         let (begin, end) = if shown == likely { anchors } else { self.anchors(shown) };
@@ -349,7 +357,7 @@ impl<B: Bytes> Recorded for Scenes<B> {
         Ok(Some(Unrolled { timeline: self.timeline.clone(), place: self.opened_at }))
     }
 
-    fn seek(&mut self, seek: Seek) -> Result<Scene, String> {
-        self.scene(seek)
+    fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
+        self.scene(seek, pulse)
     }
 }
