@@ -385,14 +385,27 @@ fn captures() -> Vec<std::path::PathBuf> {
 
 /// Moments and screens that are looked at in each capture.
 const MOMENTS: [(&str, &str); 2] = [("first event", "{ { { { { { { { { n"), ("end", "")];
-const SEEN: [(&str, &str); 6] = [
+const SEEN: [(&str, &str); 10] = [
     ("timeline", "9"),
     ("tree", "1 g"),
+    ("switches", "1 tab g down"),
+    ("hosts", "1 tab tab G"),
+    ("map", "1 tab tab tab"),
     ("links by load", "2 :sort space load enter g"),
     ("what-if", "2 f 3 g"),
+    ("paths", "4 :trace space FIRST space LAST enter"),
     ("verdicts", "5 g"),
     ("most waiting", "5 tab g"),
 ];
+
+/// The same keys with the first and the last host of a capture for `FIRST` and `LAST`.
+fn between_hosts(driver: &Driver, keys: &str) -> String {
+    let look = driver.state.look().unwrap();
+    let hosts = look.fabric().nodes().map(|(_, node)| node).filter(|node| !node.is_switch());
+    let guids: Vec<String> = hosts.map(|node| node.guid().to_string()).collect();
+    let [first, .., last] = &guids[..] else { panic!("one host has no path to another") };
+    keys.replace("FIRST", first).replace("LAST", last)
+}
 
 /// Every capture on every screen, narrow and wide, with signs of ASCII alone, and without colours.
 #[test]
@@ -409,7 +422,8 @@ fn every_capture_on_every_screen() {
             for (screen, press) in SEEN {
                 let mut driver = played(&file, None);
                 driver.state.source = format!("{name}.fdcap");
-                driver.press(keys).press(press).press("? ?");
+                let press = between_hosts(&driver, press);
+                driver.press(keys).press(&press).press("? ?");
                 for (width, height) in [(80, 24), (120, 40)] {
                     driver.happen(Happening::Resized(Size { width, height }));
                     let (colour, plain) = (frame(&driver.state, &colours), frame(&driver.state, &mono));
