@@ -104,7 +104,9 @@ pub fn watched() {
     let looking = Arc::new(|observation| Ok(Look::new(FILE, observation, &NameMap::default())));
     let mut scenes = Scenes::new(tape, place, looking.clone());
     let moment = fabdeck::session::interactive::Seek { place, deep: true, congestion: 100_000 };
-    let look = Look::clone(&fabdeck::session::interactive::Recorded::seek(&mut scenes, moment).unwrap().look);
+    let found =
+        fabdeck::session::interactive::Recorded::seek(&mut scenes, moment, &fabdeck::routing::NoPulse);
+    let look = Look::clone(&found.unwrap().look);
     let recording = Recording(Box::new(scenes));
     let mut replay = Driver::recorded(look, (Sweeper::default(), recording), settings(), size);
     for moment in (1..SWEEPS).rev().chain([3, 9, 1, 6]) {
