@@ -66,7 +66,8 @@ fn counters_that_rise_under_ibsim_become_a_verdict() {
     let hotspots = of("hotspots");
     assert!(hotspots.len() == 1 && is(hotspots[0], &hot.1), "{told}");
     let ticks = hotspots[0]["ticks_per_second"].as_f64().unwrap();
-    assert!((1_500_000.0..=3_000_100.0).contains(&ticks), "{ticks}");
+    // A port may come a little earlier in one sweep than in the one before: its interval is not quite that of the sweeps.
+    assert!((1_500_000.0..=3_300_000.0).contains(&ticks), "{ticks}");
     let waiting = [of("contributors"), of("victims")].concat();
     assert!(waiting.len() == 1 && is(waiting[0], &held.1), "{told}");
     // The cables that ibsim plays can all do more than they run at.
