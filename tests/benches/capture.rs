@@ -16,6 +16,10 @@ use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+#[path = "../suite/captures/busy.rs"]
+mod busy;
+use busy::step;
+
 /// It has 10,368 ports with cables.
 const FABRIC: &str = "kary,k=12,n=3";
 const PORTS: usize = 10_000;
@@ -50,31 +54,6 @@ fn first(fabric: &Fabric) -> Sweep {
     assert_eq!(samples.len(), PORTS);
     let (ports, sent) = (PORTS as u64, PORTS as u64);
     Sweep { at: vec![Duration::ZERO; PORTS], samples, ports, sent, ..Sweep::default() }
-}
-
-/// Of so many ports one is busy, each second with another load of packets of another size.
-fn step(sweep: &mut Sweep, second: u64, busy_in: usize, dice: &mut Xoshiro256PlusPlus) {
-    sweep.began = Duration::from_micros(1_000_000 * second);
-    let mut at = sweep.began;
-    for (place, sample) in sweep.samples.iter_mut().enumerate() {
-        at += Duration::from_micros(dice.next_u64() % 20);
-        sweep.at[place] = at;
-        if !place.is_multiple_of(busy_in) {
-            continue;
-        }
-        let packets = 1_000_000 + dice.next_u64() % 1_000_000;
-        for (counter, by) in [
-            (Counter::PortXmitDataExtended, packets * (500 + dice.next_u64() % 24)),
-            (Counter::PortRcvDataExtended, dice.next_u64() % 1_000_000_000),
-            (Counter::PortXmitPktsExtended, packets),
-            (Counter::PortRcvPktsExtended, dice.next_u64() % 2_000_000),
-            (Counter::PortUnicastXmitPkts, packets),
-            (Counter::PortXmitWaitExt, dice.next_u64() % 100_000),
-        ] {
-            let value = sample.values.get(&counter).unwrap_or(0);
-            sample.values.insert(counter, Some(value + by));
-        }
-    }
 }
 
 fn header() -> Header {

@@ -5,6 +5,7 @@
 
 mod anonymous;
 mod bombs;
+mod busy;
 mod commands;
 mod cut;
 mod damage;

@@ -7,44 +7,19 @@ use fabdeck::fabric::{Guid, Lane, PortNum, ServiceLevel, Sl2Vl, Tables};
 use fabdeck::files::capture::{Reader, Record};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::observe::{Counter, CounterSample, Observation, Sweep};
-use rand_core::{RngCore, SeedableRng};
+use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::busy::step;
 use super::stage::{BEGUN, Memory, header};
 
 const PORTS: u64 = 10_000;
 /// Enough for two sweeps that stand whole.
 const SWEEPS: u64 = 61;
 
-/// Ports as PortCountersExtended tells of them, with errors that nobody has. Of so many one is busy, each second with
-/// another load of packets of another size.
-fn step(sweep: &mut Sweep, second: u64, busy_in: u64, dice: &mut Xoshiro256PlusPlus) {
-    sweep.began = Duration::from_micros(1_000_000 * second);
-    let mut at = sweep.began;
-    for (place, sample) in sweep.samples.iter_mut().enumerate() {
-        at += Duration::from_micros(dice.next_u64() % 20);
-        sweep.at[place] = at;
-        if !(place as u64).is_multiple_of(busy_in) {
-            continue;
-        }
-        let packets = 1_000_000 + dice.next_u64() % 1_000_000;
-        for (counter, by) in [
-            (Counter::PortXmitDataExtended, packets * (500 + dice.next_u64() % 24)),
-            (Counter::PortRcvDataExtended, dice.next_u64() % 1_000_000_000),
-            (Counter::PortXmitPktsExtended, packets),
-            (Counter::PortRcvPktsExtended, dice.next_u64() % 2_000_000),
-            (Counter::PortUnicastXmitPkts, packets),
-            (Counter::PortXmitWaitExt, dice.next_u64() % 100_000),
-        ] {
-            let value = sample.values.get(&counter).unwrap_or(0);
-            sample.values.insert(counter, Some(value + by));
-        }
-    }
-}
-
 /// What an hour comes to, in megabytes, and how long the farthest leap into its first minute takes.
-fn hour(busy_in: u64) -> (f64, Duration) {
-    let mut dice = Xoshiro256PlusPlus::seed_from_u64(busy_in);
+fn hour(busy_in: usize) -> (f64, Duration) {
+    let mut dice = Xoshiro256PlusPlus::seed_from_u64(busy_in as u64);
     let wide = Counter::KNOWN.iter().filter(|counter| counter.bits() == Some(64)).cloned();
     let wide: Vec<Counter> = wide.collect();
     let sample = |place: u64| CounterSample {
