@@ -22,10 +22,13 @@ pub trait Sink {
 
 /// Sweeps between two that stand whole, and what their lines may come to: reading any moment begins at a whole one.
 const SWEEPS: u64 = 60;
+/// The same of a sweep of few ports. There it costs next to nothing, and what is damaged takes fewer sweeps with it.
+const SWEEPS_OF_FEW: u64 = 9;
+const FEW: usize = 512;
 const LINES: usize = 24 << 20;
 /// The state stands whole again when the rest has come to so many times its size, and to no less than this.
 const STATES: u64 = 16;
-const LEAST: u64 = 1 << 20;
+const LEAST: u64 = 32 << 10;
 
 /// Whether an operator's words are few enough to be read again: 64 KiB as they are written down.
 pub fn fits_note(text: &str) -> bool {
@@ -59,8 +62,8 @@ pub struct Recorder<S> {
     /// The last look that was written.
     known: Option<Observation>,
     kept: Kept,
-    whole_every: u64,
     /// In place of what is usual.
+    whole_every: Option<u64>,
     state_every: Option<u64>,
     /// Since counters stood whole.
     sweeps: u64,
@@ -93,7 +96,7 @@ impl<S: Sink> Recorder<S> {
             base: Base::default(),
             known: None,
             kept: Kept::default(),
-            whole_every: SWEEPS,
+            whole_every: None,
             state_every: None,
             sweeps: 0,
             lines: 0,
@@ -104,7 +107,7 @@ impl<S: Sink> Recorder<S> {
 
     /// Counters stand whole again after so many sweeps, and the state after so many bytes.
     pub fn whole_every(mut self, sweeps: u64, bytes: u64) -> Self {
-        (self.whole_every, self.state_every) = (sweeps, Some(bytes));
+        (self.whole_every, self.state_every) = (Some(sweeps), Some(bytes));
         self
     }
 
@@ -121,7 +124,8 @@ impl<S: Sink> Recorder<S> {
             Some(changed) if !due || !changed.is_empty() => (changed, false),
             _ => (whole(&self.header, look), true),
         };
-        let key = restated || self.sweeps >= self.whole_every || self.lines > LINES;
+        let usual = if sweep.samples.len() <= FEW { SWEEPS_OF_FEW } else { SWEEPS };
+        let key = restated || self.sweeps >= self.whole_every.unwrap_or(usual) || self.lines > LINES;
         if !records.is_empty() {
             self.known = Some(Observation { counters: Vec::new(), reading: None, ..look.clone() });
         }

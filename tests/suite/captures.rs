@@ -6,6 +6,7 @@
 mod anonymous;
 mod bombs;
 mod busy;
+mod cases;
 mod commands;
 mod cut;
 mod damage;

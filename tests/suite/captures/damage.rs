@@ -96,6 +96,37 @@ fn every_damaged_byte_of_a_recording_that_was_killed_is_told() {
     });
 }
 
+/// Of few ports a recording stands whole again so often that a damaged frame takes little with it, and the state too.
+#[test]
+fn a_damaged_frame_of_a_small_fabric_costs_ten_sweeps() {
+    const SECONDS: u64 = 400;
+    let look = look("torus,dims=3,terminals=1");
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    for second in 0..SECONDS {
+        let swept = sweep(&look.fabric, second);
+        recorder.sweep(BEGUN + 1000 * second as i64, &look, &swept).unwrap();
+    }
+    recorder.end(BEGUN + 1000 * SECONDS as i64).unwrap();
+    let bytes = memory.bytes.take();
+    let whole = Reader::open("f", bytes.as_slice()).unwrap();
+    let states = whole.moments().iter().filter(|slot| whole.slot(**slot).lead.has(flags::STATE_WHOLE));
+    let states: Vec<usize> = states.copied().collect();
+    assert!(states.len() >= 2 && whole.slot(states[1]).offset < 64 << 10, "{states:?}");
+    let lost = |slot: usize| {
+        let mut damaged = bytes.clone();
+        damaged[whole.slot(slot).offset as usize + 9] ^= 1;
+        let mut reader = Reader::open("f", damaged.as_slice()).unwrap();
+        let slots = reader.moments().to_vec();
+        slots.into_iter().filter(|slot| reader.show(*slot).is_err()).count()
+    };
+    let behind_the_first = whole.moments().iter().filter(|slot| !states.contains(slot));
+    let worst = behind_the_first.map(|slot| lost(*slot)).max();
+    assert_eq!(worst, Some(10));
+    // Nobody knows how the fabric is until its state stands whole again.
+    assert!(lost(0) <= states[1], "{} of {SECONDS}", lost(0));
+}
+
 /// Counters that stand whole again do not hide that nobody knows how the fabric is by then.
 #[test]
 fn a_change_of_the_fabric_that_is_lost_is_told_at_every_later_moment() {

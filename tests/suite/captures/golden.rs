@@ -5,15 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use rayon::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::cases::{Case, Given, cases};
 use super::commands::fabdeck;
 
 /// Bytes of a capture at the most.
 const LARGEST: u64 = 2_000_000;
 /// Lines of an answer that are shown; the rest is in a digest.
-const SHOWN: usize = 8;
+const SHOWN: usize = 6;
 /// Characters of a line that are shown.
 const WIDE: usize = 110;
 
@@ -59,68 +61,82 @@ impl Reader {
         at("to") - at("from")
     }
 
-    /// What a command answers at a moment, short.
-    fn answer(&self, at: &str, command: &[&str]) -> String {
-        let output = self.output(&[&["--source", &self.name, "--at", at], command].concat());
+    fn rows(&self, view: &str, more: &[&str]) -> Vec<Value> {
+        let args = [&["--source", &self.name, "--json", "show", view][..], more].concat();
+        let told: Value = serde_json::from_slice(&self.output(&args).stdout).unwrap();
+        told["rows"].as_array().unwrap().clone()
+    }
+
+    /// What a command answers, short.
+    fn answer(&self, at: Option<&str>, case: &Case) -> String {
+        let words: Vec<&str> = case.words.iter().map(String::as_str).collect();
+        let moment = at.map(|at| vec!["--source", self.name.as_str(), "--at", at]).unwrap_or_default();
+        let output = self.output(&[&moment[..], &["--no-times"], &words].concat());
+        let (code, said) = (output.status.code(), String::from_utf8(output.stderr).unwrap());
+        let refused = said.lines().find(|line| line.contains(" error: ")).unwrap_or_default();
+        // Before the first sweep there is none to compare with, and what lanes paths take is in plans alone.
+        let fine = ["FD-5064", "FD-7605"].iter().any(|known| refused.contains(known));
+        let name = &self.name;
+        // A plan of another moment is stale: 3.
+        assert!(matches!(code, Some(0 | 2 | 3)) || fine, "{name} --at {at:?} {words:?}: {code:?} {said}");
+        let at = at.map(|at| format!("--at {at} ")).unwrap_or_default();
         let text = String::from_utf8(output.stdout).unwrap();
-        let code = output.status.code().unwrap();
-        assert!(
-            code == 0 || code == 2,
-            "{} {command:?}: {}",
-            self.name,
-            String::from_utf8_lossy(&output.stderr)
-        );
-        format!("$ --at {at} {}\n{}", command.join(" "), short(&text, code))
+        let shown = if case.file && !text.is_empty() { digest(&text) } else { short(&text) };
+        let refused = short(refused);
+        format!("$ {at}{}\n{shown}{refused}  exit code {}\n", words.join(" "), code.unwrap())
     }
 }
 
 /// The first lines of an answer, and a digest of all where there are more.
-fn short(text: &str, code: i32) -> String {
+fn short(text: &str) -> String {
     let mut shown = String::new();
     for line in text.lines().take(SHOWN) {
         let cut: String = line.chars().take(WIDE).collect();
         shown += &format!("  {}\n", cut.trim_end());
     }
-    let lines = text.lines().count();
-    let cut = lines > SHOWN || text.lines().any(|line| line.chars().count() > WIDE);
-    let digest = || blake3::hash(text.as_bytes()).to_hex()[..12].to_owned();
-    if cut {
-        shown += &format!("  ({lines} lines, {})\n", digest());
+    if text.lines().count() > SHOWN || text.lines().any(|line| line.chars().count() > WIDE) {
+        shown += &digest(text);
     }
-    format!("{shown}  exit code {code}\n")
+    shown
 }
 
-/// What every reading command says of a capture over time.
+fn digest(text: &str) -> String {
+    format!("  ({} lines, {})\n", text.lines().count(), &blake3::hash(text.as_bytes()).to_hex()[..12])
+}
+
+/// What every reading command says of a capture over time, and as a whole.
 fn told(name: &str, capture: &Path) -> String {
     let reader = Reader::new(name, capture);
+    let text = |row: Option<&Value>, key: &str| row.unwrap()[key].as_str().unwrap().to_owned();
+    let hosts = reader.rows("hosts", &[]);
+    let [first, last] = [hosts.first(), hosts.last()].map(|row| text(row, "name"));
+    let switch = text(reader.rows("switches", &[]).first(), "name");
+    let links = reader.rows("links", &["--filter", "kind=switch-switch"]);
+    let link = format!("link:{}[{}]", text(links.first(), "a"), links[0]["a_port"]);
+    let plan = format!("{name}.plan");
+    let given =
+        Given { capture: &reader.name, plan: &plan, hosts: [&first, &last], switch: &switch, link: &link };
+    let (whole, moments): (Vec<Case>, Vec<Case>) = cases(&given).into_iter().partition(|case| case.whole);
     let length = reader.length_ms();
-    let hosts = reader.output(&["--source", &reader.name, "--json", "show", "hosts"]).stdout;
-    let hosts: Value = serde_json::from_slice(&hosts).unwrap();
-    let rows = hosts["rows"].as_array().unwrap();
-    let [first, last] = [rows.first(), rows.last()].map(|row| row.unwrap()["name"].as_str().unwrap());
-    let info = reader.output(&["capture", "info", &reader.name]);
-    let info = short(&String::from_utf8(info.stdout).unwrap(), info.status.code().unwrap());
-    let mut all = format!("$ capture info\n{info}");
-    for at in [length, length / 2, 0] {
-        let at = format!("-{at}ms");
-        for command in [
-            &["show", "fabric"][..],
-            &["show", "links"],
-            &["show", "switches"],
-            &["show", "hosts"],
-            &["show", "counters"],
-            &["show", "tables"],
-            &["trace", first, last],
-            &["check"],
-        ] {
-            all += &reader.answer(&at, command);
-        }
-        // What grew since the sweep before: at the first there is none.
-        if at != format!("-{length}ms") {
-            all += &reader.answer(&at, &["hotspots"]);
-        }
-    }
-    all
+    let times = [length, length / 2, 0].map(|back| format!("-{back}ms"));
+    // Plans are for the fabric as it was at the beginning.
+    let route = ["--source", &reader.name, "--at", &times[0], "--no-times", "route"];
+    let made = reader.output(&[&route[..], &["--engine", "updn", "-o", &plan]].concat());
+    assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
+    let whole = whole.iter().map(|case| reader.answer(None, case));
+    let moments = times.iter().flat_map(|at| moments.iter().map(|case| reader.answer(Some(at), case)));
+    whole.chain(moments).collect()
+}
+
+/// What is said of an incident, all of them at a time.
+fn all_told() -> Vec<(String, String)> {
+    let folders = incidents();
+    let told = folders.par_iter().map(|folder| {
+        let (name, capture) = name_and_capture(folder);
+        let told = told(&name, &capture);
+        (name, told)
+    });
+    told.collect()
 }
 
 #[test]
@@ -151,13 +167,12 @@ fn every_incident_has_a_story_a_drawing_a_small_capture_and_how_it_is_made() {
 
 #[test]
 fn every_reading_command_says_of_every_incident_what_it_said_before() {
-    for folder in incidents() {
-        let (name, capture) = name_and_capture(&folder);
+    for (name, told) in all_told() {
         let mut settings = insta::Settings::clone_current();
         settings.set_snapshot_path("../snapshots/incidents");
         settings.set_prepend_module_to_snapshot(false);
         settings.set_omit_expression(true);
-        settings.bind(|| insta::assert_snapshot!(name.clone(), told(&name, &capture)));
+        settings.bind(|| insta::assert_snapshot!(name, told));
     }
 }
 
@@ -189,22 +204,27 @@ fn every_story_quotes_what_fabdeck_answers() {
     }
 }
 
-/// An incident of the simulator is made again by its script: the same recording, whoever makes it and whenever.
+/// An incident of the simulator is made again by its script: the same bytes, whoever makes it and whenever. Those over ibsim
+/// have times of the clock, and what their stories quote is what holds.
 #[test]
-fn an_incident_made_again_is_the_same() {
-    let folder = incidents().into_iter().find(|folder| folder.ends_with("failed-link")).unwrap();
-    let (name, capture) = name_and_capture(&folder);
-    let home = tempfile::tempdir().unwrap();
-    let again = home.path().join("again.fdcap");
-    let mut make = Command::new(folder.join("make"));
-    let program = env!("CARGO_BIN_EXE_fabdeck");
-    let made = make.arg(&again).env("FABDECK", program).env("HOME", home.path()).output().unwrap();
-    assert!(made.status.success(), "{made:?}");
-    // How many bytes it takes, and what version wrote it, is the recorder's affair.
-    let said = |capture: &Path| -> Vec<String> {
-        let all = told(&name, capture);
-        let own = all.lines().filter(|line| !line.starts_with("  size ") && !line.starts_with("  capture "));
-        own.map(str::to_owned).collect()
-    };
-    assert_eq!(said(&again), said(&capture));
+fn every_incident_of_the_simulator_made_again_is_the_same() {
+    let (over_ibsim, simulated): (Vec<PathBuf>, Vec<PathBuf>) = incidents().into_iter().partition(|folder| {
+        let make = fs::read_to_string(folder.join("make")).unwrap();
+        !make.contains("SOURCE_DATE_EPOCH")
+    });
+    assert_eq!((over_ibsim.len(), simulated.len() >= 6), (1, true), "{over_ibsim:?}");
+    simulated.par_iter().for_each(|folder| {
+        let (name, capture) = name_and_capture(folder);
+        let home = tempfile::tempdir().unwrap();
+        let again = home.path().join("again.fdcap");
+        let mut make = Command::new(folder.join("make"));
+        make.arg(&again).env("FABDECK", env!("CARGO_BIN_EXE_fabdeck"));
+        for folder in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            make.env(folder, home.path());
+        }
+        let made = make.output().unwrap();
+        assert!(made.status.success(), "{made:?}");
+        let [before, after] = [&capture, &again].map(|path| fs::read(path).unwrap());
+        assert!(before == after, "{name} is {} bytes now; see captures/README.md", after.len());
+    });
 }
