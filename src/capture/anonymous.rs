@@ -22,6 +22,8 @@ pub struct Aliases {
     guids: FxHashMap<Guid, Guid>,
     names: BTreeMap<(NodeKind, Guid), String>,
     devices: FxHashMap<Device, u32>,
+    /// Counters that only a vendor knows: what a firmware calls them may be anything.
+    counters: BTreeMap<String, String>,
     /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
     words: BTreeMap<String, String>,
     lengths: Vec<usize>,
@@ -39,7 +41,7 @@ impl Aliases {
         let reader = &mut moments.reader;
         let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), Known>::new());
         let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
-        let mut devices = FxHashMap::default();
+        let (mut devices, mut counters) = (FxHashMap::default(), BTreeSet::new());
         for slot in 0..reader.index().slots.len() {
             // What cannot be read names nobody, and is not written again either.
             for line in reader.lines(slot, !flags::END).unwrap_or_default() {
@@ -63,14 +65,20 @@ impl Aliases {
                             }
                         }
                     }
-                    Record::Counters(counters) => guids.extend(counters.guids()),
+                    Record::Counters(told) => {
+                        guids.extend(told.guids());
+                        counters.extend(told.vendors());
+                    }
                     record => guids.extend(named_in(record)),
                 }
             }
         }
         guids.extend(given.keys());
         guids.remove(&Guid(0));
-        Self { devices, ..Self::new(&guids, &nodes, &given) }
+        // Numbers of one length stand in the order of the names, so that columns do too.
+        let counters =
+            counters.into_iter().zip(1..).map(|(name, at)| (name, format!("vendor-{at:06}"))).collect();
+        Self { devices, counters, ..Self::new(&guids, &nodes, &given) }
     }
 
     fn new(
@@ -173,7 +181,8 @@ impl Aliases {
                 Record::Remarks(remarks.map(plain).collect())
             }
             Record::Counters(mut counters) => {
-                counters.disguise(guid);
+                let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());
+                counters.disguise(guid, vendor);
                 Record::Counters(counters)
             }
             Record::Note(text) if keep_notes => Record::Note(self.reword(&text)),

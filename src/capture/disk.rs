@@ -3,53 +3,124 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::recorder::Sink;
 use crate::access::SourceError;
 use crate::files::capture::{Bytes, ID, Reader};
-use crate::files::detect;
+use crate::files::{Format, detect};
 
-/// A file, read where it is asked for.
+/// What comes from standard input is held in memory; so large is none that somebody means to look at that way.
+const STDIN_LIMIT: u64 = 2 << 30;
+
+/// A file, read where it is asked for, or what came through a pipe.
 #[derive(Debug)]
-pub struct FileBytes {
-    file: File,
-    size: u64,
+pub struct FileBytes(Held);
+
+#[derive(Debug)]
+enum Held {
+    File { file: File, size: u64 },
+    Memory(Vec<u8>),
+}
+
+impl FileBytes {
+    fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        Ok(Self(Held::File { file, size }))
+    }
+
+    fn stdin() -> io::Result<Self> {
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(STDIN_LIMIT + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > STDIN_LIMIT {
+            true => Err(io::Error::other("more than 2 GiB: write it to a file")),
+            false => Ok(Self(Held::Memory(bytes))),
+        }
+    }
 }
 
 impl Bytes for FileBytes {
     fn size(&self) -> u64 {
-        self.size
+        match &self.0 {
+            Held::File { size, .. } => *size,
+            Held::Memory(bytes) => bytes.len() as u64,
+        }
     }
 
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        let (file, size) = match &self.0 {
+            Held::File { file, size } => (file, size),
+            Held::Memory(bytes) => return bytes.as_slice().read(offset, length),
+        };
         // Nothing is made room for that the file does not have.
-        if offset.checked_add(length as u64).is_none_or(|end| end > self.size) {
+        if offset.checked_add(length as u64).is_none_or(|end| end > *size) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let mut bytes = vec![0; length];
-        self.file.read_exact_at(&mut bytes, offset)?;
+        file.read_exact_at(&mut bytes, offset)?;
         Ok(bytes)
     }
 }
 
 /// Whether a file begins as captures do. What cannot be read is none.
 pub fn is_capture(path: &Path) -> bool {
-    const HEAD: u64 = 4096;
+    format_of(path).is_some_and(|format| format.id == ID)
+}
+
+/// The format of a file by its beginning.
+fn format_of(path: &Path) -> Option<&'static Format> {
+    const HEAD: u64 = 8192;
     let mut head = Vec::new();
     let read = File::open(path).and_then(|file| match file.metadata()?.is_file() {
         true => file.take(HEAD).read_to_end(&mut head),
         false => Ok(0),
     });
-    read.is_ok() && detect(&head).is_some_and(|format| format.id == ID)
+    read.ok().and_then(|_| detect(&head))
 }
 
+/// What a folder holds that can be looked at.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Folder {
+    pub captures: Vec<PathBuf>,
+    /// Of other formats, which are one fabric together.
+    pub others: usize,
+}
+
+impl Folder {
+    /// The files of a folder by their beginnings; nothing of what is none, or has more than a folder of one fabric.
+    pub fn of(path: &Path) -> Self {
+        const MOST: usize = 1024;
+        let mut held = Self::default();
+        let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
+        let hidden =
+            |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        for file in entries.filter(|path| !hidden(path)).take(MOST) {
+            match format_of(&file) {
+                Some(format) if format.id == ID => held.captures.push(file),
+                Some(_) => held.others += 1,
+                None => {}
+            }
+        }
+        held.captures.sort();
+        held
+    }
+}
+
+/// The capture that a path means: itself, or the only thing in a folder that can be looked at.
+pub fn capture_at(path: &Path) -> Option<PathBuf> {
+    if is_capture(path) {
+        return Some(path.to_owned());
+    }
+    let Folder { mut captures, others } = Folder::of(path);
+    captures.pop().filter(|_| captures.is_empty() && others == 0)
+}
+
+/// `-` is standard input, read to its end.
 pub fn open(path: &Path) -> Result<Reader<FileBytes>, SourceError> {
-    let name = path.display().to_string();
-    let opened = File::open(path).and_then(|file| {
-        let size = file.metadata()?.len();
-        Ok(FileBytes { file, size })
-    });
+    let stdin = path == Path::new("-");
+    let name = if stdin { "standard input".to_owned() } else { path.display().to_string() };
+    let opened = if stdin { FileBytes::stdin() } else { FileBytes::open(path) };
     let bytes = opened.map_err(|error| SourceError::Unreachable {
         code: "FD-5061",
         what: format!("{name}: {error}"),

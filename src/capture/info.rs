@@ -7,7 +7,7 @@ use super::cursor::Store;
 use super::disk::{FileBytes, open};
 use super::moments::Moments;
 use crate::access::SourceError;
-use crate::files::capture::{Bytes, Damage, Header, Hole, Reader, flags};
+use crate::files::capture::{Bytes, Damage, Header, Hole, Reader, Record, flags};
 use crate::observe::Observation;
 
 #[derive(Debug)]
@@ -26,6 +26,9 @@ pub struct Info {
     pub raw: u64,
     /// Changes of the fabric or its tables, notes and news.
     pub events: usize,
+    /// What operators noted: how often, and the first of it, each with its time and its first words.
+    pub noted: usize,
+    pub first_noted: Vec<(String, String)>,
     pub gaps: Vec<(String, String)>,
     /// How often the clock was set back.
     pub set_back: usize,
@@ -96,11 +99,50 @@ pub fn examine(path: &Path) -> Result<Info, SourceError> {
         }
         None => (Vec::new(), 0),
     };
+    let noted = noted(&mut moments.reader);
     moments.reader.show_last()?;
-    Ok(told(&moments, damage, lost))
+    Ok(told(&moments, damage, lost, noted))
 }
 
-fn told(moments: &Moments<FileBytes>, damage: Vec<Damage>, lost: usize) -> Info {
+/// How many notes there are, and the times and first words of the first.
+fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
+    const SHOWN: usize = 3;
+    let (mut count, mut first) = (0, Vec::new());
+    for slot in 0..reader.index().slots.len() {
+        if !reader.slot(slot).lead.has(flags::EVENT) {
+            continue;
+        }
+        // What cannot be read was found by the survey.
+        for (time, record) in reader.events(slot).unwrap_or_default() {
+            let Record::Note(text) = record else { continue };
+            count += 1;
+            if first.len() < SHOWN {
+                first.push((reader.clock(time), words(&text)));
+            }
+        }
+    }
+    (count, first)
+}
+
+/// The first words of a text, on one line.
+fn words(text: &str) -> String {
+    const SIGNS: usize = 100;
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    match line.char_indices().nth(SIGNS) {
+        Some((cut, _)) => {
+            let head = &line[..cut];
+            format!("{}...", head.rsplit_once(' ').map_or(head, |(whole, _)| whole))
+        }
+        None => line,
+    }
+}
+
+fn told(
+    moments: &Moments<FileBytes>,
+    damage: Vec<Damage>,
+    lost: usize,
+    (noted, first_noted): (usize, Vec<(String, String)>),
+) -> Info {
     let reader: &Reader<FileBytes> = &moments.reader;
     let times: Vec<i64> = (0..moments.len()).map(|at| moments.time(at)).collect();
     let gap = |pair: &[i64]| pair[1].saturating_sub(pair[0]) > moments.longest_step();
@@ -118,6 +160,8 @@ fn told(moments: &Moments<FileBytes>, damage: Vec<Damage>, lost: usize) -> Info 
         bytes: reader.bytes().size(),
         raw: slots.iter().map(|slot| u64::from(slot.lead.raw)).sum(),
         events: (0..moments.len()).filter(|at| moments.eventful(*at)).count(),
+        noted,
+        first_noted,
         gaps: gaps.map(|pair| (reader.clock(pair[0]), reader.clock(pair[1]))).collect(),
         set_back: times.windows(2).filter(|pair| pair[1] < pair[0]).count(),
         damage,

@@ -17,7 +17,7 @@ mod timeline;
 pub use anonymous::Aliases;
 pub use at::At;
 pub use cursor::{Answer, Cursor, Store};
-pub use disk::{FileBytes, create, is_capture, open};
+pub use disk::{FileBytes, Folder, capture_at, create, is_capture, open};
 pub use info::{Info, Survey, examine, survey};
 pub use moments::Moments;
 pub use recorder::{Kept, RecordError, Recorder, Sink, fits_note};

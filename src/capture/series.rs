@@ -1,7 +1,7 @@
 //! Files of one recording, one after the other: `night-000001.fdcap`, `night-000002.fdcap`. Names sort as they were
 //! written, and those of a recording that begins again go on where the last one ended.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -51,12 +51,25 @@ impl Series {
         self.folder.join(format!("{}-{number:06}{}", self.stem, self.ending))
     }
 
-    /// The next file, new and empty.
+    /// The next file, new and empty. It is locked as long as somebody writes it; where a file system has no locks nobody
+    /// is kept away.
     pub fn next(&self) -> io::Result<(PathBuf, File)> {
         let number = self.held()?.last().map_or(1, |last| last + 1);
         let path = self.path(number);
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let _ = file.try_lock();
         Ok((path, file))
+    }
+
+    /// A file of this name, other than one's own, that another recording writes.
+    pub fn rival(&self, own: &Path) -> io::Result<Option<PathBuf>> {
+        let mut others =
+            self.held()?.into_iter().rev().map(|number| self.path(number)).filter(|path| path != own);
+        let locked = |path: &PathBuf| {
+            let locked = File::open(path).map(|file| file.try_lock_shared());
+            matches!(locked, Ok(Err(TryLockError::WouldBlock)))
+        };
+        Ok(others.find(locked))
     }
 
     /// Removes the oldest but for so many; gives those that went.
@@ -111,6 +124,19 @@ mod tests {
         assert_eq!(gone, ["night-000001.fdcap", "night-000003.fdcap"]);
         assert!(series.path(2).exists() && folder.path().join("night-7.fdcap").exists());
         assert!(Series::new(Path::new("/")).is_none() && Series::new(Path::new("night")).is_some());
+    }
+
+    #[test]
+    fn whoever_writes_files_of_the_same_name_is_found_as_long_as_it_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let series = Series::new(&folder.path().join("night.fdcap")).unwrap();
+        let (first, writing) = series.next().unwrap();
+        assert_eq!(series.rival(&first).unwrap(), None);
+        let (second, mine) = series.next().unwrap();
+        assert_eq!(series.rival(&second).unwrap(), Some(first.clone()));
+        assert_eq!(series.rival(&first).unwrap(), Some(second));
+        drop((writing, mine));
+        assert_eq!(series.rival(&first).unwrap(), None);
     }
 
     #[test]

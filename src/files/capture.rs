@@ -13,6 +13,7 @@ mod topology;
 mod words;
 
 use super::FileError;
+use super::limit::MOST_NODES;
 use super::text::Input;
 use crate::observe::Observation;
 
@@ -26,6 +27,20 @@ pub use state::{State, changes, whole};
 pub use topology::{Called, Device};
 
 pub const ID: &str = "fdcap";
+
+/// What a file may ask of a reader at the most: more is refused before it takes memory. `docs/capture-format.md` has the same.
+pub const LIMITS: &[(&str, usize)] = &[
+    ("bytes of a frame, packed and unpacked", FRAME_LIMIT),
+    ("bytes of the line of a record, as it is written", pack::RECORD_LIMIT),
+    ("bytes of the line of a note or of news", TEXT_LIMIT),
+    ("nodes of a fabric", MOST_NODES),
+    ("ports of a fabric", topology::MOST_PORTS),
+    ("samples of a sweep", counters::MOST_SAMPLES),
+    ("values of a sweep that one record holds", counters::MOST_VALUES),
+    ("values of a sample on the average, where a sweep has more than one record holds", counters::MOST_EACH),
+    ("values of a sweep in all", counters::MOST_HELD),
+    ("bytes of the names of counters that only a vendor knows, in a sweep", counters::MOST_NAMED),
+];
 
 /// The first frame is a lead, which is text as far as it has to be told by.
 pub fn looks_like(head: &str) -> bool {

@@ -27,7 +27,8 @@ pub struct Globals {
     /// What to look at: umad[:CA[:PORT]], sim:NAME[,key=value...], sim:SOCKET[,at=NODE], or a file or folder
     #[arg(long, global = true, value_name = "SRC")]
     pub source: Option<String>,
-    /// Of a capture: when; 02:13:40 of its day, RFC 3339, or -5m before its end (usually the end)
+    /// Of a capture: when; 02:13:40 of its day, RFC 3339, or -5m before its end (usually the end). Shown is the last sweep
+    /// up to then, and a time as coarse as it is written lasts as long: 02:13 until the end of that minute
     #[arg(long, global = true, value_name = "TIME", allow_hyphen_values = true)]
     pub at: Option<String>,
     /// Print one JSON object
@@ -365,12 +366,15 @@ pub struct ConvertArgs {
     /// Files that are one fabric together; `-` is stdin
     #[arg(value_name = "IN", required = true)]
     pub inputs: Vec<PathBuf>,
-    /// Where to write; `-` is stdout
+    /// Where to write, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
     /// The format to write; a word that is none lists them
     #[arg(long, value_name = "FORMAT")]
     pub to: String,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Debug, Args)]
@@ -393,8 +397,8 @@ pub struct RecordArgs {
     /// The capture to write, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "FILE.fdcap")]
     pub output: PathBuf,
-    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 1s)
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    /// Between two sweeps: 500ms, 2s, 1h, or seconds without a unit (usually 1s)
+    #[arg(long, value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub interval: Option<Duration>,
     /// How long: 90s, 10m, 8h (usually until Ctrl-C)
     #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
@@ -405,7 +409,8 @@ pub struct RecordArgs {
     /// Begin another file once this one has so much time: 1h, 1d
     #[arg(long, value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
     pub rotate_every: Option<Duration>,
-    /// Of these files keep the last N, those of earlier recordings with the same name counted; the oldest are removed
+    /// Of these files keep the last N, those of earlier recordings with the same name counted; the oldest are removed. Two
+    /// recordings at a time need two names
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep: Option<u32>,
     /// Each line of stdin is a note, at the time it comes
@@ -416,11 +421,11 @@ pub struct RecordArgs {
 #[derive(Debug, Subcommand)]
 pub enum CaptureAction {
     Info {
-        /// A capture that `record` wrote
+        /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
     },
     Cut {
-        /// A capture that `record` wrote
+        /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
         #[command(flatten)]
         stretch: StretchArgs,
@@ -428,7 +433,7 @@ pub enum CaptureAction {
         made: MadeArgs,
     },
     Export {
-        /// A capture that `record` wrote
+        /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
         #[command(flatten)]
         stretch: StretchArgs,
@@ -439,7 +444,7 @@ pub enum CaptureAction {
         made: MadeArgs,
     },
     Anonymize {
-        /// A capture that `record` wrote
+        /// A capture that `record` wrote; `-` is stdin
         file: PathBuf,
         /// Keep what operators noted, but for names (whole, their host, its first label) and GUIDs in it; other
         /// spellings are not found, so read them before you give it away
@@ -459,10 +464,11 @@ pub enum CaptureAction {
 /// A part of a capture by its times.
 #[derive(Debug, Clone, Default, Args)]
 pub struct StretchArgs {
-    /// The first sweep no sooner than this, written as for --at (usually the first of all)
+    /// The first sweep no sooner than this, written as for --at; 02:13 is from the beginning of that minute (usually the
+    /// first of all)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<String>,
-    /// The last sweep no later than this (usually the last of all)
+    /// The last sweep no later than this; 02:13 is until the end of that minute (usually the last of all)
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<String>,
 }

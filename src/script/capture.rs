@@ -64,12 +64,15 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<
     object.field("sweeps", &info.sweeps)?;
     object.field("unreadable", &info.lost)?;
     object.field("events", &info.events)?;
+    object.field("noted", &info.noted)?;
     object.field("frames", &info.frames)?;
     object.field("records", &info.records)?;
     object.field("bytes", &info.bytes)?;
     object.field("unpacked", &info.raw)?;
     object.field("set_back", &info.set_back)?;
     object.field("ended", &info.ended)?;
+    let noted = info.first_noted.iter().map(|(time, words)| json!({ "time": time, "words": words }));
+    object.list("first_noted", noted)?;
     object.list("gaps", gaps)?;
     object.list("damage", damage)?;
     Ok(object.end()?)
@@ -102,6 +105,14 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
         ),
         ("size", format!("{} bytes, {} unpacked, in {} records", info.bytes, info.raw, info.records)),
     ];
+    if info.noted > 0 {
+        pairs.push(("noted", counted(info.noted, "note of operators", "notes of operators")));
+        pairs.extend(info.first_noted.iter().map(|(time, words)| ("  at", format!("{time} {words}"))));
+    }
+    if info.noted > info.first_noted.len() {
+        let more = info.noted - info.first_noted.len();
+        pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
     let gaps =
         info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));
     pairs.extend(gaps);

@@ -32,6 +32,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
     refuse_same_file(args)?;
+    target::refuse_unless_forced(&args.output, args.force)?;
     let (plan, inputs) = plan_among(&args.inputs)?;
     let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
     let written = (writer.write)(&look)?;
@@ -121,7 +122,7 @@ fn level_is_lane(look: &mut Look, lanes: u8) {
 /// What is no file is opened as `--source` would open it. It cannot be one fabric together with others.
 fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>, Failure> {
     let words: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
-    let no_file = |word: &String| word.starts_with("sim:") || word == "umad" || word.starts_with("umad:");
+    let no_file = |word: &String| !names_a_path(word);
     match words.as_slice() {
         // A capture has a past; what else is one input says that it has none.
         [word] if no_file(word) || context.globals.at.is_some() => context.open(word),
@@ -135,6 +136,11 @@ fn open(context: &Context<'_, '_>, inputs: &[PathBuf]) -> Result<Box<dyn Source>
             None => Ok(context.outside.open_files(inputs)?),
         },
     }
+}
+
+/// Whether a source is written as a file or a folder is.
+pub fn names_a_path(word: &str) -> bool {
+    !(word.starts_with("sim:") || word == "umad" || word.starts_with("umad:"))
 }
 
 /// Converting a file onto itself would cost what the other format cannot hold.

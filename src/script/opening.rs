@@ -1,15 +1,17 @@
 //! What the console opens with: the source and everything that flags and configuration say of it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Failure;
 use super::args::Color;
 use super::context::Context;
+use super::convert::names_a_path;
 use super::open::Reach;
 use super::overview::DEFAULT;
 use super::theme_choice::ThemeChoice;
+use crate::capture::capture_at;
 use crate::routing::Engine;
 use crate::session::interactive::WatchSettings;
 
@@ -21,7 +23,7 @@ const PAST_MIB: u64 = 64;
 
 #[derive(Clone, Debug)]
 pub struct Opening {
-    /// The source as the operator wrote it.
+    /// The source as the operator wrote it; of a folder with a capture and nothing else that capture.
     pub source: String,
     /// Whether anybody named it, or it is what opens where nobody does.
     pub named: bool,
@@ -51,7 +53,11 @@ impl Opening {
             Some(Color::Auto) | None => None,
         };
         let assume = globals.assume.as_deref().map(super::whatif::engine_named).transpose()?;
-        let source = context.source().unwrap_or(DEFAULT).to_owned();
+        let named = context.source().unwrap_or(DEFAULT);
+        // A folder with a capture and nothing else is that capture.
+        let path = Some(Path::new(named)).filter(|_| names_a_path(named));
+        let held = path.and_then(capture_at).map(|capture| capture.display().to_string());
+        let source = held.unwrap_or_else(|| named.to_owned());
         let watch = config.watch.unwrap_or(WATCH);
         let theme = config.theme_choice(globals.theme.as_deref());
         let files = [

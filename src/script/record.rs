@@ -35,11 +35,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         )));
     };
     let simulated = reading.virtual_time;
-    if simulated && (args.time.is_none() || args.notes) {
-        return Err(Failure::usage(
-            "FD-7961: in this simulator time passes as fast as it is asked for; say how much with --for, as in --for \
-             10m, and leave out --notes, which would have no time of their own",
-        ));
+    if simulated {
+        refuse_endless(args)?;
     }
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut run = Run {
@@ -72,6 +69,16 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         Err(Stopped::Source(error)) => Err(error.into()),
         _ => Ok(context.conclude(&run.look)),
     }
+}
+
+/// What a simulator cannot be asked for whose time passes as fast as somebody asks for it.
+fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
+    let what = match () {
+        () if args.time.is_none() => "say how much of it with --for, as in --for 10m",
+        () if args.notes => "leave out --notes: they would have no time of their own",
+        () => return Ok(()),
+    };
+    Err(Failure::usage(format!("FD-7961: in this simulator time passes as fast as it is asked for; {what}")))
 }
 
 /// What cannot go together.
@@ -111,7 +118,17 @@ fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) ->
         return Err(Failure::usage(format!("FD-7966: '{file}' is no name that numbers could be put into")));
     };
     let rolling = Rolling { series, rotation, keep: args.keep.map(|keep| keep as usize) };
-    Reel::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))
+    let reel = Reel::rolling(rolling, header).map_err(|(file, error)| Failure::writing(&file, &error))?;
+    reel.map_err(|rival| {
+        let rival = rival.display();
+        Failure::new(
+            Exit::Failed,
+            format!(
+                "FD-7971: another recording writes {rival}, and both would count and remove the files of that name; name \
+                 another with -o"
+            ),
+        )
+    })
 }
 
 /// Why a recording came to no end of its own.

@@ -60,9 +60,17 @@ impl<'o> Reel<'o> {
         Self::new(Box::new(file), header, path.display().to_string(), None)
     }
 
-    pub fn rolling(rolling: Rolling, header: Header) -> Result<Self, (String, io::Error)> {
+    /// Or the file of another recording, where one writes files of the same names: each would count, and remove, those of
+    /// the other.
+    pub fn rolling(rolling: Rolling, header: Header) -> Result<Result<Self, PathBuf>, (String, io::Error)> {
         let (path, file) = next(&rolling.series)?;
-        Ok(Self::new(Box::new(file), header, path.display().to_string(), Some(rolling)))
+        let failed = |error| (path.display().to_string(), error);
+        if let Some(rival) = rolling.series.rival(&path).map_err(failed)? {
+            // Nothing was written to it yet.
+            let _ = std::fs::remove_file(&path);
+            return Ok(Err(rival));
+        }
+        Ok(Ok(Self::new(Box::new(file), header, path.display().to_string(), Some(rolling))))
     }
 
     fn new(sink: Box<dyn Sink + 'o>, header: Header, file: String, rolling: Option<Rolling>) -> Self {

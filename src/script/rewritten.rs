@@ -56,6 +56,11 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
             "FD-7967: a note takes from one sign to 64 KiB as it is written down, and this one has {bytes} bytes"
         )));
     }
+    if is_stdout(file) {
+        return Err(Failure::usage(
+            "FD-7970: a note is written into the capture itself, and stdin is none; give its file",
+        ));
+    }
     let mut moments = Moments::new(open(file)?);
     let name = file.display();
     let reader = &moments.reader;
@@ -159,7 +164,10 @@ fn report(
         let sweeps = counted(written.kept.sweeps as usize, "sweep", "sweeps");
         context.output.say(&match made.as_str() {
             "-" => format!("{sweeps} of {name} written to stdout"),
-            made if made == name => format!("{name} has the note, and {sweeps} as before"),
+            made if made == name && schema == "capture-note" => {
+                format!("{name} has the note, and {sweeps} as before")
+            }
+            made if made == name => format!("{name} is written anew, with {sweeps}"),
             made => format!("{sweeps} of {name} written to {made}"),
         });
         if written.lost > 0 {

@@ -1,7 +1,5 @@
 //! `route`: routes of one engine, certified, and a plan to get there.
 
-use std::path::Path;
-
 use crate::access::Wanted;
 use crate::change::Plan;
 use crate::session::{
@@ -24,7 +22,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         ));
     }
     // Before anything is computed: an engine may take minutes.
-    refuse_taken(&args.output, args.force)?;
+    target::refuse_unless_forced(&args.output, args.force)?;
     let engine = whatif::engine_named(&args.engine)?;
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (mut look, in_force) =
@@ -58,21 +56,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     };
     let plan = plan_of(&look, &faults, engine.id, &proposal, made).map_err(unwritten)?;
     let text = plan_text(&plan).map_err(unwritten)?;
-    refuse_taken(&args.output, args.force)?;
+    target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
-}
-
-/// A plan that is there is somebody's, unless they say otherwise.
-fn refuse_taken(output: &Path, force: bool) -> Result<(), Failure> {
-    let refused = |failure: Failure| Failure {
-        message: failure.message.map(|what| format!("{what}, or write over it with --force")),
-        ..failure
-    };
-    if force { Ok(()) } else { target::refuse_taken(output).map_err(refused) }
 }
 
 fn write(

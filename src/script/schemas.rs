@@ -551,6 +551,7 @@ fn capture_info() -> Vec<(&'static str, Value)> {
         "sweeps",
         "unreadable",
         "events",
+        "noted",
         "frames",
         "records",
         "bytes",
@@ -558,7 +559,9 @@ fn capture_info() -> Vec<(&'static str, Value)> {
         "set_back",
     ];
     keys.extend(numbers.map(|key| (key, number())));
-    keys.extend([("ended", flag()), ("gaps", list(gap)), ("damage", list(damage))]);
+    let noted = closed(vec![("time", text()), ("words", text())]);
+    keys.extend([("ended", flag()), ("first_noted", list(noted))]);
+    keys.extend([("gaps", list(gap)), ("damage", list(damage))]);
     keys
 }
 

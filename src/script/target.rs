@@ -38,15 +38,22 @@ pub fn refuse_taken(path: &Path) -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, what))
 }
 
+/// The same where `--force` may write over what is there.
+pub fn refuse_unless_forced(path: &Path, force: bool) -> Result<(), Failure> {
+    let forced = |failure: Failure| Failure {
+        message: failure.message.map(|what| format!("{what}, or write over it with --force")),
+        ..failure
+    };
+    if force { Ok(()) } else { refuse_taken(path).map_err(forced) }
+}
+
 /// Writes a file piece by piece; it appears whole or not at all. What is there stays, unless it may be written over.
 pub fn make<R>(
     path: &Path,
     force: bool,
     write: impl FnOnce(File) -> Result<R, Failure>,
 ) -> Result<R, Failure> {
-    if !force {
-        refuse_taken(path)?;
-    }
+    refuse_unless_forced(path, force)?;
     let failed = |error: io::Error| Failure::writing(&path.display().to_string(), &error);
     let known = std::fs::metadata(path);
     if known.as_ref().is_ok_and(|known| !known.is_file()) {

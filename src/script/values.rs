@@ -23,44 +23,34 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "write a number of seconds above 0".to_owned())
 }
 
-/// A time with its unit, up to a year; a number alone counts seconds.
-pub fn long_duration(text: &str) -> Result<Duration, String> {
-    const LONGEST: f64 = 366.0 * 86_400.0;
-    let day = [("h", 3600.0), ("d", 86_400.0)];
-    for (unit, seconds) in day {
-        if let Some(number) = text.strip_suffix(unit) {
-            let seconds = number.parse::<f64>().map_or(f64::NAN, |number| number * seconds);
-            return match seconds > 0.0 && seconds <= LONGEST {
-                true => Ok(Duration::from_secs_f64(seconds)),
-                false => Err("write a number and ms, s, m, h or d, as in 10m; a year at most".to_owned()),
-            };
-        }
-    }
-    duration(text)
+/// A time with its unit, an hour at most; a number alone counts seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    time(text, Duration::from_secs(3600), "it has to be an hour at most")
 }
 
-/// A time with its unit; a number alone counts seconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    const LONGEST: Duration = Duration::from_secs(3600);
+/// The same, a year at most.
+pub fn long_duration(text: &str) -> Result<Duration, String> {
+    time(text, Duration::from_secs(366 * 86_400), "it has to be a year at most")
+}
+
+fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
+    let wrong =
+        || "write a number and ms, s, m, h or d, as in 500ms; without a unit it counts seconds".to_owned();
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(at);
     let seconds = match unit {
         "ms" => 0.001,
         "s" | "" => 1.0,
         "m" => 60.0,
-        _ => {
-            return Err(
-                "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
-            );
-        }
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(wrong()),
     };
-    let number: f64 = number.parse().map_err(|_| {
-        "write a number and ms, s or m, as in 500ms; without a unit it counts seconds".to_owned()
-    })?;
+    let number: f64 = number.parse().map_err(|_| wrong())?;
     let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
     match time {
         Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
-        time if time > LONGEST => Err("it has to be an hour at most".to_owned()),
+        time if time > most => Err(longer.to_owned()),
         time => Ok(time),
     }
 }
@@ -113,17 +103,20 @@ mod tests {
 
     #[test]
     fn times_have_a_unit() {
-        for (text, millis) in [("500ms", 500), ("2s", 2000), ("1.5", 1500), ("1m", 60_000)] {
+        for (text, millis) in [("500ms", 500), ("2s", 2000), ("1.5", 1500), ("1m", 60_000), ("1h", 3_600_000)]
+        {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
-        for wrong in ["", "s", "0", "-1s", "1h", "2 s", "nan", "inf", "9999s"] {
+        for wrong in ["", "s", "0", "-1s", "1.1h", "1d", "2 s", "nan", "inf", "9999s", "1w"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn long_times_go_to_a_year() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800)] {
+        for (text, seconds) in
+            [("90", 90), ("10m", 600), ("1.5h", 5400), ("2d", 172_800), ("366d", 31_622_400)]
+        {
             assert_eq!(long_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
         }
         for wrong in ["", "h", "-1h", "0d", "367d", "nanh", "1w"] {

@@ -295,8 +295,8 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "capture info",
         "What a capture holds",
-        "What was recorded, from when to when, how many sweeps, gaps in which nothing was recorded, and damage with the \
-         place of each. Every frame is read and checked.",
+        "What was recorded, from when to when, how many sweeps, the first of what operators noted, gaps in which nothing was \
+         recorded, and damage with the place of each. Every frame is read and checked.",
     )
     .examples(&["fabdeck capture info night.fdcap", "fabdeck capture info night.fdcap --json"]),
     command_of(
@@ -323,8 +323,8 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "capture anonymize",
         "Make a capture that can be given away",
-        "GUIDs and names become numbers in canonical order, so that answers stay what they were; makers and devices, the \
-         source, words of remarks and notes are left out. Times, LIDs, cabling, tables and counters stay: who knows the \
+        "GUIDs and names become numbers in canonical order, so that answers stay what they were; makers and devices, names \
+         of vendors' own counters, the source, words of remarks and notes are left out. Times, LIDs, cabling, tables and counters stay: who knows the \
          fabric may know it again. The same capture gives the same bytes.",
     )
     .writes()

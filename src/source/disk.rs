@@ -8,7 +8,7 @@ use super::assemble::Assembly;
 use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::files::content::Content;
 use crate::files::text::Input;
-use crate::files::{FileError, Format, detect};
+use crate::files::{FileError, Format, capture, detect};
 use crate::observe::{Notes, Observation, Place};
 
 /// A full-subnet dump is about 35 MB and its tables below 2 GB; beyond that something is wrong.
@@ -75,7 +75,7 @@ fn shown(path: &Path) -> String {
 
 /// The regular files of a folder by name; what has no known format is left out, and one note says so.
 fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
-    let mut left_out = Vec::new();
+    let (mut left_out, mut captures) = (Vec::new(), Vec::new());
     for path in files_of(folder)? {
         let name = shown(&path);
         let Ok(bytes) = read_file(&path) else {
@@ -84,11 +84,22 @@ fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError
         };
         match detect(&bytes) {
             Some(format) => {
+                captures.extend((format.id == capture::ID).then(|| name.clone()));
                 let content = (format.read)(Input::new(&name, &bytes))?;
                 assembly.add(name, format, content);
             }
             None => left_out.push(name),
         }
+    }
+    if let Some(first) = captures.first() {
+        assembly.notes.add("FN-508", Place::file(shown(folder)), || {
+            let held = if captures.len() == 1 {
+                "a capture lies".to_owned()
+            } else {
+                format!("{} captures lie", captures.len())
+            };
+            format!("{held} among the files, read as it was at the end; --source {first} shows it over time")
+        });
     }
     note_left_out(&mut assembly.notes, folder, &left_out);
     Ok(())

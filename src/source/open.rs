@@ -6,7 +6,7 @@ use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
 use super::{FilesSource, open_adapter, socket};
 use crate::access::{InformToken, ReadPort, Source, SourceError};
-use crate::capture::{At, CaptureSource, is_capture};
+use crate::capture::{At, CaptureSource, Folder, capture_at};
 
 /// How live fabrics are read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,8 +38,8 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
         });
     }
     let path = PathBuf::from(text);
-    if is_capture(&path) {
-        return Ok(Box::new(CaptureSource::open(&path, None)?));
+    if let Some(capture) = capture_at(&path) {
+        return Ok(Box::new(CaptureSource::open(&capture, None)?));
     }
     Ok(Box::new(FilesSource::new(text, vec![path])))
 }
@@ -52,13 +52,32 @@ pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSou
 /// A capture as it was at a time; no other source has a past.
 pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
     let path = PathBuf::from(text);
-    if is_capture(&path) {
-        return Ok(Box::new(CaptureSource::open(&path, Some(at))?));
+    if let Some(capture) = capture_at(&path) {
+        return Ok(Box::new(CaptureSource::open(&capture, Some(at))?));
     }
+    let Folder { captures, others } = Folder::of(&path);
+    let Some(first) = captures.first() else {
+        return Err(SourceError::Name {
+            code: "FD-5065",
+            what: format!(
+                "--at asks for a time, and {text} is no capture that could be read: it has no past"
+            ),
+            hint: "give a file of 'fabdeck record', or leave out --at".into(),
+        });
+    };
+    let more = match (captures.len(), others) {
+        (1, _) => "a capture and files of a fabric besides".to_owned(),
+        (captures, 0) => format!("{captures} captures"),
+        (captures, _) => format!("{captures} captures and files of a fabric besides"),
+    };
     Err(SourceError::Name {
-        code: "FD-5065",
-        what: format!("--at asks for a time, and {text} is no capture that could be read: it has no past"),
-        hint: "give a file of 'fabdeck record', or leave out --at".into(),
+        code: "FD-5067",
+        what: format!("--at asks for a time, and {text} holds {more}"),
+        hint: format!(
+            "give the capture that is meant, as --source {}; without --at all files together are one fabric, captures as \
+             they end",
+            first.display()
+        ),
     })
 }
 

@@ -21,4 +21,5 @@ mod ring;
 mod rolled;
 mod size;
 pub mod stage;
+mod words;
 mod written;

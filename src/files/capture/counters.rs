@@ -32,16 +32,16 @@ enum Values {
 }
 
 /// Values that one record holds at the most, whole or moved: it has to fit into a frame, however long they are.
-const MOST_VALUES: usize = 2_000_000;
+pub(super) const MOST_VALUES: usize = 2_000_000;
 /// Samples that a sweep may have. A full subnet has a quarter of a million ports.
-const MOST_SAMPLES: usize = 4_000_000;
+pub(super) const MOST_SAMPLES: usize = 4_000_000;
 /// Values that the samples of a sweep may have on the average, where there are more than one record holds. Some sixty
 /// counters are known; a vendor may have as many again.
-const MOST_EACH: usize = 128;
+pub(super) const MOST_EACH: usize = 128;
 /// Values of a sweep altogether: twice what a full subnet has.
-const MOST_HELD: usize = 32_000_000;
+pub(super) const MOST_HELD: usize = 32_000_000;
 /// Bytes of the names of counters that only a vendor knows: they stay as long as the samples.
-const MOST_NAMED: usize = 256 << 20;
+pub(super) const MOST_NAMED: usize = 256 << 20;
 
 /// Samples one after the other that have the same counters.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -297,11 +297,33 @@ impl Counters {
         runs.iter().flat_map(|run| run.ports.iter().filter_map(|row| row.0))
     }
 
-    /// Puts other GUIDs in place of those that stand there.
-    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid) {
-        if let Values::Whole(runs) | Values::More(runs) = &mut self.values {
-            let rows = runs.iter_mut().flat_map(|run| &mut run.ports);
-            rows.for_each(|row| row.0 = row.0.map(&guid));
+    /// The names of counters that only a vendor knows.
+    pub fn vendors(&self) -> Vec<String> {
+        let names: Vec<&String> = match &self.values {
+            Values::Whole(runs) | Values::More(runs) => runs.iter().flat_map(|run| &run.counters).collect(),
+            Values::Moved(moved) => moved.by.keys().collect(),
+        };
+        let known = names.into_iter().map(|name| Counter::from_name(name));
+        known.filter(|counter| counter.bits().is_none()).map(|counter| counter.name().to_owned()).collect()
+    }
+
+    /// Puts other GUIDs in place of those that stand there, and other names in place of those of vendors' counters.
+    pub fn disguise(&mut self, guid: impl Fn(Guid) -> Guid, vendor: impl Fn(&str) -> String) {
+        let name = |name: &str| match Counter::from_name(name) {
+            Counter::Other(name) => vendor(&name),
+            known => known.name().to_owned(),
+        };
+        match &mut self.values {
+            Values::Whole(runs) | Values::More(runs) => {
+                for run in runs {
+                    run.counters.iter_mut().for_each(|counter| *counter = name(counter));
+                    run.ports.iter_mut().for_each(|row| row.0 = row.0.map(&guid));
+                }
+            }
+            Values::Moved(moved) => {
+                let by = std::mem::take(&mut moved.by);
+                moved.by = by.into_iter().map(|(counter, by)| (name(&counter), by)).collect();
+            }
         }
     }
 }

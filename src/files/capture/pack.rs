@@ -9,6 +9,8 @@ pub(super) const TABLE_WORD: &[u8; 8] = b"fdseek/1";
 pub(super) const TAIL_WORD: &[u8; 8] = b"fdseekat";
 /// A frame is closed once its lines come to so much.
 const FULL: usize = 16 << 20;
+/// Behind lines that do not fill a frame one of so many bytes still fits.
+pub(super) const RECORD_LIMIT: usize = FRAME_LIMIT - FULL;
 
 /// Bytes to write, and how much they would be unpacked.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -52,7 +54,7 @@ impl Packer {
             let begun = lines.len();
             serde_json::to_writer(&mut lines, &Line { seq: self.next, time: own, record })?;
             lines.push(b'\n');
-            if lines.len() - begun > FRAME_LIMIT - FULL {
+            if lines.len() - begun > RECORD_LIMIT {
                 return Err(io::Error::other("one record is larger than a frame may be"));
             }
             self.next += 1;

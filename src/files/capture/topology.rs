@@ -12,7 +12,7 @@ use crate::files::limit::MOST_NODES;
 /// Ports that one record holds at the most: a record has to fit into a frame.
 const PORTS: usize = 40_000;
 /// Ports of all records together. The largest subnets have some hundred thousands.
-const MOST_PORTS: usize = 2_000_000;
+pub(super) const MOST_PORTS: usize = 2_000_000;
 
 /// Every node with its ports, in canonical order.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -3,7 +3,7 @@
 use fabdeck::capture::{Aliases, Changes, Moments, Recorder, Stretch, rewrite};
 use fabdeck::fabric::{Guid, NameMap};
 use fabdeck::files::capture::{Reader, Record};
-use fabdeck::observe::Observation;
+use fabdeck::observe::{Counter, CounterValues, Observation};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -90,6 +90,53 @@ proptest! {
         prop_assert_eq!(text.contains("is slow, see 0x02"), keep);
         // The same capture gives the same bytes, and what is given away has nothing left to take out.
         prop_assert_eq!(&anonymous(&bytes, keep), &made);
+    }
+}
+
+/// What a firmware calls its own counters may name a site; their columns stay in their order.
+#[test]
+fn counters_of_vendors_have_numbers_and_their_values() {
+    let look = look("torus,dims=3,terminals=1");
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header()).whole_every(3, 900);
+    let own = ["zz-quux-rack7", "quux-rack7", "Quux site B"].map(|name| Counter::Other(name.into()));
+    for second in 0..5 {
+        let mut swept = sweep(&look.fabric, second);
+        for (at, counter) in own.iter().enumerate() {
+            let each = swept.samples.iter_mut().skip(at);
+            each.for_each(|sample| sample.values.insert(counter.clone(), Some(second * (at as u64 + 3))));
+        }
+        recorder.sweep(BEGUN + 1000 * second as i64, &look, &swept).unwrap();
+    }
+    recorder.end(BEGUN + 5000).unwrap();
+    let bytes = memory.bytes.take();
+    let made = anonymous(&bytes, false);
+    assert!(unpacked(&bytes).contains("quux") && !unpacked(&made).contains("quux"));
+    let shown = |bytes: &[u8]| -> Vec<Observation> {
+        let mut reader = Reader::open("f", bytes).unwrap();
+        let slots = reader.moments().to_vec();
+        let shown = |slot| {
+            reader.show(slot).unwrap();
+            reader.observation()
+        };
+        slots.into_iter().map(shown).collect()
+    };
+    for (before, after) in shown(&bytes).iter().zip(shown(&made)) {
+        for (one, other) in before.counters.iter().zip(&after.counters) {
+            let plain = |(counter, value): (Counter, Option<u64>)| match &counter {
+                Counter::Other(name) => {
+                    let known = ["Quux site B", "quux-rack7", "zz-quux-rack7"];
+                    let at = known
+                        .iter()
+                        .position(|known| *known == &**name)
+                        .map(|at| format!("vendor-{:06}", at + 1));
+                    (at.unwrap_or_else(|| name.to_string()), value)
+                }
+                counter => (counter.name().to_owned(), value),
+            };
+            let all = |values: &CounterValues| values.iter().map(plain).collect::<Vec<_>>();
+            assert_eq!(all(&one.values), all(&other.values));
+        }
     }
 }
 

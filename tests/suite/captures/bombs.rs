@@ -1,7 +1,7 @@
 //! Files made to do harm: they are refused before they take memory or time.
 
 use fabdeck::capture::{Tape, Told};
-use fabdeck::files::capture::{FRAME_LIMIT, Lead, Reader, flags};
+use fabdeck::files::capture::{FRAME_LIMIT, LIMITS, Lead, Reader, flags};
 
 /// A capture of one frame: these lines, and what the lead says of their size.
 fn frame(lines: &[u8], raw: usize, records: u32) -> Vec<u8> {
@@ -36,6 +36,23 @@ fn refusal(bytes: &[u8]) -> String {
 
 const HEADER: &str =
     r#"{"header":{"format":"f","fabdeck":"0","source":"s","interval_ms":1,"utc_offset_s":99999999}}"#;
+
+/// The page of the layout has the limits that hold, in this order, and no others.
+#[test]
+fn limits_stand_in_the_page_of_the_layout() {
+    let page = include_str!("../../../docs/capture-format.md");
+    let table = page.split("## Limits").nth(1).unwrap().split("What unpacks").next().unwrap();
+    let rows: Vec<&str> = table.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
+    let number = |number: usize| {
+        let digits = number.to_string();
+        let groups: Vec<&str> =
+            digits.as_bytes().rchunks(3).rev().map(|three| str::from_utf8(three).unwrap()).collect();
+        groups.join(",")
+    };
+    let limits: Vec<String> =
+        LIMITS.iter().map(|(what, most)| format!("| {what} | {} |", number(*most))).collect();
+    assert_eq!(rows, limits);
+}
 
 #[test]
 fn a_frame_holds_what_its_lead_says_and_no_more() {

@@ -5,7 +5,7 @@ use fabdeck::files::capture::{Line, Reader, Record, flags};
 use jiff::Timestamp;
 
 use super::commands::{json, recorded, run};
-use super::stage::{Memory, Moment, Reference, assert_same, reference};
+use super::stage::{Memory, Moment, Reference, assert_same, damaged, reference};
 
 fn cut(bytes: &[u8], stretch: impl Fn(&Moments<&[u8]>) -> Stretch) -> (Vec<u8>, Rewritten) {
     let mut moments = Moments::new(Reader::open("f", bytes).unwrap());
@@ -158,10 +158,7 @@ fn the_command_cuts_tells_damage_and_writes_over_nothing() {
     // A pipe is as good; it gets the bytes that the file has.
     let piped = cut(&["-o", "-"], 0).stdout;
     assert_eq!(piped, std::fs::read(home.path().join("part.fdcap")).unwrap());
-    let mut bytes = piped;
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    std::fs::write(home.path().join("demo.fdcap"), &bytes).unwrap();
+    std::fs::write(home.path().join("demo.fdcap"), damaged(&piped)).unwrap();
     let told = json(&home, &["capture", "cut", "demo.fdcap", "-o", "rest.fdcap"], 0);
     assert!(told["partial"] == true && told["unreadable"].as_u64().unwrap() > 0, "{told}");
     cut(&["-o", "rest.fdcap", "--force", "--strict"], 2);

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::commands::{fabdeck, json, recorded, run};
 use super::killed::{info, served, signal, wait_for};
-use super::stage::{Memory, Reference, assert_same, reference};
+use super::stage::{Memory, Reference, assert_same, damaged, reference};
 
 /// Notes with their times, and how many moments lie before each.
 fn notes(bytes: &[u8]) -> Vec<(i64, String, usize)> {
@@ -69,9 +69,7 @@ fn a_finished_capture_takes_notes_and_one_without_an_end_does_not() {
     let refused = run(&home, &["capture", "note", "demo.fdcap", &long], 64);
     assert!(String::from_utf8(refused.stderr).unwrap().contains("FD-7967"));
     // Without an end it may still be written; with damage something would be lost.
-    let mut damaged = bytes.clone();
-    damaged[bytes.len() / 2] ^= 1;
-    for (bytes, code) in [(bytes[..bytes.len() - 3000].to_vec(), 1), (damaged, 7)] {
+    for (bytes, code) in [(bytes[..bytes.len() - 3000].to_vec(), 1), (damaged(&bytes), 7)] {
         std::fs::write(&file, &bytes).unwrap();
         let refused = run(&home, &["capture", "note", "demo.fdcap", "too late"], code);
         assert!(String::from_utf8(refused.stderr).unwrap().contains("FD-7969"));

@@ -260,6 +260,17 @@ pub fn reference() -> Reference {
     Reference { bytes: memory.bytes.take(), moments }
 }
 
+/// The same with one bit of the frame of a sweep in the middle turned round. In a lead it might do no harm: the table has
+/// them all again.
+pub fn damaged(bytes: &[u8]) -> Vec<u8> {
+    let reader = Reader::open("f", bytes).unwrap();
+    let moments = reader.moments();
+    let slot = reader.slot(moments[moments.len() / 2]);
+    let mut bytes = bytes.to_vec();
+    bytes[slot.offset as usize + slot.lead.packed as usize / 2] ^= 1;
+    bytes
+}
+
 /// Whether what a reader shows is a moment as it was recorded.
 #[track_caller]
 pub fn assert_same(reader: &Reader<impl fabdeck::files::capture::Bytes>, moment: &Moment) {

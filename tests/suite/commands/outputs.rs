@@ -309,7 +309,7 @@ fn a_file_is_not_converted_onto_itself() {
     assert_eq!(ended.exit, Exit::Usage);
     assert!(ended.err.contains("FD-7502"), "{}", ended.err);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "as it was");
-    let ended = fabdeck(&["convert", "sim:demo", "-o", path, "--to", "ibsim"]);
+    let ended = fabdeck(&["convert", "sim:demo", "-o", path, "--to", "ibsim", "--force"]);
     assert!(ended.err.contains("is written (ibsim) from 5 switches, 5 hosts, 12 links"), "{}", ended.err);
     assert_eq!(fabdeck(&["generate", "sim:demo"]).out, fabdeck(&["generate", "demo"]).out);
 }

@@ -142,7 +142,7 @@ fn a_plan_is_an_input_of_convert() {
         let (code, said) = binary(here, &route);
         assert!(code == Some(2) && said.contains(": it is not safe while traffic flows\n"), "{said}");
         for format in ["lfts", "fdbs", "psl", "sl2vl", "slvl"] {
-            made(&["convert", "site.net", plan, "-o", "out", "--to", format]);
+            made(&["convert", "site.net", plan, "-o", "out", "--to", format, "--force"]);
         }
     }
     made(&["--source", "site.net", "convert", "nue.plan", "-o", "qos.conf", "--to", "qos-policy"]);

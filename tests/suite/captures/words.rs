@@ -1,0 +1,251 @@
+//! What the command line says and takes where captures are concerned.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Output, Stdio};
+
+use fabdeck::script::{Ended, Machine, Terminal, run as run_line};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::commands::{fabdeck, json, recorded, run};
+use super::killed::{served, signal, wait_for};
+
+fn said(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Three minutes of a small fabric from 09:00 on, a sweep every twenty seconds.
+fn minutes() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let record = ["record", "-o", "nine.fdcap", "--interval", "20s", "--for", "3m"];
+    let mut command = fabdeck(&home);
+    command.args(["--source", "sim:kary,k=2,n=2"]).args(record);
+    command.env("TZ", "UTC").env("SOURCE_DATE_EPOCH", "1792400400");
+    assert!(command.output().unwrap().status.success());
+    home
+}
+
+#[test]
+fn a_folder_with_one_capture_and_nothing_else_is_that_capture() {
+    let home = recorded();
+    let path = |name: &str| home.path().join(name);
+    fs::create_dir(path("night")).unwrap();
+    fs::copy(path("demo.fdcap"), path("night/demo.fdcap")).unwrap();
+    fs::write(path("night/README.md"), "What happened in this night\n").unwrap();
+    for more in [&[][..], &["--at", "-10s"]] {
+        let told = json(&home, &[&["--source", "night"], more, &["show", "fabric"]].concat(), 0);
+        assert!(told["source"] == "night/demo.fdcap" && !told.to_string().contains("FN-50"), "{told}");
+    }
+    json(&home, &["--source", "night", "hotspots", "--interval", "5s"], 2);
+    let folder = path("night").display().to_string();
+    let words = ["fabdeck", "--source", &folder, "--at", "-10s"].map(OsString::from);
+    let terminal = Terminal { console: true, ..Terminal::default() };
+    match run_line(words, &Machine::default(), &terminal, &mut Vec::new(), &mut Vec::new()) {
+        Ended::Console(opening) => assert_eq!(opening.source, format!("{folder}/demo.fdcap")),
+        Ended::Exit(exit) => panic!("{exit:?}"),
+    }
+    // What else is a fabric there makes it one of files, and a past has to be asked for by name.
+    fs::write(path("night/names"), "0x0002c90100000000 \"first\"\n").unwrap();
+    let refused = said(&run(&home, &["--source", "night", "--at", "-10s", "show", "fabric"], 64));
+    assert!(refused.contains("FD-5067") && refused.contains("a capture and files of a fabric"), "{refused}");
+    assert!(refused.contains("--source night/demo.fdcap"), "{refused}");
+    let told = json(&home, &["--source", "night", "show", "fabric"], 0);
+    assert!(told["notes"].to_string().contains("FN-508") && told["source"] == "night", "{told}");
+    fs::remove_file(path("night/names")).unwrap();
+    fs::copy(path("demo.fdcap"), path("night/other.fdcap")).unwrap();
+    let refused = said(&run(&home, &["--source", "night", "--at", "-10s", "show", "fabric"], 64));
+    assert!(refused.contains("FD-5067") && refused.contains("holds 2 captures"), "{refused}");
+    fs::create_dir(path("empty")).unwrap();
+    let refused = said(&run(&home, &["--source", "empty", "--at", "-10s", "show", "fabric"], 64));
+    assert!(refused.contains("FD-5065"), "{refused}");
+}
+
+#[test]
+fn a_capture_written_over_itself_is_told_in_words_of_its_own() {
+    let home = recorded();
+    for command in ["cut", "anonymize"] {
+        let over = ["capture", command, "demo.fdcap", "-o", "demo.fdcap"];
+        let refused = said(&run(&home, &over, 1));
+        assert!(refused.contains("FD-7922") && refused.contains("write over it with --force"), "{refused}");
+        let told = said(&run(&home, &[&over[..], &["--force"]].concat(), 0));
+        assert!(told.contains("demo.fdcap is written anew, with 31 sweeps"), "{told}");
+    }
+    let told = said(&run(&home, &["capture", "note", "demo.fdcap", "cable 3"], 0));
+    assert!(told.contains("demo.fdcap has the note, and 31 sweeps as before"), "{told}");
+    // Where there is no --force none is named.
+    let refused =
+        said(&run(&home, &["--source", "sim:demo", "record", "-o", "demo.fdcap", "--for", "1s"], 1));
+    assert!(refused.contains("FD-7922") && !refused.contains("--force"), "{refused}");
+}
+
+#[test]
+fn an_interval_is_written_as_every_time_is() {
+    let home = tempfile::tempdir().unwrap();
+    for (interval, time) in [("1h", "2h"), ("2m", "4m"), ("1d", "2d")] {
+        let record = ["--source", "sim:kary,k=2,n=2", "record", "-o", "-", "--for", time];
+        let told = said(&run(&home, &[&record[..], &["--interval", interval]].concat(), 0));
+        assert!(told.contains("3 sweeps written to stdout"), "{interval}: {told}");
+    }
+}
+
+#[test]
+fn a_simulator_asks_for_what_is_missing_and_no_more() {
+    let home = tempfile::tempdir().unwrap();
+    let record = ["--source", "sim:demo", "record", "-o", "new.fdcap"];
+    let told = said(&run(&home, &record, 64));
+    assert!(told.contains("FD-7961") && told.contains("--for 10m") && !told.contains("--notes"), "{told}");
+    let told = said(&run(&home, &[&record[..], &["--for", "1s", "--notes"]].concat(), 64));
+    assert!(
+        told.contains("FD-7961") && told.contains("leave out --notes") && !told.contains("--for"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_capture_may_come_through_a_pipe() {
+    let home = recorded();
+    let bytes = fs::read(home.path().join("demo.fdcap")).unwrap();
+    let piped = |bytes: &[u8], args: &[&str]| {
+        let mut command = fabdeck(&home);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Who refuses at once does not read it.
+        let _ = child.stdin.take().unwrap().write_all(bytes);
+        child.wait_with_output().unwrap()
+    };
+    let mut told: Value =
+        serde_json::from_slice(&piped(&bytes, &["capture", "info", "-", "--json"]).stdout).unwrap();
+    let mut file = json(&home, &["capture", "info", "demo.fdcap"], 0);
+    assert_eq!((told["source"].take(), file["source"].take()), ("-".into(), "demo.fdcap".into()));
+    assert_eq!(told.to_string().replace("standard input", "demo.fdcap"), file.to_string());
+    for (args, file) in [
+        (
+            &["capture", "cut", "-", "--from", "-5s", "-o", "-"][..],
+            &["capture", "cut", "demo.fdcap", "--from", "-5s", "-o", "-"][..],
+        ),
+        (&["capture", "export", "-", "-o", "-"], &["capture", "export", "demo.fdcap", "-o", "-"]),
+    ] {
+        let told = piped(&bytes, args);
+        assert!(
+            told.status.success() && told.stdout == run(&home, file, 0).stdout,
+            "{args:?}: {}",
+            said(&told)
+        );
+    }
+    let told = piped(b"", &["capture", "info", "-"]);
+    assert!(said(&told).contains("standard input at byte 0: FD-2701"), "{}", said(&told));
+    let told = piped(&bytes, &["capture", "note", "-", "cable 3"]);
+    assert!(told.status.code() == Some(64) && said(&told).contains("FD-7970"), "{}", said(&told));
+    assert!(!home.path().join("-").exists());
+}
+
+#[test]
+fn what_operators_noted_is_told_with_its_first_words() {
+    let home = recorded();
+    let info = || json(&home, &["capture", "info", "demo.fdcap"], 0);
+    assert_eq!((&info()["noted"], &info()["first_noted"]), (&0.into(), &Value::Array(vec![])));
+    let text =
+        |home: &TempDir| String::from_utf8(run(home, &["capture", "info", "demo.fdcap"], 0).stdout).unwrap();
+    assert!(!text(&home).contains("noted"));
+    let long = format!("much\n is\u{7} {}", "said ".repeat(50));
+    for (at, note) in [("-9s", "cable 3 was pulled"), ("-8s", &long), ("-7s", "three"), ("-6s", "four")] {
+        run(&home, &["capture", "note", "demo.fdcap", note, "--at", at], 0);
+    }
+    let told = info();
+    let first = told["first_noted"].as_array().unwrap();
+    assert_eq!(
+        (&told["noted"], first.len(), &first[0]["words"]),
+        (&4.into(), 3, &"cable 3 was pulled".into())
+    );
+    assert!(
+        first[1]["words"].as_str().unwrap().len() < 110
+            && first[0]["time"].as_str() < first[1]["time"].as_str()
+    );
+    let text = text(&home);
+    let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("noted")).take(5).collect();
+    assert!(lines[0].contains("4 notes of operators") && lines[1].contains("cable 3 was pulled"), "{text}");
+    assert!(
+        lines[2].contains("much is") && lines[2].ends_with("said...") && !text.contains('\u{7}'),
+        "{text}"
+    );
+    assert!(lines[3].contains("three") && lines[4].contains("and 1 more"), "{text}");
+}
+
+/// A minute is all of it: `--at` shows its last sweep, a stretch begins with its first and ends with its last.
+#[test]
+fn a_time_lasts_as_long_as_it_is_written() {
+    let home = minutes();
+    for (at, time) in
+        [("09:01", "09:01:40"), ("09:01:00", "09:01:00"), ("09:01:19.9", "09:01:00"), ("09:03", "09:03:00")]
+    {
+        let told = json(&home, &["--source", "nine.fdcap", "--at", at, "show", "fabric"], 0);
+        assert!(told["time"].as_str().unwrap().contains(time), "{at}: {told}");
+    }
+    run(
+        &home,
+        &["capture", "cut", "nine.fdcap", "--from", "09:01", "--to", "09:01", "-o", "minute.fdcap"],
+        0,
+    );
+    let told = json(&home, &["capture", "info", "minute.fdcap"], 0);
+    let time = |key: &str| told[key].as_str().unwrap()[11..19].to_owned();
+    assert_eq!(
+        (time("from"), time("to"), &told["sweeps"]),
+        ("09:01:00".into(), "09:01:40".into(), &3.into())
+    );
+    for command in [&["--help"][..], &["capture", "cut", "--help"]] {
+        let help = String::from_utf8(run(&home, command, 0).stdout).unwrap();
+        let help = help.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(help.contains("02:13 until the end of that minute"), "{help}");
+    }
+}
+
+#[test]
+fn what_is_converted_is_not_written_over_a_file_by_a_slip() {
+    let home = recorded();
+    let file = home.path().join("site.topo");
+    fs::write(&file, "somebody's").unwrap();
+    let convert = ["convert", "demo.fdcap", "--to", "ibnetdiscover", "-o", "site.topo"];
+    let refused = said(&run(&home, &convert, 1));
+    assert!(refused.contains("FD-7922") && refused.contains("write over it with --force"), "{refused}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's");
+    run(&home, &[&convert[..], &["--force"]].concat(), 0);
+    assert!(fs::read_to_string(&file).unwrap().contains("vendid"));
+}
+
+#[test]
+fn two_recordings_do_not_share_a_name() {
+    let home = tempfile::tempdir().unwrap();
+    let mut fabric = served(&home);
+    let record = |more: &[&str]| {
+        let mut command = fabdeck(&home);
+        command.args(["--source", "sim:./fabric.sock", "record", "-o", "night.fdcap", "--interval", "5ms"]);
+        command.args(["--rotate-size", "4kB"]).args(more).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let mut first = record(&["--keep", "50"]).spawn().unwrap();
+    wait_for(&home, "night-000003.fdcap", 1);
+    let second = record(&["--for", "1s"]).stderr(Stdio::piped()).output().unwrap();
+    assert!(second.status.code() == Some(1), "{second:?}");
+    assert!(said(&second).contains("FD-7971: another recording writes night-"), "{}", said(&second));
+    // The other goes on, and none of its files are in the way of it.
+    let held = |home: &Path| {
+        let names =
+            fs::read_dir(home).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.ends_with(".fdcap")).max().unwrap()
+    };
+    let last = held(home.path());
+    while held(home.path()) <= last {
+        assert!(first.try_wait().unwrap().is_none());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    signal(&first, "-KILL");
+    first.wait().unwrap();
+    // Of one that is gone the files may be gone on with.
+    let third = record(&["--for", "100ms", "--keep", "2"]).output().unwrap();
+    assert!(third.status.success(), "{third:?}");
+    fabric.kill().unwrap();
+    fabric.wait().unwrap();
+}
