@@ -38,7 +38,8 @@ pub struct NodeFacts {
     pub system_image_guid: Option<Guid>,
     /// Whether port 0 of a switch is an enhanced one, with a terminal behind it.
     pub enhanced_port0: Option<bool>,
-    /// False for a node that is known by its peer only: it did not answer, or the dump has no record of it.
+    /// False for a node that is known by its peer only (it did not answer, or the dump has no record of it), and for one
+    /// that answered once and does not any more.
     pub answered: bool,
 }
 

@@ -184,7 +184,7 @@ pub fn write_summary(context: &mut Context<'_, '_>, look: &Look) -> Result<(), F
         ("tables", Some(summary.tables.unwrap_or(0)), "of the switches have a known one"),
         ("degraded", summary.degraded_links, "of the links, below what both ends can do"),
         ("down", summary.down_links, "of the links"),
-        ("not answering", Some(summary.unanswered), "of the nodes, known by their peer only"),
+        ("not answering", Some(summary.unanswered), "of the nodes: silent, or known by their peer only"),
         ("silent", Some(summary.silent), "without an answer of all that was asked; -v lists what"),
     ] {
         match number {

@@ -102,7 +102,8 @@ impl Look {
     /// How many ports a node has; `None` where nobody but its peer spoke of it.
     pub fn port_count(&self, node: NodeId) -> Option<u8> {
         let facts = &self.fabric().node(node).facts;
-        facts.answered.then_some(facts.port_count)
+        // Who fell silent said it before.
+        Some(facts.port_count).filter(|count| facts.answered || *count > 0)
     }
 
     /// The width of a cable: the lesser one where its ends disagree, for no more than that gets through.

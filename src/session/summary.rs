@@ -23,7 +23,7 @@ pub struct Summary {
     pub down_links: Option<usize>,
     /// Ports with a peer.
     pub ports: usize,
-    /// Nodes known by their peer only.
+    /// Nodes that fell silent, or are known by their peer only.
     pub unanswered: usize,
     /// Switches whose forwarding table is known; `None` where the tables of a live fabric were not asked for.
     pub tables: Option<usize>,

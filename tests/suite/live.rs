@@ -11,6 +11,7 @@ mod keys;
 mod levels;
 mod limits;
 mod repeatable;
+mod silent;
 mod sweeps;
 mod trapped;
 mod writing;

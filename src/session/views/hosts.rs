@@ -56,9 +56,13 @@ pub static HOST_FIELDS: &[Get] = &[
         port(l, r).and_then(|p| p.link).and_then(|link| l.degraded(link)).into()
     })
     .on_request(),
-    Get::new("answered", "ANSWERED", Kind::Flag, "no: it is known by its peer only", |l, r| {
-        l.fabric().node(r.node).facts.answered.into()
-    }),
+    Get::new(
+        "answered",
+        "ANSWERED",
+        Kind::Flag,
+        "no: it fell silent, or is known by its peer only",
+        |l, r| l.fabric().node(r.node).facts.answered.into(),
+    ),
     Get::new("ports", "PORTS", Kind::Number, "ports the adapter has", |l, r| l.port_count(r.node).into())
         .on_request(),
     Get::new("vendor", "VENDOR", Kind::Text, "vendor id", |l, r| {

@@ -38,9 +38,13 @@ pub static SWITCH_FIELDS: &[Get] = &[
         )
     })
     .largest_first(),
-    Get::new("answered", "ANSWERED", Kind::Flag, "no: it is known by its peer only", |l, id| {
-        l.fabric().node(id).facts.answered.into()
-    }),
+    Get::new(
+        "answered",
+        "ANSWERED",
+        Kind::Flag,
+        "no: it fell silent, or is known by its peer only",
+        |l, id| l.fabric().node(id).facts.answered.into(),
+    ),
     Get::new("vendor", "VENDOR", Kind::Text, "vendor id", |l, id| {
         l.fabric().node(id).facts.vendor_id.map(hexadecimal).into()
     })

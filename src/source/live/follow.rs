@@ -48,8 +48,8 @@ pub fn follow(
     discovery.run(&mut phase)?;
     let silent_now = discovery.silent_nodes();
     discovery.found.mend_ways(&silent_now);
-    for (at, node) in discovery.found.nodes.iter_mut().enumerate() {
-        node.kept.silent = silent_now.contains(&at);
+    for at in 0..discovery.found.nodes.len() {
+        discovery.found.set_silent(at, silent_now.contains(&at));
     }
     phase.end();
     Ok(discovery.found)

@@ -200,6 +200,14 @@ impl Found {
         Some((key.index(), number.value()))
     }
 
+    /// Who fell silent does not answer any more, and who is heard again does; of the others nothing is new.
+    pub fn set_silent(&mut self, node: usize, silent: bool) {
+        let found = &mut self.nodes[node];
+        if std::mem::replace(&mut found.kept.silent, silent) != silent {
+            self.builder.node_mut(found.key).answered = !silent;
+        }
+    }
+
     /// The snapshot, and for each of its nodes what was found of it.
     pub fn finish(self) -> (Fabric, Vec<FoundNode>) {
         let fabric = self.builder.finish();

@@ -598,6 +598,26 @@ fn a_fabric_that_moves_waits_for_engines() {
     assert_eq!(cables(&driver), all - 1);
 }
 
+/// A host that falls silent is shown so among the hosts and in its details until it answers again.
+#[test]
+fn who_falls_silent_is_shown_as_silent() {
+    let (look, sweeper) = lab_where(|world, look, second| {
+        world.silence(node(look, "node06"), (10..20).contains(&second));
+        Ok(())
+    });
+    let mut driver = Driver::watching(look, sweeper, EVERY, Size { width: 120, height: 30 });
+    driver.press("tab tab / node06 enter");
+    let mut seen = Vec::new();
+    for _ in 0..6 {
+        swept(&mut driver, 1);
+        let row = shown(&driver).lines().any(|line| line.contains("node06") && line.contains("Active  no"));
+        driver.press("d");
+        seen.push((row, shown(&driver).contains("no: it fell silent")));
+        driver.press("esc");
+    }
+    assert_eq!(seen, [false, false, true, true, false, false].map(|silent| (silent, silent)));
+}
+
 /// The agents of all ports fall silent in the sweep in which a cable goes down: that is told all the same.
 #[test]
 fn what_moved_is_told_though_nobody_counts() {

@@ -171,7 +171,7 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
         lines.push(("table", table));
     }
     if !about.facts.answered {
-        lines.push(("answered", "no: it is known by its peer only".to_owned()));
+        lines.push(("answered", "no: it fell silent, or is known by its peer only".to_owned()));
     }
     lines
 }
