@@ -26,6 +26,17 @@ pub struct Pair {
     claimed: Option<Sl2Vl>,
 }
 
+impl Pair {
+    /// The port in, and 0 for all of them at once.
+    pub fn from(self) -> u8 {
+        self.from.unwrap_or(0)
+    }
+
+    pub fn to(self) -> u8 {
+        self.to
+    }
+}
+
 /// How many questions SL2VL tables take at least.
 pub fn lane_questions(fabric: &Fabric, nodes: &[FoundNode]) -> u64 {
     nodes.iter().enumerate().map(|(at, node)| pairs_of(fabric, at, node).len() as u64).sum()

@@ -54,7 +54,8 @@ pub fn read_states(
     known: &ManagerTold,
 ) -> Result<States, SourceError> {
     let (now, period) = (reader.now(), reader.drift_period());
-    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes), (now, period), fresh);
+    let who = |at: usize| (nodes[at].kind, nodes[at].guid);
+    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes), (now, period), fresh, who);
     let mut phase = reader.phase::<Asked>("states");
     let mut questions = Vec::new();
     let local = nodes.iter().position(|node| node.route.is_empty());
@@ -63,7 +64,7 @@ pub fn read_states(
     let silent = nodes.iter().enumerate().filter(|(_, node)| node.kept.silent && !node.kept.cut_off);
     questions
         .extend(silent.filter(|(_, node)| node.kind != NodeKind::Switch).map(|(at, _)| Asked::Adapter(at)));
-    let in_doubt = turns.due_doubtful(&doubtful(fabric, nodes));
+    let in_doubt = turns.due_doubtful(&doubtful(fabric, nodes), who);
     questions.extend(in_doubt.into_iter().map(|(at, port)| Asked::Port(at, port)));
     questions.extend(due.iter().filter_map(|item| match *item {
         Item::Block(at, block) => Some(Asked::Block(at, block)),
