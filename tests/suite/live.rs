@@ -10,6 +10,7 @@ mod following;
 mod keys;
 mod levels;
 mod limits;
+mod meddled;
 mod repeatable;
 mod silent;
 mod sweeps;

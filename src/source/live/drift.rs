@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::found::{FoundNode, node_id};
 use super::news::changed_entries;
-use super::tables::{Groups, groups_of_block, top};
+use super::tables::{FIRST_GROUP, Groups, groups, groups_of_block, top};
 use super::turned::TablesRead;
 use crate::fabric::{
     Arbitration, BLOCK_LIDS, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Sl2Vl, Tables, block_of,
@@ -64,6 +64,16 @@ pub fn keep_tables(
     let held = Held::of(tables);
     let mut taking = Taking { tables, held, moved: false };
     let mut differ = Differences::default();
+    for (at, node) in nodes.iter_mut().enumerate() {
+        let (entries, groups) = taking.cut(node, node_id(at));
+        if !entries.is_empty() {
+            differ.blocks.entry(at).or_default().extend(entries.iter().map(|entry| block_with(entry.lid)));
+            differ.entries.entry(at).or_default().extend(entries);
+        }
+        if !groups.is_empty() {
+            differ.groups.entry(at).or_default().extend(groups);
+        }
+    }
     for (at, block, ports) in read.blocks {
         let entries = taking.block(&mut nodes[at], node_id(at), block, ports);
         if !entries.is_empty() {
@@ -92,7 +102,64 @@ pub fn keep_tables(
     (differ.news(nodes, manager), taking.moved)
 }
 
+fn block_with(lid: Lid) -> u16 {
+    lid.value() / BLOCK_LIDS
+}
+
 impl Taking<'_> {
+    /// A table ends where its switch says: what was known of LIDs and groups beyond is no route any more, and nobody reads
+    /// those blocks again.
+    fn cut(&mut self, node: &mut FoundNode, id: NodeId) -> (Vec<ChangedEntry>, Vec<ChangedGroup>) {
+        let Some(info) = node.switch_info else { return Default::default() };
+        let (last, count) = (top(&info), groups(&info));
+        let before = node.kept.tops.replace((last, count));
+        let (lower, fewer) = before.map_or((true, true), |before| (last < before.0, count < before.1));
+        let entries = if lower { self.above(node, id, last) } else { Vec::new() };
+        (entries, if fewer { self.beyond(node, id, count) } else { Vec::new() })
+    }
+
+    fn above(&mut self, node: &mut FoundNode, id: NodeId, top: u16) -> Vec<ChangedEntry> {
+        let mut gone: BTreeMap<Lid, PortNum> = BTreeMap::new();
+        let above = |block: u16, offset: usize| {
+            Lid::new(u32::from(block) * u32::from(BLOCK_LIDS) + offset as u32).filter(|lid| lid.value() > top)
+        };
+        for (block, ports) in &mut node.kept.blocks {
+            for (offset, port) in ports.iter_mut().enumerate().filter(|(_, port)| **port != NO_PATH) {
+                if let Some(lid) = above(*block, offset) {
+                    gone.insert(lid, PortNum(std::mem::replace(port, NO_PATH)));
+                }
+            }
+        }
+        if let Some(held) = self.tables.nodes.get_mut(&id) {
+            let (unread, last) = (held.unread.len(), top / BLOCK_LIDS);
+            held.unread.retain(|block| *block <= last);
+            self.moved |= held.unread.len() < unread;
+            if let Some(lft) = held.lft.as_mut().filter(|lft| lft.bytes().len() > usize::from(top) + 1) {
+                let routed: Vec<_> = lft.routed().filter(|(lid, _)| lid.value() > top).collect();
+                self.moved |= !routed.is_empty();
+                routed.iter().rev().for_each(|(lid, _)| lft.set(*lid, None));
+                gone.extend(routed);
+            }
+        }
+        gone.into_iter().map(|(lid, port)| ChangedEntry { lid, before: Some(port), now: None }).collect()
+    }
+
+    /// A switch has so many groups.
+    fn beyond(&mut self, node: &mut FoundNode, id: NodeId, count: u16) -> Vec<ChangedGroup> {
+        let first = FIRST_GROUP.saturating_add(count);
+        let mut gone = Groups::new();
+        for groups in node.kept.groups.values_mut() {
+            gone.extend(groups.split_off(&first));
+        }
+        if let Some(mft) = self.tables.nodes.get_mut(&id).and_then(|held| held.mft.as_mut()) {
+            let beyond = mft.groups.split_off(&first);
+            self.moved |= !beyond.is_empty();
+            gone.extend(beyond);
+        }
+        let gone = gone.into_iter().filter(|(_, ports)| !ports.is_empty());
+        gone.map(|(group, before)| ChangedGroup { group, before, now: Vec::new() }).collect()
+    }
+
     fn block(
         &mut self,
         node: &mut FoundNode,

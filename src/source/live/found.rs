@@ -35,6 +35,8 @@ pub struct Kept {
     pub weights: FxHashMap<u8, Arbitration>,
     /// The look does not bring its groups: they come block by block.
     pub groups_in_turns: bool,
+    /// The last LID and the number of groups that its tables went up to when they were compared last.
+    pub tops: Option<(u16, u16)>,
     /// The last block in which groups were seen.
     pub last_groups: Option<u16>,
 }

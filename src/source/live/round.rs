@@ -47,7 +47,7 @@ pub fn sweep(
     let mut states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
-    let due = still_heard(nodes, &states, &counted);
+    let due = still_heard(&states);
     read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
@@ -65,8 +65,8 @@ pub fn sweep(
     look.ticks = ticks;
     let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
-    for at in &states.read.fresh {
-        memory.fresh.remove(&kept[*at].guid);
+    for at in no_longer_fresh(&states, &counted) {
+        memory.fresh.remove(&kept[at].guid);
     }
     let mut news = keep_falls(&look.fabric, kept, &counted.falls, &lost);
     let manager = states.manager.clone();
@@ -108,13 +108,19 @@ fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> 
     ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
 }
 
-/// What has its turn, but for tables of who just fell silent: it would only be waited for.
-fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
-    let heard = |at: usize| {
-        let mute = counted.mute.contains(&at) && !nodes[at].kept.mute;
-        !mute && !states.silent.contains(&at)
-    };
+/// What has its turn, but for tables of switches that just fell silent: they would only be waited for. Who does not tell
+/// its counters may tell its tables.
+fn still_heard(states: &States) -> Vec<Item> {
+    let heard = |at: usize| !states.silent.contains(&at);
     states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
+}
+
+/// Of the fresh nodes those that are fresh no more. Who said nothing at all is read before its turn once more; a question
+/// that was refused is answered.
+fn no_longer_fresh(states: &States, counted: &Counted) -> Vec<usize> {
+    let told = states.read.nodes();
+    let heard = |at: &usize| !states.silent.contains(at) && (told.contains(at) || !counted.mute.contains(at));
+    states.read.fresh.iter().copied().filter(heard).collect()
 }
 
 /// Nodes whose tables are read before their turn. Those of a switch that nobody has set up yet can wait.

@@ -76,13 +76,15 @@ pub fn read_states(
     let made: Vec<_> =
         questions.into_iter().map(|asked| question(asked, (fabric, nodes), keys, retries)).collect();
     phase.exchange.feed(made.len() as u64, made.into_iter());
-    let mut states = States::default();
+    // Until the local port says otherwise, the manager is who it was.
+    let mut states = States { manager: known.clone(), ..States::default() };
     while let Some((asked, reply)) = phase.next()? {
         if matches!((&asked, &reply), (Asked::Local(_), Reply::Silence)) {
             return Err(phase.local_port_silent());
         }
+        let told = matches!((&asked, &reply), (Asked::Local(_), Reply::Answer(_)));
         states.take(asked, reply, (fabric, nodes), &mut phase);
-        if let (Asked::Local(_), Some(lid)) = (asked, states.manager.lid) {
+        if let Some(lid) = states.manager.lid.filter(|_| told) {
             let answered = known.lid != Some(lid) || known.manager.is_some();
             phase.exchange.ask(question(Asked::Manager(lid, answered), (fabric, nodes), keys, retries));
         }
@@ -178,7 +180,7 @@ impl States {
             }
             Asked::Local(at) => {
                 let info = mad.data::<PortInfo>();
-                self.manager.lid = Lid::new(info.master_sm_lid.get().into());
+                self.manager = ManagerTold { lid: Lid::new(info.master_sm_lid.get().into()), manager: None };
                 self.compare(fabric, nodes, (at, nodes[at].ingress), info);
             }
             Asked::Manager(..) => self.manager.manager = Some(manager_of(&mad)),

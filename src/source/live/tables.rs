@@ -12,7 +12,7 @@ use crate::mad::{LftBlock, MftBlock, Smp, SwitchInfo, attribute};
 use crate::observe::Silence;
 
 /// The first LID that addresses a group.
-const FIRST_GROUP: u16 = 0xC000;
+pub(super) const FIRST_GROUP: u16 = 0xC000;
 /// Groups in one block, ports in one position of it.
 const BLOCK_GROUPS: u16 = 32;
 const POSITION_PORTS: u8 = 16;
@@ -162,7 +162,7 @@ pub(super) fn groups_of_block(block: u16) -> std::ops::RangeInclusive<u16> {
 }
 
 /// How many groups a switch may hold: up to the top that it says, or all that it has room for.
-fn groups(info: &SwitchInfo) -> u16 {
+pub(super) fn groups(info: &SwitchInfo) -> u16 {
     let room = info.multicast_capacity.get().min(0xFFFF - FIRST_GROUP);
     match info.multicast_top.get() {
         // Switches that do not have the field say 0.
@@ -172,14 +172,16 @@ fn groups(info: &SwitchInfo) -> u16 {
     }
 }
 
-/// Adds the ports that a block tells of.
+/// Adds the ports that a block tells of; beyond the last group of the switch it tells of none.
 pub(super) fn take_groups(
     groups: &mut Groups,
     (block, position): (u16, u8),
     node: &FoundNode,
     data: &MftBlock,
 ) {
-    for (entry, group) in groups_of_block(block).enumerate() {
+    let held = node.switch_info.as_ref().map_or(u16::MAX, self::groups);
+    let told = groups_of_block(block).enumerate();
+    for (entry, group) in told.filter(|(_, group)| group - FIRST_GROUP < held) {
         let ports: Vec<PortNum> =
             data.ports(entry, position).filter(|port| port.value() <= node.port_count).collect();
         if ports.is_empty() {

@@ -23,6 +23,15 @@ pub struct TablesRead {
     pub fresh: BTreeSet<usize>,
 }
 
+impl TablesRead {
+    /// Whose tables came.
+    pub fn nodes(&self) -> BTreeSet<usize> {
+        let forwarding = self.blocks.iter().map(|(at, ..)| at).chain(self.groups.iter().map(|(at, ..)| at));
+        let lanes = self.lanes.iter().map(|(at, ..)| at).chain(self.weights.iter().map(|(at, ..)| at));
+        forwarding.chain(lanes).copied().collect()
+    }
+}
+
 /// Reads those of the items that are groups, lanes and arbitration.
 pub fn read_turned(
     reader: &mut Reader<'_>,

@@ -16,10 +16,10 @@ use super::{
     ALL, TOPOLOGY, Wanted, exchange, fabric, hosts, look_at, route_to, simulated, switches, writable,
 };
 
-const HELD: Wanted = Wanted { counters: false, ..ALL };
+pub(super) const HELD: Wanted = Wanted { counters: false, ..ALL };
 
 /// Somebody else writes.
-fn write<T>(
+pub(super) fn write<T>(
     simulator: &SimulatedPort,
     route: &[u8],
     (attribute, modifier): (u16, u32),
@@ -248,4 +248,61 @@ fn a_switch_that_is_not_set_up_yet_is_read_when_it_is() {
     set_top(top);
     assert_eq!(watched.settled(&mut last, 3), []);
     assert!(lft(&watched).unwrap().routed().count() > 4, "{:?}", lft(&watched));
+}
+
+/// Where a switch says that its table ends sooner than it did, what was known beyond is no route any more: at once, though
+/// nobody reads those blocks again.
+#[test]
+fn what_lies_above_a_top_that_fell_is_no_route() {
+    for wanted in [TABLES, TOPOLOGY] {
+        let planned = fabric("kary,k=4,n=3");
+        let (mut watched, mut last) = watched("kary,k=4,n=3", wanted, false);
+        if !wanted.tables {
+            // Nothing is known before everything was read once.
+            watched.settled(&mut last, 30);
+        }
+        let switch = switches(&planned)[40];
+        let (guid, route) = (planned.node(switch).guid(), route_to(&planned, switch));
+        let top = watched.look.fabric.top_lid().unwrap().value();
+        let simulator = watched.simulator.clone();
+        let set_top = |top: u16| {
+            write::<SwitchInfo>(&simulator, &route, (attribute::SWITCH_INFO, 0), |info| {
+                info.linear_top = top.into();
+                info.life_state &= !0x04;
+            });
+        };
+        let before = look_at(&mut watched.simulator.open(None).unwrap(), TABLES);
+        let known = before.tables.lft(switch).unwrap();
+        let gone = known.routed().filter(|(lid, _)| lid.value() > 40).count();
+        assert!(top > 2 * 64 / 2 && gone > 64, "{top} {gone}");
+        set_top(40);
+        let swept = watched.sweep(last + Duration::from_secs(10));
+        last = swept.began;
+        let drift: Vec<&News> =
+            swept.news.iter().filter(|news| matches!(news, News::TableDrift { .. })).collect();
+        let [News::TableDrift { switch: told, blocks, entries, first, .. }] = drift[..] else {
+            panic!("{:?}", swept.news)
+        };
+        assert_eq!((*told, blocks.as_slice(), *entries), (guid, &[0, 1][..], gone), "{wanted:?}");
+        assert!(first[0].lid.value() == 41 && first[0].now.is_none() && first[0].before.is_some());
+        let as_fresh = |watched: &Watched| {
+            let fresh = look_at(&mut watched.simulator.open(None).unwrap(), TABLES);
+            assert_eq!(watched.look.tables.lft(switch), fresh.tables.lft(switch).filter(|_| wanted.tables));
+        };
+        as_fresh(&watched);
+        assert_eq!(swept.retabled, wanted.tables);
+        // It is told once; and what is there again when the top rises is told within the period.
+        let drifts = |news: Vec<News>| -> usize {
+            let of = |news: &News| match news {
+                News::TableDrift { entries, first, .. } if first[0].before.is_none() => *entries,
+                News::TableDrift { .. } => panic!("{news:?}"),
+                _ => 0,
+            };
+            news.iter().map(of).sum()
+        };
+        assert_eq!(drifts(watched.settled(&mut last, 31)), 0);
+        set_top(top);
+        assert_eq!(drifts(watched.settled(&mut last, 31)), gone, "{wanted:?}");
+        as_fresh(&watched);
+    }
 }
