@@ -85,6 +85,7 @@ impl CaptureSource {
     /// The sweep of the moment shown, with all that is different since the last one.
     fn sweep_of(&mut self, place: usize, look: &mut Observation) -> Result<Sweep, SourceError> {
         let before = self.last.replace(place);
+        let time = self.cursor.store().time(place);
         let reader = self.reader();
         let mut sweep = reader.state().base.sweep();
         if let Some(before) = before {
@@ -96,6 +97,7 @@ impl CaptureSource {
             sweep.fabric = Some(Arc::new(look.fabric.clone()));
         }
         look.tables.clone_from(&reader.state().tables);
+        look.time = Some(reader.clock(time));
         Ok(sweep)
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::Duration;
 
+use jiff::Zoned;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -54,6 +55,8 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
     let mut seen = Rc::new(look.clone());
+    let first_began = Moment::of(&look, &first);
+    let mut from = first_began.clone();
     // What changed between the look and the first sweep is told with the first interval.
     let mut news = first.news.clone();
     for _ in 0..args.count {
@@ -67,8 +70,11 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         let since = rates_of_sweeps(fabric, &first, &after);
         let seconds = (after.began - before.began).as_secs_f64();
         let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
-        all.push(Interval { look: seen.clone(), watched, news: std::mem::take(&mut news) });
-        before = after;
+        let to = Moment::of(&look, &after);
+        let since = (!all.is_empty()).then(|| first_began.clone());
+        let judged = Judged::Sweeps { from, to: to.clone(), since };
+        all.push(Interval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
+        (before, from) = (after, to);
     }
     source.end_watch(&mut look.observation);
     Ok((look, all))
@@ -98,11 +104,12 @@ fn from_files(
     seconds: f64,
 ) -> Result<(Look, Vec<Interval>), Failure> {
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    let judged = Judged::Files(before.display().to_string(), after.display().to_string());
     let before = samples(context, &mut look, before)?;
     let after = samples(context, &mut look, after)?;
     let rates = rates(look.fabric(), &before, &after, seconds);
     let watched = Watched::new(&look, (&rates, seconds), rates.clone(), &context.config.hotspots);
-    let interval = Interval { look: Rc::new(look.clone()), watched, news: Vec::new() };
+    let interval = Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() };
     Ok((look, vec![interval]))
 }
 
@@ -119,7 +126,89 @@ fn samples(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Ve
 struct Interval {
     look: Rc<Look>,
     watched: Watched,
+    judged: Judged,
     news: Vec<News>,
+}
+
+/// When a sweep began.
+#[derive(Clone)]
+enum Moment {
+    /// By the clock of whoever recorded it, or by this computer's.
+    Clock(String),
+    /// In a simulator that has a time of its own: seconds.
+    Simulated(f64),
+    Unknown,
+}
+
+impl Moment {
+    /// Of the sweep that was just read.
+    fn of(look: &Look, sweep: &Sweep) -> Self {
+        match (&look.observation.time, &look.observation.reading) {
+            (Some(time), _) => Self::Clock(time.clone()),
+            (None, Some(reading)) if reading.virtual_time => Self::Simulated(sweep.began.as_secs_f64()),
+            (None, Some(_)) => {
+                let began = Zoned::now().checked_sub(sweep.took);
+                began.map_or(Self::Unknown, |time| {
+                    Self::Clock(time.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string())
+                })
+            }
+            (None, None) => Self::Unknown,
+        }
+    }
+
+    fn words(&self) -> Option<String> {
+        match self {
+            Self::Clock(time) => Some(time.clone()),
+            Self::Simulated(seconds) => Some(format!("{seconds:.1} s")),
+            Self::Unknown => None,
+        }
+    }
+
+    fn clock(&self) -> Option<String> {
+        self.words().filter(|_| matches!(self, Self::Clock(_)))
+    }
+}
+
+/// The two observations that a verdict is of.
+enum Judged {
+    /// Two sweeps; from the second interval on links are judged since the first sweep of all.
+    Sweeps { from: Moment, to: Moment, since: Option<Moment> },
+    /// Two files.
+    Files(String, String),
+}
+
+impl Judged {
+    fn line(&self, seconds: f64) -> (&'static str, String) {
+        let words = match self {
+            Self::Files(before, after) => {
+                format!(
+                    "the counters in {before} to those in {after}, {seconds:.1} s later as --seconds says"
+                )
+            }
+            Self::Sweeps { from, to, since } => {
+                let own = if matches!(from, Moment::Simulated(_)) { " of simulated time" } else { "" };
+                let between = match from.words().zip(to.words()) {
+                    Some((from, to)) => format!("{from} to {to}{own}, when two sweeps began"),
+                    None => format!("one sweep to another, {seconds:.1} s later"),
+                };
+                let first = since.as_ref().map(|first| {
+                    first.words().map_or("the first sweep of all".to_owned(), |at| {
+                        format!("{at}, the first sweep of all")
+                    })
+                });
+                first.map_or(between.clone(), |first| format!("{between}; links since {first}"))
+            }
+        };
+        ("from", words)
+    }
+
+    /// By a clock, where one is known.
+    fn clock(&self) -> (Option<String>, Option<String>) {
+        match self {
+            Self::Sweeps { from, to, .. } => (from.clock(), to.clock()),
+            Self::Files(..) => (None, None),
+        }
+    }
 }
 
 impl Interval {
@@ -144,11 +233,12 @@ fn write(
     }
     let page = (context.output.paint, context.output.page);
     write_pairs(context.output.out, page, &premises(look))?;
-    for (at, Interval { look, watched, news }) in intervals.iter().enumerate() {
+    for (at, Interval { look, watched, judged, news }) in intervals.iter().enumerate() {
         if at > 0 {
             writeln!(context.output.out)?;
         }
-        let mut lines = watched_lines(look, watched, &thresholds, most);
+        let mut lines = vec![judged.line(watched.seconds)];
+        lines.extend(watched_lines(look, watched, &thresholds, most));
         lines.extend(news_lines(look, news, most));
         write_pairs(context.output.out, page, &lines)?;
     }
@@ -169,10 +259,15 @@ fn thresholds_object(thresholds: &Thresholds) -> Value {
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
+    /// When its two sweeps began, where a clock tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
     ports: usize,
     hotspots: Vec<Value>,
-    contributors: Vec<Value>,
-    victims: Vec<Value>,
+    /// Adapters that wait, each with what it is.
+    held_up: Vec<Value>,
     on_the_way: Vec<Value>,
     links_too_narrow: bool,
     links: Vec<Value>,
@@ -182,20 +277,23 @@ struct Row {
 }
 
 impl Row {
-    fn new(Interval { look, watched, news }: &Interval, times: bool) -> Self {
+    fn new(Interval { look, watched, judged, news }: &Interval, times: bool) -> Self {
         let verdict = &watched.verdict;
-        let held = |held: &Contributor| held_object(look, held);
+        let alone = verdict.hot_spots.is_empty();
+        let held = |held: &Contributor| held_object(look, held, alone);
+        let (from, to) = if times { judged.clock() } else { (None, None) };
         let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
+            from,
+            to,
             ports: watched.ports,
             hotspots: verdict
                 .hot_spots
                 .iter()
                 .map(|hot| with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into()))
                 .collect(),
-            contributors: watched.contributors().map(held).collect(),
-            victims: watched.victims().map(held).collect(),
+            held_up: verdict.held_up.iter().map(held).collect(),
             on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
             links_too_narrow: verdict.links_too_narrow(),
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
@@ -223,8 +321,13 @@ fn waiting(look: &Look, at: &Waiting) -> Value {
     })
 }
 
-fn held_object(look: &Look, held: &Contributor) -> Value {
-    let object = with(waiting(look, &held.at), "role", role_word(held.role).into());
+/// `alone`: no adapter is a hot-spot, so nobody contributes to one.
+fn held_object(look: &Look, held: &Contributor, alone: bool) -> Value {
+    let role = match held.role {
+        Role::ContributorOrVictim if alone => "victim",
+        role => role_word(role),
+    };
+    let object = with(waiting(look, &held.at), "role", role.into());
     let why = match held.role {
         Role::Contributor(Evidence::OthersFallShort { others, arrived, .. }) => {
             json!({ "others_at_most": others, "arrived": arrived })

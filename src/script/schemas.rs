@@ -270,7 +270,9 @@ fn hotspots() -> Vec<(&'static str, Value)> {
             ("time_waited", nullable(any())),
             ("utilisation", nullable(any())),
         ];
-        keys.extend((!more.is_empty()).then(|| (more, text())));
+        let roles = ["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"];
+        keys.extend((more == "role").then(|| (more, json!({ "enum": roles }))));
+        keys.extend((more == "adapter").then(|| (more, text())));
         keys.extend((more == "role").then(|| ("bytes_per_second", nullable(evidence.clone()))));
         list(closed(keys))
     };
@@ -285,8 +287,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     let row = vec![
         ("ports", number()),
         ("hotspots", waiting("adapter")),
-        ("contributors", waiting("role")),
-        ("victims", waiting("role")),
+        ("held_up", waiting("role")),
         ("on_the_way", waiting("")),
         ("links_too_narrow", flag()),
         ("links", list(link)),
@@ -296,7 +297,11 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     ];
     let thresholds = ["congestion", "fair_share", "errors_per_hour", "flaps_per_hour"];
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
-    vec![("thresholds", thresholds), ("sweeps", list(grown(row, &["seconds"])))]
+    let mut sweep = grown(row, &["seconds"]);
+    if let Some(known) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
+        known.extend(["from", "to"].map(|key| (key.to_owned(), text())));
+    }
+    vec![("thresholds", thresholds), ("sweeps", list(sweep))]
 }
 
 /// What changed between two sweeps.

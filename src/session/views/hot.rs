@@ -130,9 +130,9 @@ pub static HOT_FIELDS: &[Get] = &[
         .largest_first(),
     Get::new(
         "errors_per_hour",
-        "ERRORS/H",
+        "ERR 1H",
         Kind::Number,
-        "errors of the last half hour to hour; in the first of them all since the first sweep, as if these were all of an hour",
+        "errors counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first(),

@@ -79,9 +79,9 @@ pub static LINK_FIELDS: &[Get] = &[
     .when_known(),
     Get::new(
         "errors_per_hour",
-        "ERRORS/H",
+        "ERR 1H",
         Kind::Number,
-        "errors of both ends since the first sweep, as if these were all of an hour; known while somebody watches",
+        "errors that both ends counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
         |_, r| r.errors_per_hour.into(),
     )
     .largest_first()

@@ -18,9 +18,16 @@ fn a_hot_spot_is_told_with_why_and_who_is_held_up() {
     let told = json(&["--source", "hot", "hotspots", "--no-times"], Exit::Findings);
     let sweep = &told["sweeps"][0];
     let count = |key: &str| sweep[key].as_array().unwrap().len();
-    let counts =
-        ["hotspots", "contributors", "victims", "on_the_way", "links", "untold", "cleared"].map(count);
-    assert_eq!(counts, [1, 3, 0, 0, 1, 0, 0], "{sweep}");
+    let counts = ["hotspots", "held_up", "on_the_way", "links", "untold", "cleared"].map(count);
+    assert_eq!(counts, [1, 3, 0, 1, 0, 0], "{sweep}");
+    let roles: Vec<&str> =
+        sweep["held_up"].as_array().unwrap().iter().map(|held| held["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["contributor-or-victim", "contributor-or-victim", "fair-share"], "{sweep}");
+    assert!(
+        ended.out.starts_with("from      0.0 s to 10.0 s of simulated time, when two sweeps began\n"),
+        "{}",
+        ended.out
+    );
     assert_eq!(
         (&sweep["links"][0]["why"], &sweep["links"][0]["per_hour"]),
         (&"errored".into(), &50.0.into())
@@ -36,8 +43,8 @@ fn links_that_wait_without_a_hot_spot_are_too_narrow() {
     let told = json(&["--source", "rail", "hotspots"], Exit::Findings);
     let sweep = &told["sweeps"][0];
     assert_eq!((&sweep["links_too_narrow"], &sweep["hotspots"]), (&true.into(), &Value::Array(Vec::new())));
-    let victims = sweep["victims"].as_array().unwrap();
-    assert!(victims.len() == 1 && sweep["contributors"] == Value::Array(Vec::new()), "{sweep}");
+    let held = sweep["held_up"].as_array().unwrap();
+    assert!(held.len() == 1 && held[0]["role"] == "victim", "without a hot-spot nobody contributes: {sweep}");
 }
 
 /// The first interval ends before anything rises, the second has it, and in the third nothing grows any more.
@@ -49,6 +56,9 @@ fn each_interval_is_judged_by_itself_and_errors_since_the_first() {
     let links: Vec<usize> = sweeps.iter().map(|sweep| sweep["links"].as_array().unwrap().len()).collect();
     assert_eq!((hot, links), (vec![0, 1, 0], vec![0, 1, 1]));
     assert!(sweeps.iter().all(|sweep| (sweep["seconds"].as_f64().unwrap() - 4.0).abs() < 1e-6), "{sweeps:?}");
+    let text = fabdeck(&["--source", "hot", "hotspots", "--interval", "4s", "--count", "2"]).out;
+    let since = "from      4.0 s to 8.0 s of simulated time, when two sweeps began; links since 0.0 s, the first sweep of all\n";
+    assert!(text.contains(since), "{text}");
     let quiet = fabdeck(&["--source", "hot", "hotspots", "--interval", "1s"]);
     assert!(quiet.exit == Exit::Done && quiet.out.contains("\nverdict  quiet"), "{}", quiet.out);
 }
