@@ -8,7 +8,9 @@ use rustc_hash::FxHashMap;
 
 use super::moments::Moments;
 use crate::fabric::{Guid, NodeKind};
-use crate::files::capture::{Bytes, Called, Device, Header, Manager, Record, Remark, TickRecord, flags};
+use crate::files::capture::{
+    Acted, Bytes, Called, Device, Header, Manager, Record, Remark, TickRecord, flags,
+};
 use crate::observe::{ManagerTold, News, SubnetManager};
 
 /// What stands in place of a text.
@@ -187,6 +189,11 @@ impl Aliases {
             }
             Record::Note(text) if keep_notes => Record::Note(self.reword(&text)),
             Record::Note(_) => Record::Note(LEFT_OUT.into()),
+            // A command line names sources and files.
+            Record::Action(acted) => {
+                let what = if keep_notes { self.reword(&acted.what) } else { LEFT_OUT.into() };
+                Record::Action(Acted { what, command: None })
+            }
             Record::News(value) => {
                 // Words of a later version, or of somebody else, may say anything.
                 let news: News = serde_json::from_value(value).ok()?;

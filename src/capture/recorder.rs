@@ -4,7 +4,7 @@
 use std::io;
 
 use crate::files::capture::{
-    Base, End, Header, Packer, Record, TEXT_LIMIT, changes, encode, note_size, whole,
+    Acted, Base, End, Header, Packer, Record, TEXT_LIMIT, changes, encode, said_size, whole,
 };
 use crate::observe::{Observation, Sweep};
 
@@ -32,8 +32,18 @@ const LEAST: u64 = 32 << 10;
 
 /// Whether an operator's words are few enough to be read again: 64 KiB as they are written down.
 pub fn fits_note(text: &str) -> bool {
-    note_size(text) <= TEXT_LIMIT
+    said_size(Record::Note(text.to_owned())) <= TEXT_LIMIT
 }
+
+/// What an operator puts into a recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Entry {
+    Note(String),
+    Action(Acted),
+}
+
+/// A text that would be too long is cut to so many signs.
+const SHORT: usize = 4096;
 
 /// What of a recording is in the file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -160,9 +170,22 @@ impl<S: Sink> Recorder<S> {
 
     /// An operator's words; whoever takes them in refuses more than `fits_note` allows, and here they are cut.
     pub fn note(&mut self, time: i64, text: &str) -> Result<(), RecordError> {
-        const SHORT: usize = 4096;
         let text = if fits_note(text) { text.to_owned() } else { text.chars().take(SHORT).collect() };
         self.write(time, vec![Record::Note(text)], false).map(drop)
+    }
+
+    /// What an operator put into it. An action that is too long loses its command line.
+    pub fn enter(&mut self, time: i64, entry: &Entry) -> Result<(), RecordError> {
+        let acted = match entry {
+            Entry::Note(text) => return self.note(time, text),
+            Entry::Action(acted) => acted,
+        };
+        let whole = Record::Action(acted.clone());
+        let record = match said_size(whole.clone()) <= TEXT_LIMIT {
+            true => whole,
+            false => Record::Action(Acted { what: acted.what.chars().take(SHORT).collect(), command: None }),
+        };
+        self.write(time, vec![record], false).map(drop)
     }
 
     /// Ends the recording with the table of all frames.

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::recorder::{RecordError, Recorder, Sink};
+use super::recorder::{Entry, RecordError, Recorder, Sink};
 use crate::files::capture::{Header, Index, LEAD_BYTES, flags};
 use crate::observe::{Observation, Sweep};
 
@@ -61,6 +61,11 @@ impl Ring {
             self.recorder.sweep(time, look, sweep)?;
         }
         Ok(())
+    }
+
+    /// What an operator put into it, behind the sweeps that are there.
+    pub fn enter(&mut self, time: i64, entry: &Entry) -> Result<(), RecordError> {
+        self.recorder.enter(time, entry)
     }
 
     pub fn size(&self) -> u64 {

@@ -18,14 +18,14 @@ use crate::observe::{News, Observation, Sweep};
 /// found where they are read.
 const CHECKED: u64 = 64 << 20;
 
-/// Bytes that notes and news of a timeline take; those beyond them are counted.
+/// Bytes that notes, actions and news of a timeline take; those beyond them are counted.
 const MOST_TOLD: usize = 32 << 20;
 
 /// What happened, as far as there is room for it.
 struct Chronicle {
     happened: Vec<Happened>,
     room: usize,
-    /// Notes and news of the moment at hand that found no room.
+    /// Notes, actions and news of the moment at hand that found no room.
     left_out: usize,
 }
 
@@ -170,11 +170,15 @@ impl<B: Bytes> Tape<B> {
             for (time, record) in self.reader().events(slot).unwrap_or_default() {
                 let (words, told) = match record {
                     Record::Note(text) => (text.len(), Told::Note(text)),
+                    Record::Action(acted) => {
+                        let words = acted.what.len() + acted.command.as_ref().map_or(0, String::len);
+                        (words, Told::Action(acted))
+                    }
                     // Its JSON has no fewer bytes than what becomes of it.
                     Record::News(value) => (value.to_string().len(), of_news(value)),
                     _ => continue,
                 };
-                explained |= !matches!(told, Told::Note(_));
+                explained |= !matches!(told, Told::Note(_) | Told::Action(_));
                 all.add(Happened { place, time, told }, words);
             }
         }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::cursor::Store;
+use crate::files::capture::Acted;
 use crate::observe::News;
 
 /// What happened.
@@ -17,14 +18,27 @@ pub enum Told {
     News(News),
     /// An operator's words.
     Note(String),
+    /// What an operator did.
+    Action(Acted),
+    /// What counters came to: no recorder wrote it down, it was worked out of what is recorded.
+    Derived(Derived),
     /// Something of the fabric, its tables or its names is otherwise, and nobody said what.
     Changed,
     /// What a later version of fabdeck tells; the word that it has for it.
     Later(String),
     /// The recorder's clock was set back by so many milliseconds.
     SetBack(i64),
-    /// So many notes and news for which the list has no room.
+    /// So many notes, actions and news for which the list has no room.
     LeftOut(usize),
+}
+
+/// Something above a threshold began to be, or ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Derived {
+    pub label: &'static str,
+    pub text: String,
+    /// It began, and somebody should look at it.
+    pub began: bool,
 }
 
 /// What happened, and the moment with which it is seen.
@@ -123,11 +137,13 @@ pub struct Track {
     pub timeline: Arc<Timeline>,
     /// Damage that was met only when a moment was read.
     pub met: BTreeMap<usize, String>,
+    /// Moments with which something happened that the timeline does not tell.
+    pub more: BTreeSet<usize>,
 }
 
 impl Track {
     pub fn new(timeline: Arc<Timeline>) -> Self {
-        Self { timeline, met: BTreeMap::new() }
+        Self { timeline, met: BTreeMap::new(), more: BTreeSet::new() }
     }
 
     pub fn damage(&self, place: usize) -> Option<&String> {
@@ -148,7 +164,7 @@ impl Store for Track {
     }
 
     fn eventful(&self, at: usize) -> bool {
-        self.timeline.eventful.contains(&at)
+        self.timeline.eventful.contains(&at) || self.more.contains(&at)
     }
 
     fn longest_step(&self) -> i64 {

@@ -55,6 +55,9 @@ fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
         EventKind::Clock => ("<", Role::Warning),
         EventKind::Better => ("+", Role::Good),
         EventKind::Changed => ("~", Role::Warning),
+        EventKind::Began => ("^", Role::Warning),
+        EventKind::Over => ("v", Role::Good),
+        EventKind::Action => ("a", Role::Text),
         EventKind::Note => ("n", Role::Text),
         EventKind::Bookmark => ("m", Role::Key),
     }

@@ -20,7 +20,9 @@ use crate::observe::Observation;
 pub use counters::{Base, Counters, encode};
 pub use frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags};
 pub use index::{Bytes, Hole, Index, Slot, Table};
-pub use line::{End, Header, Line, Manager, Parsed, Record, Remark, TEXT_LIMIT, TickRecord, note_size};
+pub use line::{
+    Acted, End, Header, Line, Manager, Parsed, Record, Remark, TEXT_LIMIT, TickRecord, said_size,
+};
 pub use pack::{Packed, Packer};
 pub use reader::{Damage, Reader};
 pub use state::{State, changes, whole};

@@ -64,6 +64,6 @@ pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};
 pub use schemas::schemas;
 pub use stop::Stop;
-pub use target::write_new;
+pub use target::{begin_beside, write_new};
 pub use theme_choice::ThemeChoice;
 pub use wires::Machine;

@@ -102,7 +102,7 @@ fn fill(mut file: File, bytes: &[u8], rights: Option<std::fs::Permissions>) -> i
 
 /// A new file in the same folder, so that the rename stays on one file system. Others can guess its name: what stands
 /// there already, were it a link to somewhere else, is not written to.
-fn begin_beside(path: &Path) -> io::Result<(PathBuf, File)> {
+pub fn begin_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     /// Names that are tried: those of runs that were killed may be left.
     const TURNS: u32 = 100;
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;

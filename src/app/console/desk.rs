@@ -132,10 +132,11 @@ impl Desk {
             if matches!(outcome, Outcome::Looked(Ok(_))) && self.state.tasks.get(*task).is_some() {
                 self.threads.looked(*task);
             }
-            if let Outcome::Written { to, result: Err(error) } = outcome
+            if let Outcome::Written { to, result: Err(error) } | Outcome::Saved { to, result: Err(error) } =
+                outcome
                 && self.exit.is_some()
             {
-                self.unwritten.push(no_plan(to, error));
+                self.unwritten.push(unwritten(to, error));
             }
         }
         let may_tell_device = matches!(happening, Happening::Sighted { .. } | Happening::Finished { .. });
@@ -177,7 +178,7 @@ impl Desk {
         let late: Vec<_> = self.threads.plans().map(|(task, to)| (task, to.to_owned())).collect();
         for (task, to) in late {
             self.threads.cancel(task);
-            self.unwritten.push(no_plan(&to, "it took too long"));
+            self.unwritten.push(unwritten(&to, "it took too long"));
         }
     }
 
@@ -224,6 +225,7 @@ impl Desk {
             match effect {
                 Effect::Begin { task, job } => self.threads.begin(task, job),
                 Effect::Cancel(task) => self.threads.cancel(task),
+                Effect::Enter(entry) => self.threads.enter(entry),
                 Effect::Copy(text) => self.screen.copy(&text)?,
                 Effect::Log(said) => said.iter().for_each(logged),
                 Effect::Redraw => self.screen.forget(),
@@ -244,6 +246,6 @@ fn logged(message: &Message) {
     }
 }
 
-fn no_plan(to: &Path, why: &str) -> String {
-    format!("FD-9002: no plan was written to {}: {why}", to.display())
+fn unwritten(to: &Path, why: &str) -> String {
+    format!("FD-9002: nothing was written to {}: {why}", to.display())
 }

@@ -1,16 +1,21 @@
-//! The file of a plan: it appears whole or not at all, whenever the process ends, and under no name that is taken.
+//! A new file, of a plan or of what was watched: it appears whole or not at all, whenever the process ends, and under no name that is taken.
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use crate::script::begin_beside;
 
 /// Writes a new file. `wanted` is asked before the file gets its name, when the work is done.
-pub fn write(text: &str, to: &Path, wanted: impl Fn() -> bool) -> Result<(), String> {
+pub fn write(text: &[u8], to: &Path, wanted: impl Fn() -> bool) -> Result<(), String> {
     if to.symlink_metadata().is_ok() {
         return Err(taken());
     }
-    let beside = beside(to).ok_or("that names no file")?;
-    let written = fill(&beside, text).and_then(|()| match wanted() {
+    let (beside, file) = begin_beside(to).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => "that names no file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    let written = fill(file, text).and_then(|()| match wanted() {
         true => give_name(&beside, to),
         false => Err(io::ErrorKind::Interrupted.into()),
     });
@@ -26,9 +31,8 @@ fn taken() -> String {
     "there is such a file; w asks for another name".to_owned()
 }
 
-fn fill(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = fs::File::create(path)?;
-    let (begin, rest) = text.as_bytes().split_at(text.len() / 2);
+fn fill(mut file: fs::File, text: &[u8]) -> io::Result<()> {
+    let (begin, rest) = text.split_at(text.len() / 2);
     file.write_all(begin)?;
     wait_on_purpose();
     file.write_all(rest)?;
@@ -44,14 +48,6 @@ fn give_name(beside: &Path, to: &Path) -> io::Result<()> {
         }
         linked => linked,
     }
-}
-
-/// A name in the same folder, so that both names are on one file system.
-fn beside(path: &Path) -> Option<PathBuf> {
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(path.file_name()?);
-    hidden.push(format!(".{}.part", std::process::id()));
-    Some(path.with_file_name(hidden))
 }
 
 /// A slow disk, and one that never answers.
@@ -71,18 +67,35 @@ mod tests {
     fn a_file_appears_whole_or_not_at_all_and_never_over_another() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.plan");
-        assert!(write("text", &file, || false).is_err());
+        assert!(write(b"text", &file, || false).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what is not wanted leaves nothing");
-        write("text", &file, || true).unwrap();
-        let again = write("other", &file, || true).unwrap_err();
+        write(b"text", &file, || true).unwrap();
+        let again = write(b"other", &file, || true).unwrap_err();
         assert!(again.contains("another name"), "{again}");
         let came = folder.path().join("came.plan");
-        let between = write("mine", &came, || fs::write(&came, "theirs").is_ok()).unwrap_err();
+        let between = write(b"mine", &came, || fs::write(&came, "theirs").is_ok()).unwrap_err();
         assert!(between.contains("another name"), "{between}");
         assert_eq!(fs::read_to_string(&came).unwrap(), "theirs");
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        assert!(write("text", Path::new("/"), || true).is_err());
-        assert!(write("text", &folder.path().join("no/a.plan"), || true).is_err());
+        assert!(write(b"text", Path::new("/"), || true).is_err());
+        assert!(write(b"text", &folder.path().join("no/a.plan"), || true).is_err());
+    }
+
+    /// Whoever guesses the name beside cannot lead the plan somewhere else.
+    #[test]
+    fn what_stands_under_the_name_beside_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a.plan"), folder.path().join("other"));
+        fs::write(&other, "kept").unwrap();
+        for turn in ["", "0."] {
+            let taken = folder.path().join(format!(".a.plan.{}.{turn}part", std::process::id()));
+            std::os::unix::fs::symlink(&other, &taken).unwrap();
+        }
+        write(b"text", &file, || true).unwrap();
+        assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
+        assert!(!file.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "text");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
     }
 }

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::keeper::{Order, Wish, keep, play};
+use super::keeper::{Order, Wish, Work, keep, play};
 use super::{fault, plan_file};
 use crate::access::{Progress, Source, Wanted, Watch};
-use crate::capture::{At, Tape, is_capture};
+use crate::capture::{At, Entry, Tape, is_capture};
 use crate::fabric::{Fabric, NameMap};
 use crate::files::capture::Header;
 use crate::observe::Observation;
@@ -65,11 +65,11 @@ impl Threads {
     pub fn begin(&mut self, task: TaskId, job: Job) {
         let stop = Arc::new(AtomicBool::new(false));
         self.cancelled.insert(task, stop.clone());
-        if let Job::Write { to, .. } = &job {
+        if let Job::Write { to, .. } | Job::Save { to } = &job {
             self.plans.insert(task, to.clone());
         }
         if let Some(wish) = wish(&job) {
-            return self.order(Order { task, wish, stop });
+            return self.order(task, wish, stop);
         }
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
         let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
@@ -104,8 +104,15 @@ impl Threads {
         }
     }
 
-    fn order(&self, order: Order) {
-        let (task, wish) = (order.task, order.wish);
+    /// Into what is recorded of the watch. Where nobody keeps a source nothing is.
+    pub fn enter(&self, entry: Entry) {
+        if let Some(keeper) = &self.keeper {
+            let _ = keeper.send(Order::Enter(entry, Instant::now()));
+        }
+    }
+
+    fn order(&self, task: TaskId, wish: Wish, stop: Arc<AtomicBool>) {
+        let order = Order::Work(Work { task, wish: wish.clone(), stop });
         let kept = self.keeper.as_ref().is_some_and(|keeper| keeper.send(order).is_ok());
         if !kept {
             let error = "FD-9005: the source is not open any more; r looks again".to_owned();
@@ -114,6 +121,7 @@ impl Threads {
                 // Of files nobody keeps anything.
                 Wish::Unroll => Outcome::Unrolled(Ok(None)),
                 Wish::Seek(_) => Outcome::Sought(Err(error)),
+                Wish::Save(to) => Outcome::Saved { to, result: Err(error) },
             };
             let _ = self.words.send(Word::Happened(Happening::Finished { task, outcome }));
         }
@@ -168,6 +176,7 @@ fn wish(job: &Job) -> Option<Wish> {
         Job::Sweep { not_before } => Some(Wish::Sweep(*not_before)),
         Job::Unroll => Some(Wish::Unroll),
         Job::Seek(seek) => Some(Wish::Seek(*seek)),
+        Job::Save { to } => Some(Wish::Save(to.clone())),
         _ => None,
     }
 }
@@ -337,5 +346,5 @@ fn write(opening: &Opening, plan: &PlanFor, to: &Path, pace: &Pace) -> Result<()
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     };
-    plan_file::write(&plan.text(made)?, to, || !Pulse::cancelled(pace))
+    plan_file::write(plan.text(made)?.as_bytes(), to, || !Pulse::cancelled(pace))
 }

@@ -28,7 +28,7 @@ pub mod flags {
     pub const COUNTERS_WHOLE: u32 = 1 << 2;
     /// Counters, whole or as they moved since the sweep before.
     pub const COUNTERS: u32 = 1 << 3;
-    /// A note or news.
+    /// A note, an action or news.
     pub const EVENT: u32 = 1 << 4;
     /// What one sweep brought is complete with this frame.
     pub const MOMENT: u32 = 1 << 5;

@@ -41,14 +41,16 @@ pub enum Record {
     Counters(Box<Counters>),
     /// In an operator's words.
     Note(String),
+    /// What an operator did at a console.
+    Action(Acted),
     /// Something that happened: `observe::News` as far as this version knows it.
     News(Value),
     End(End),
 }
 
-/// How many bytes a note takes in a line; at most `TEXT_LIMIT` can be read again.
-pub fn note_size(text: &str) -> usize {
-    let longest = Line { seq: u64::MAX, time: i64::MIN, record: Record::Note(text.to_owned()) };
+/// How many bytes a note or an action takes in a line; at most `TEXT_LIMIT` can be read again.
+pub fn said_size(record: Record) -> usize {
+    let longest = Line { seq: u64::MAX, time: i64::MIN, record };
     // A text always becomes JSON.
     serde_json::to_vec(&longest).map_or(usize::MAX, |line| line.len() + 1)
 }
@@ -66,6 +68,7 @@ const KINDS: &[(&str, u32)] = &[
     ("remarks", flags::STATE_MOVED),
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
+    ("action", flags::EVENT),
     ("news", flags::EVENT),
     ("end", flags::END),
 ];
@@ -81,6 +84,15 @@ pub struct Header {
     pub interval_ms: u64,
     /// How far the recorder's clock was from UTC, in seconds: times are shown that way.
     pub utc_offset_s: i32,
+}
+
+/// Something that an operator did, in words.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Acted {
+    pub what: String,
+    /// The command line that does the same, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -151,7 +163,7 @@ impl Record {
             Self::Header(_) => flags::STATE_WHOLE,
             Self::Counters(counters) if counters.is_whole() => flags::COUNTERS | flags::COUNTERS_WHOLE,
             Self::Counters(_) => flags::COUNTERS,
-            Self::Note(_) | Self::News(_) => flags::EVENT,
+            Self::Note(_) | Self::Action(_) | Self::News(_) => flags::EVENT,
             Self::End(_) => flags::END,
             _ => flags::STATE_MOVED,
         }
@@ -178,7 +190,7 @@ impl Parsed {
         if says & wanted == 0 {
             return Ok(Self::Other);
         }
-        // Small texts of JSON may make large values; notes and news have no need to be large.
+        // Small texts of JSON may make large values; what is said has no need to be large.
         if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
             return Err(format!("a {kind} of {} bytes", bytes.len()));
         }

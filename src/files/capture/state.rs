@@ -57,7 +57,7 @@ impl State {
             }
             Record::Remarks(remarks) => self.remarks = remarks,
             Record::Counters(counters) => self.base.apply(&counters)?,
-            Record::Note(_) | Record::News(_) | Record::End(_) => {}
+            Record::Note(_) | Record::Action(_) | Record::News(_) | Record::End(_) => {}
         }
         Ok(())
     }

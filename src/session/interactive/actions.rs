@@ -18,7 +18,7 @@ use super::typing::{ask as begin_line, ask_again as begin_again};
 use super::update::page;
 use super::walking::{go_out, lead_to, select, sort, sort_by, step, to, view, walk};
 use super::words::{as_here, words};
-use super::{forward, layered, timeline};
+use super::{entering, forward, layered, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
 use crate::session::{Danger, drawn_words, mark_random};
@@ -418,6 +418,24 @@ pub const ACTIONS: &[Action] = &[
         timeline::bookmark(state)
     })
     .when(has_past),
+    of("note", &["a"], "Write a note into what is recorded of the watch", |state, argument| {
+        match argument.trim().is_empty() {
+            true => {
+                begin_line(state, Purpose::Command, "note ");
+                Vec::new()
+            }
+            false => entering::note(state, argument),
+        }
+    })
+    .takes("[TEXT]")
+    .when(entering::can_enter),
+    of("save", &[], "Write what was watched so far into a capture: sweeps, news, notes, actions", save)
+        .takes("FILE")
+        .when(|state| match (entering::can_enter(state), state.known.watch.sweeps) {
+            (Ok(()), 0) => Err("nothing was swept yet".to_owned()),
+            (ready, _) => ready,
+        })
+        .writes_file(),
     of("live", &["L"], "Back to live", |state, _| timeline::back(state))
         .when(|state| match &state.known.playback {
             Some(playback) if playback.is_returning() => Err(timeline::RETURNING.to_owned()),
@@ -568,6 +586,19 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
     state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
     let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
+}
+
+/// Writes what was recorded so far.
+fn save(state: &mut State, file: &str) -> Vec<Effect> {
+    let file = file.trim();
+    if file.is_empty() || file == "-" {
+        state.say(
+            Severity::Error,
+            "no capture was written: name a file that is not there yet, as in save a.fdcap",
+        );
+        return Vec::new();
+    }
+    vec![state.begin(format!("writing {file}"), Job::Save { to: PathBuf::from(file) }).1]
 }
 
 fn leave(state: &mut State) -> Vec<Effect> {

@@ -156,6 +156,7 @@ impl Driver {
                     }
                 }
                 Effect::Copy(text) => self.copied.push(text),
+                Effect::Enter(entry) => self.recorded.0.enter(Duration::ZERO, &entry),
                 Effect::Cancel(_)
                 | Effect::Log(_)
                 | Effect::Redraw
@@ -181,6 +182,10 @@ pub(super) fn worked(
             Outcome::Written { to: to.clone(), result }
         }
         (None, Job::Sweep { not_before }) => Outcome::Swept((sweeper.0)(*not_before)),
+        (None, Job::Save { to }) => {
+            let result = recorded.0.whole().map(drop);
+            Outcome::Saved { to: to.clone(), result }
+        }
         (None, Job::Unroll) => Outcome::Unrolled(recorded.0.unroll()),
         (None, Job::Seek(seek)) => Outcome::Sought(recorded.0.seek(*seek, &NoPulse).map(Box::new)),
         (None, _) => Outcome::Looked(look.clone()),

@@ -12,6 +12,7 @@ use super::tiers::ranks;
 use super::timeline::{Scene, Seek, Unrolled};
 use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
+use crate::capture::Entry;
 use crate::fabric::Faults;
 use crate::observe::Sweep;
 use crate::routing::{Engine, Pulse, Refusal, Request};
@@ -29,6 +30,8 @@ pub enum Effect {
     Cancel(TaskId),
     /// Into the clipboard of the terminal.
     Copy(String),
+    /// Into what is recorded of the watch.
+    Enter(Entry),
     /// Into the log file: a session keeps the latest messages only.
     Log(Vec<Message>),
     /// The whole screen again, from nothing.
@@ -68,6 +71,8 @@ pub enum Job {
     Unroll,
     /// A moment of it; likewise.
     Seek(Seek),
+    /// Write what was recorded so far into a file that is not there yet; likewise.
+    Save { to: PathBuf },
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
 }
@@ -104,12 +109,13 @@ pub enum Outcome {
     Unrolled(Result<Option<Unrolled>, String>),
     Sought(Result<Box<Scene>, String>),
     Written { to: PathBuf, result: Result<(), String> },
+    Saved { to: PathBuf, result: Result<(), String> },
 }
 
 impl Job {
     pub fn needs(&self) -> Needs {
         match self {
-            Self::Look | Self::Write { .. } => Needs::Nothing,
+            Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
             Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
@@ -119,7 +125,8 @@ impl Job {
     /// Does it, as far as it needs no process: looks, sweeps, recordings and files are none of its business.
     pub fn run(&self, pulse: &dyn Pulse) -> Option<Outcome> {
         match self {
-            Self::Look | Self::Sweep { .. } | Self::Write { .. } | Self::Unroll | Self::Seek(_) => None,
+            Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
+            Self::Write { .. } | Self::Save { .. } => None,
             Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
             Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
             Self::Select { look, selecting } => {
@@ -182,6 +189,7 @@ impl Outcome {
             }
             Self::Sought(Err(error)) => format!("sought {error}"),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
+            Self::Saved { to, result } => format!("saved {} {result:?}", to.display()),
         };
         short(blake3::hash(said.as_bytes()))
     }

@@ -1,5 +1,6 @@
 //! Work that follows from what came in or was marked: each step begins the next.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
@@ -8,10 +9,10 @@ use super::known::Proposed;
 use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
-use super::{timeline, watch};
+use super::{entering, timeline, watch};
 use crate::fabric::Resolved;
-use crate::routing::{ENGINES, Engine};
-use crate::session::{EngineRow, Look, Preview, counted};
+use crate::routing::{ENGINES, Engine, Refusal};
+use crate::session::{EngineRow, Look, Preview, Proposal, counted};
 
 /// Takes what came of a task. What was cancelled in the meantime is let go.
 pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect> {
@@ -44,16 +45,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             refresh(state);
             Vec::new()
         }
-        Outcome::Proposed { engine, outcome, took_ms } => {
-            let row = Box::new(EngineRow::new(engine, outcome.as_deref(), Some(took_ms as f64 / 1000.0)));
-            if let Err(refusal) = &outcome {
-                state.say(Severity::Warning, format!("{engine}: {refusal}"));
-            }
-            state.known.proposed.insert(engine, Proposed::Done { outcome, row });
-            let effects = next_engine(state);
-            refresh(state);
-            effects
-        }
+        Outcome::Proposed { engine, outcome, took_ms } => proposed(state, engine, outcome, took_ms),
         Outcome::Selected { selecting, selection } => {
             super::selecting::selected(state, &selecting, selection);
             Vec::new()
@@ -65,18 +57,56 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Unrolled(result) => timeline::unrolled(state, result),
         Outcome::Sought(result) => timeline::sought(state, task, result),
         Outcome::Judged(reading) => watch::judged(state, task, reading),
-        Outcome::Written { to, result } => {
-            match result {
-                Ok(()) => state.say(Severity::Said, format!("the plan is in {}", to.display())),
-                Err(error) => {
-                    state.drafts.remove(&to);
-                    state.say(Severity::Error, format!("no plan was written: {error}"));
-                }
-            }
-            state.plans.insert(to);
+        Outcome::Written { to, result } => written(state, to, result),
+        Outcome::Saved { to, result: Ok(()) } => {
+            let file = to.display();
+            state.say(
+                Severity::Said,
+                format!("what was watched so far is in {file}; --source {file} plays it"),
+            );
+            entering::saved(state)
+        }
+        Outcome::Saved { result: Err(error), .. } => {
+            state.say(Severity::Error, format!("no capture was written: {error}"));
             Vec::new()
         }
     }
+}
+
+/// What an engine makes of the marks.
+fn proposed(
+    state: &mut State,
+    engine: &'static str,
+    outcome: Result<Arc<Proposal>, Refusal>,
+    took_ms: u64,
+) -> Vec<Effect> {
+    let row = Box::new(EngineRow::new(engine, outcome.as_deref(), Some(took_ms as f64 / 1000.0)));
+    if let Err(refusal) = &outcome {
+        state.say(Severity::Warning, format!("{engine}: {refusal}"));
+    }
+    let refused = outcome.as_ref().err().map(ToString::to_string);
+    state.known.proposed.insert(engine, Proposed::Done { outcome, row });
+    let mut effects = entering::proposed(state, engine, refused);
+    effects.extend(next_engine(state));
+    refresh(state);
+    effects
+}
+
+/// A plan is in its file, or is not.
+fn written(state: &mut State, to: PathBuf, result: Result<(), String>) -> Vec<Effect> {
+    let effects = match result {
+        Ok(()) => {
+            state.say(Severity::Said, format!("the plan is in {}", to.display()));
+            entering::planned(state, &to)
+        }
+        Err(error) => {
+            state.drafts.remove(&to);
+            state.say(Severity::Error, format!("no plan was written: {error}"));
+            Vec::new()
+        }
+    };
+    state.plans.insert(to);
+    effects
 }
 
 /// A look that was there before stands as it was, and so does the watch.
@@ -294,12 +324,12 @@ pub fn undo(state: &mut State) -> Vec<Effect> {
     remarked(state)
 }
 
-/// Asks engines for the marks as they are. Those that have answered are not asked again.
 /// Whether an engine is at work, or waits for its turn.
 pub fn engines_at_work(state: &State) -> bool {
     state.known.proposed.values().any(|proposed| !matches!(proposed, Proposed::Done { .. }))
 }
 
+/// Asks engines for the marks as they are. Those that have answered are not asked again.
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
     for engine in engines {
         if !state.known.proposed.contains_key(engine.id) {

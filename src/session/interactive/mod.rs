@@ -6,6 +6,7 @@ mod ailing;
 mod copying;
 mod driver;
 mod effect;
+mod entering;
 mod event;
 mod following;
 mod forward;

@@ -7,7 +7,7 @@ use super::key::Key;
 use super::layer::Layer;
 use super::messages::Severity;
 use super::state::State;
-use super::{forward, layered, typing};
+use super::{entering, forward, layered, typing};
 
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
@@ -128,7 +128,9 @@ pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> 
         state.say(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
-    let effects = (action.act)(state, argument);
+    let before = action.line.map(|_| state.known.marks.clone());
+    let mut effects = (action.act)(state, argument);
+    effects.extend(before.into_iter().flat_map(|before| entering::marked(state, &before)));
     if let Some(line) = action.line.and_then(|line| line(state)) {
         state.last_line = Some(line);
     }

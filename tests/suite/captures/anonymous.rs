@@ -1,8 +1,8 @@
 //! What is given away says nothing of who it was, and gives the same answers.
 
-use fabdeck::capture::{Aliases, Changes, Moments, Recorder, Stretch, rewrite};
+use fabdeck::capture::{Aliases, Changes, Entry, Moments, Recorder, Stretch, rewrite};
 use fabdeck::fabric::{Guid, NameMap};
-use fabdeck::files::capture::{Reader, Record};
+use fabdeck::files::capture::{Acted, Reader, Record};
 use fabdeck::observe::{Counter, CounterValues, Observation};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -65,6 +65,13 @@ fn told(seed: u64) -> (Vec<u8>, Vec<String>) {
     recorder
         .note(BEGUN + 8000, &format!("quux{seed:x}x0 is slow, see {first}, ask 0x{:X}", first.0))
         .unwrap();
+    let acted = Acted {
+        what: format!("marked as failed: switch:quux{seed:x}x0; {first}"),
+        command: Some(format!(
+            "fabdeck --source sim:kary,k=2 whatif --fail quux{seed:x}x2 -o /data/quux{seed:x}x4"
+        )),
+    };
+    recorder.enter(BEGUN + 8001, &Entry::Action(acted)).unwrap();
     recorder.news(BEGUN + 8001, serde_json::json!({ "secret": format!("quux{seed:x}x2") })).unwrap();
     recorder.end(BEGUN + 8002).unwrap();
     let mut all: Vec<String> = looks.iter().flat_map(identities).collect();

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::process::Stdio;
 
-use fabdeck::capture::{Changes, Moments, Stretch, rewrite};
-use fabdeck::files::capture::{Reader, Record};
+use fabdeck::capture::{Changes, Entry, Moments, Recorder, Stretch, rewrite};
+use fabdeck::files::capture::{Acted, Reader, Record, flags};
 use serde_json::Value;
 
 use super::commands::{fabdeck, json, recorded, run};
 use super::killed::{info, served, signal, wait_for};
-use super::stage::{Memory, Reference, assert_same, damaged, reference};
+use super::stage::{BEGUN, Memory, Reference, assert_same, damaged, header, look, reference, sweep};
 
 /// Notes with their times, and how many moments lie before each.
 fn notes(bytes: &[u8]) -> Vec<(i64, String, usize)> {
@@ -124,4 +124,40 @@ fn lines_of_stdin_are_notes_while_it_records() {
         assert!(*before > 0 && time_of(before - 1) <= *time + 20, "{text}");
         assert!(*before == moments.len() || *time <= time_of(*before), "{text}");
     }
+}
+
+/// What an operator did stands at its place, in what is cut out too; a line that would be too long is left out of it.
+#[test]
+fn actions_stand_at_their_place_and_are_cut_out_with_it() {
+    let look = look("kary,k=2,n=2");
+    let memory = Memory::default();
+    let mut recorder = Recorder::new(memory.clone(), header());
+    let acted = |what: &str, command: Option<String>| Acted { what: what.to_owned(), command };
+    let (short, long) =
+        (acted("marked", Some("fabdeck whatif".into())), acted("much", Some("x".repeat(70_000))));
+    for second in 0..6 {
+        recorder.sweep(BEGUN + 1000 * second as i64, &look, &sweep(&look.fabric, second)).unwrap();
+        let entry = if second == 1 { &short } else { &long };
+        if second % 3 == 1 {
+            recorder.enter(BEGUN + 1000 * second as i64 + 5, &Entry::Action(entry.clone())).unwrap();
+        }
+    }
+    recorder.end(BEGUN + 9000).unwrap();
+    let told = |bytes: &[u8]| -> Vec<Record> {
+        let mut reader = Reader::open("f", bytes).unwrap();
+        let all = (0..reader.index().slots.len()).flat_map(|slot| reader.events(slot).unwrap());
+        all.map(|(_, record)| record).collect()
+    };
+    let bytes = memory.bytes.take();
+    let cut_short = Record::Action(acted("much", None));
+    assert_eq!(told(&bytes), [Record::Action(short), cut_short.clone()]);
+    let text = String::from_utf8(zstd::stream::decode_all(bytes.as_slice()).unwrap()).unwrap();
+    let line = r#""record":{"action":{"what":"marked","command":"fabdeck whatif"}}}"#;
+    assert!(text.contains(line), "{text}");
+    let mut held = Moments::new(Reader::open("f", bytes.as_slice()).unwrap());
+    let events = held.reader.index().slots.iter().filter(|slot| slot.lead.has(flags::EVENT)).count();
+    assert_eq!(events, 2);
+    let (stretch, memory) = (Stretch::of_places(&held, 3..=5), Memory::default());
+    rewrite(&mut held, &stretch, Changes::default(), memory.clone()).unwrap();
+    assert_eq!(told(&memory.bytes.take()), [cut_short]);
 }

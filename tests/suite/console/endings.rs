@@ -242,7 +242,7 @@ fn a_plan_is_whole_or_absent_when_somebody_leaves() {
         let (session, code) = left_while_a_plan_is_written("stuck-write", leave);
         assert_eq!(code, wanted);
         assert!(!session.home().join("mine.plan").exists());
-        assert!(session.text().contains("FD-9002: no plan was written to mine.plan"), "{}", session.text());
+        assert!(session.text().contains("FD-9002: nothing was written to mine.plan"), "{}", session.text());
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::access::Unwatched;
-use fabdeck::capture::{Happened, Told};
+use fabdeck::capture::{Entry, Happened, Tape, Told};
 use fabdeck::fabric::{Guid, NameMap};
-use fabdeck::files::capture::Header;
+use fabdeck::files::capture::{Acted, Header, Reader};
 use fabdeck::observe::{News, Sweep};
 use fabdeck::routing::{NoPulse, Pulse};
 use fabdeck::script::{Machine, Outside, Reach};
@@ -33,6 +33,14 @@ impl Recorded for Shared {
 
     fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {
         self.0.borrow_mut().seek(seek, pulse)
+    }
+
+    fn enter(&mut self, after: Duration, entry: &Entry) {
+        self.0.borrow_mut().enter(after, entry);
+    }
+
+    fn whole(&mut self) -> Result<Vec<u8>, String> {
+        self.0.borrow_mut().whole()
     }
 }
 
@@ -294,4 +302,86 @@ fn who_cannot_go_back_stays_in_the_pause() {
     driver.press("L");
     assert!(driver.state.known.playback.is_none());
     assert_eq!(last_said(&driver), "back to live");
+}
+
+/// Of all that happened what an operator said and did: the moment, the time since the first sweep, and the words.
+fn entered<'h>(all: impl Iterator<Item = &'h Happened>) -> Vec<(usize, i64, String, Option<String>)> {
+    let one = |happened: &Happened| match &happened.told {
+        Told::Note(text) => Some((text.clone(), None)),
+        Told::Action(Acted { what, command }) => Some((what.clone(), command.clone())),
+        _ => None,
+    };
+    let row = |happened: &Happened| {
+        let (words, command) = one(happened)?;
+        Some((happened.place, happened.time - stage::BEGUN, words, command))
+    };
+    all.filter_map(row).collect()
+}
+
+/// Marks, what engines make of them, plans and notes are in what is recorded, with the lines that do the same, and a
+/// capture that is made of it has them.
+#[test]
+fn what_an_operator_does_is_recorded() {
+    let (mut driver, past) = kept("sim:demo", MOST, |_, _| {});
+    driver.press("a");
+    assert!(driver.state.prompt.is_some(), "a asks for the words");
+    driver.press("b e g i n s enter");
+    driver.happen(Happening::Tick).pass(5000);
+    driver.press("2 / kind=switch-switch enter g f").pass(5000);
+    driver.press("z esc esc").press(":note space a space cable space was space pulled enter");
+    driver.press(":preview space minhop enter");
+    driver.press(":write-plan space x.plan enter");
+    assert_eq!(driver.written.len(), 1);
+    driver.pass(5000);
+    driver.press("9 space");
+    let words = entered(playback(&driver).happened());
+    let texts: Vec<&str> = words.iter().map(|(_, _, text, _)| text.as_str()).collect();
+    let [begins, marked, unmarked, note, proposed, planned] = texts[..] else { panic!("{words:?}") };
+    assert_eq!((begins, note), ("begins", "a cable was pulled"));
+    assert!(
+        marked.starts_with("marked as failed: ") && marked.ends_with("; 1 element marked now"),
+        "{marked}"
+    );
+    assert!(unmarked.starts_with("no longer marked: ") && unmarked.ends_with("; 0 elements marked now"));
+    assert_eq!(proposed, "minhop proposed routes around 0 marks");
+    assert_eq!(planned, "the plan of minhop was written into a file");
+    let lines: Vec<&str> = words.iter().filter_map(|(_, _, _, line)| line.as_deref()).collect();
+    assert!(lines[0].starts_with("fabdeck --source sim:demo whatif --fail "), "{lines:?}");
+    assert_eq!(lines[1], "fabdeck --source sim:demo whatif");
+    assert_eq!(lines[2], "fabdeck --source sim:demo whatif --engine minhop");
+    assert!(lines[3].contains("route --engine minhop") && lines[3].ends_with("-o x.plan"), "{lines:?}");
+    // With the sweep that came next, at the time of the one before.
+    let seen: Vec<(usize, i64)> = words.iter().map(|(place, time, ..)| (*place, *time)).collect();
+    assert_eq!(seen, [(1, 0), (2, 5000), (3, 10_000), (3, 10_000), (3, 10_000), (3, 10_000)]);
+    // During a pause they are seen at its end, and with the next pause where they belong.
+    driver.press("[ [ [").pass(5000).press("2 f 9");
+    let during = entered(playback(&driver).happened());
+    assert_eq!((during.len(), during[6].0, during[6].1), (7, 3, 20_000), "{during:?}");
+    driver.press("n n n n");
+    assert_eq!(playback(&driver).place(), 3);
+    driver.press("L space");
+    let after = entered(playback(&driver).happened());
+    assert_eq!((after.len(), after[6].0), (7, 4), "{after:?}");
+    assert_eq!(after[6].2, during[6].2);
+    // And a capture that is made of it.
+    driver.press(":save space a.fdcap enter");
+    assert!(last_said(&driver).contains("a.fdcap; --source a.fdcap plays it"), "{}", last_said(&driver));
+    let bytes = past.borrow_mut().whole().unwrap();
+    let reader = Reader::open("a.fdcap", bytes.as_slice()).unwrap();
+    assert!(reader.ended());
+    let timeline = Tape::of(reader).timeline();
+    let saved = entered(timeline.happened.iter());
+    assert_eq!((timeline.times.len(), &saved[..7]), (5, &after[..]));
+    assert_eq!(saved[7].2, "what was watched so far was written into a capture");
+}
+
+/// What is not recorded says so.
+#[test]
+fn where_nothing_is_recorded_there_are_no_notes() {
+    let mut forgetful = keeping("sim:demo", 0);
+    forgetful.state.known.watch.settings.past_bytes = 0;
+    forgetful.pass(5000).press("a");
+    assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
+    forgetful.press(":save space a.fdcap enter");
+    assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
 }

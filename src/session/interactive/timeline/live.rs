@@ -7,9 +7,11 @@ use std::time::Duration;
 use super::flow::{ask, go};
 use super::playback::Playback;
 use super::scene::{Scene, Unrolled};
+use crate::capture::{Entry, Happened, Told};
 use crate::session::interactive::effect::{Effect, Job};
 use crate::session::interactive::forward;
 use crate::session::interactive::messages::Severity;
+use crate::session::interactive::screens::Screen;
 use crate::session::interactive::state::State;
 use crate::session::interactive::tasks::TaskId;
 use crate::session::interactive::watch::{self, Swept, Watch};
@@ -33,6 +35,8 @@ pub struct Live {
     under: Option<TaskId>,
     due_ms: u64,
     begun_ms: u64,
+    /// When somebody paused.
+    paused_ms: u64,
     last_began: Option<Duration>,
     trouble: Option<String>,
     pub sweeps: u64,
@@ -68,6 +72,7 @@ pub fn pause(state: &mut State) -> Vec<Effect> {
         under,
         due_ms,
         begun_ms: now,
+        paused_ms: now,
         last_began: watch.last_began(),
         trouble: None,
         sweeps: 0,
@@ -219,6 +224,22 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
         }
     }
     Vec::new()
+}
+
+/// What an operator put into the recording behind a pause is seen with the last moment of it.
+pub fn entered(state: &mut State, entry: &Entry) {
+    let now = state.now_ms;
+    let Some(playback) = state.known.playback.as_mut() else { return };
+    let Some(paused_ms) = playback.live.as_ref().map(|live| live.paused_ms) else { return };
+    let Some(time) = playback.timeline().times.last().copied() else { return };
+    let place = playback.timeline().times.len() - 1;
+    let told = match entry {
+        Entry::Note(text) => Told::Note(text.clone()),
+        Entry::Action(acted) => Told::Action(acted.clone()),
+    };
+    let since = i64::try_from(now.saturating_sub(paused_ms)).unwrap_or(i64::MAX);
+    playback.tell([Happened { place, time: time.saturating_add(since), told }]);
+    state.screens.timeline.refresh(&state.known);
 }
 
 /// The watch behind a pause, where there is one.

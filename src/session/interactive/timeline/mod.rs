@@ -11,7 +11,7 @@ mod scene;
 mod words;
 
 pub use flow::{begin, let_go, sought, tick, unrolled, wakes_ms};
-pub use live::{RETURNING, back, going_on, swept_behind};
+pub use live::{RETURNING, back, entered, going_on, swept_behind};
 pub use moving::{at, bookmark, event, faster, play, step, to_place};
 pub use past::Past;
 pub use playback::{Playback, Speed, Standing};

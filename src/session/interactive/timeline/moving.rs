@@ -190,8 +190,7 @@ fn say_what_happened(state: &mut State) {
         return;
     }
     let timeline = playback.timeline();
-    let here: Vec<_> =
-        timeline.happened.iter().filter(|happened| happened.place == playback.place()).collect();
+    let here: Vec<_> = playback.happened().filter(|happened| happened.place == playback.place()).collect();
     let Some(first) = here.first() else { return };
     let (label, text, trouble) = happened_words(look, &first.told);
     let more = match here.len() - 1 {

@@ -1,7 +1,10 @@
 //! What a live watch has seen so far, for whoever pauses it.
 
+use std::io;
+use std::time::Duration;
+
 use super::scene::{Looking, Recorded, Scene, Scenes, Seek, Unrolled};
-use crate::capture::{Ring, Tape};
+use crate::capture::{Changes, Entry, Moments, Ring, Sink, Stretch, Tape, rewrite};
 use crate::files::capture::{Header, Reader};
 use crate::observe::{News, Observation, Sweep};
 use crate::routing::Pulse;
@@ -14,8 +17,30 @@ pub struct Past {
     looking: Looking,
     /// What sweeps found that nobody answered: there is no moment of theirs, and the next one tells it.
     untold: Vec<News>,
+    /// When the last sweep was, and what was entered before there was any.
+    last: Option<i64>,
+    waiting: Vec<Entry>,
     /// What was there when somebody last asked.
     scenes: Option<Scenes<Vec<u8>>>,
+}
+
+/// A capture that is made in memory.
+struct Gathered<'b>(&'b mut Vec<u8>);
+
+impl Sink for Gathered<'_> {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.truncate(usize::try_from(length).unwrap_or(usize::MAX));
+        Ok(())
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl std::fmt::Debug for Past {
@@ -28,7 +53,7 @@ impl Past {
     /// At most so many bytes are kept; of 0 nothing is.
     pub fn new(header: Header, most: u64, looking: Looking) -> Self {
         let ring = (most > 0).then(|| Ring::new(header, most));
-        Self { ring, looking, untold: Vec::new(), scenes: None }
+        Self { ring, looking, untold: Vec::new(), last: None, waiting: Vec::new(), scenes: None }
     }
 
     /// A sweep without a sample is one that failed.
@@ -47,6 +72,11 @@ impl Past {
         // Nothing that is written to memory fails; what cannot be written down is not there to step back to.
         if ring.sweep(time, look, with_untold.as_ref().unwrap_or(sweep)).is_err() {
             self.ring = None;
+            return;
+        }
+        self.last = Some(time);
+        for entry in std::mem::take(&mut self.waiting) {
+            self.enter(Duration::ZERO, &entry);
         }
     }
 }
@@ -63,6 +93,31 @@ impl Recorded for Past {
         let unrolled = scenes.unroll();
         self.scenes = Some(scenes);
         unrolled
+    }
+
+    fn enter(&mut self, after: Duration, entry: &Entry) {
+        let Some(ring) = &mut self.ring else { return };
+        let Some(last) = self.last else {
+            // A recording begins with a sweep.
+            if self.waiting.len() < UNTOLD {
+                self.waiting.push(entry.clone());
+            }
+            return;
+        };
+        let after = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+        if ring.enter(last.saturating_add(after), entry).is_err() {
+            self.ring = None;
+        }
+    }
+
+    fn whole(&mut self) -> Result<Vec<u8>, String> {
+        let ring = self.ring.as_ref().ok_or("nothing of the watch is kept")?;
+        let reader = Reader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
+        let mut moments = Moments::new(reader);
+        let all = Stretch::all(&moments).map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        let written = rewrite(&mut moments, &all, Changes::default(), Gathered(&mut bytes));
+        written.map(|_| bytes).map_err(|error| error.to_string())
     }
 
     fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {

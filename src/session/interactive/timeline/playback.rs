@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::live::Live;
 use super::scene::Seek;
-use crate::capture::{Cursor, Timeline, Track};
+use crate::capture::{Cursor, Happened, Timeline, Track};
 use crate::session::interactive::tasks::TaskId;
 
 /// What the cursor stands on.
@@ -84,6 +84,8 @@ pub struct Playback {
     pub live: Option<Box<Live>>,
     /// Where the times of the session begin: milliseconds from there to the first moment.
     pub(super) base_ms: u64,
+    /// What happened that the recording does not tell: what was entered since it was paused, and what counters came to.
+    more: Vec<Happened>,
     /// How many times marks or bookmarks changed, for lists that are kept.
     pub changed: u64,
 }
@@ -103,12 +105,26 @@ impl Playback {
             bookmarks: BTreeSet::new(),
             live: None,
             base_ms: 0,
+            more: Vec::new(),
             changed: 0,
         }
     }
 
     pub fn timeline(&self) -> &Arc<Timeline> {
         &self.cursor.store().timeline
+    }
+
+    /// Everything that happened, as far as it is known.
+    pub fn happened(&self) -> impl Iterator<Item = &Happened> {
+        self.timeline().happened.iter().chain(&self.more)
+    }
+
+    pub(super) fn tell(&mut self, more: impl IntoIterator<Item = Happened>) {
+        for happened in more {
+            self.cursor.store_mut().more.insert(happened.place);
+            self.more.push(happened);
+            self.changed += 1;
+        }
     }
 
     pub fn place(&self) -> usize {

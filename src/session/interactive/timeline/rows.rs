@@ -13,13 +13,19 @@ use crate::session::{Column, Kind, Listing, Look, Value};
 pub enum EventKind {
     /// Something got worse.
     Trouble,
+    /// Counters came above a threshold.
+    Began,
     Damage,
     Gap,
     /// The recorder's clock was set back.
     Clock,
     /// Something came back, or is new.
     Better,
+    /// Counters are below a threshold again.
+    Over,
     Changed,
+    /// What an operator did.
+    Action,
     Note,
     Bookmark,
 }
@@ -31,6 +37,9 @@ impl EventKind {
             Told::News(News::Trap { .. }) => Self::Changed,
             Told::News(_) => Self::Better,
             Told::Note(_) => Self::Note,
+            Told::Action(_) => Self::Action,
+            Told::Derived(derived) if derived.began => Self::Began,
+            Told::Derived(_) => Self::Over,
             Told::Changed | Told::Later(_) | Told::LeftOut(_) => Self::Changed,
             Told::SetBack(_) => Self::Clock,
         }
@@ -59,7 +68,7 @@ pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
         label,
         text,
     };
-    let mut rows: Vec<EventRow> = (timeline.happened.iter())
+    let mut rows: Vec<EventRow> = (playback.happened())
         .map(|happened| {
             let (label, text, _) = happened_words(look, &happened.told);
             row(happened.place, happened.time, EventKind::of(&happened.told), label, text)

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::capture::{Tape, Timeline};
+use crate::capture::{Entry, Tape, Timeline};
 use crate::counters::rates_of_sweeps;
 use crate::files::capture::{Bytes, Damage};
 use crate::observe::{Observation, Sweep};
@@ -68,6 +69,14 @@ pub struct Scene {
 pub trait Recorded {
     /// `None` where there is nothing to step through.
     fn unroll(&mut self) -> Result<Option<Unrolled>, String>;
+
+    /// What an operator puts into it, so long after the last sweep. Of what is only read nothing becomes of it.
+    fn enter(&mut self, _after: Duration, _entry: &Entry) {}
+
+    /// All of it as the bytes of a capture; or why not.
+    fn whole(&mut self) -> Result<Vec<u8>, String> {
+        Err("nothing of it is recorded".to_owned())
+    }
 
     /// Ends early, with an error that nobody is told, once it is cancelled.
     fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String>;

@@ -63,7 +63,7 @@ pub fn here_words(known: &Known) -> (String, bool) {
         Standing::Damage(damage) => return (damage.clone(), true),
         Standing::Moment => {}
     }
-    let here = timeline.happened.iter().filter(|happened| happened.place == playback.place());
+    let here = playback.happened().filter(|happened| happened.place == playback.place());
     let told: Vec<_> = here.map(|happened| happened_words(look, &happened.told)).collect();
     let trouble = told.iter().any(|(.., trouble)| *trouble);
     let words: Vec<String> = told.into_iter().map(|(label, text, _)| format!("{label}: {text}")).collect();
@@ -78,12 +78,14 @@ pub fn happened_words(look: &Look, told: &Told) -> (&'static str, String, bool) 
     match told {
         Told::News(news) => (news_label(news_word(news)), news_text(look, news), news.is_trouble()),
         Told::Note(text) => ("note", text.split_whitespace().collect::<Vec<_>>().join(" "), false),
+        Told::Action(acted) => ("action", acted.what.clone(), false),
+        Told::Derived(derived) => (derived.label, derived.text.clone(), derived.began),
         Told::Changed => {
             ("changed", "the fabric, its tables or its names are otherwise from here on".to_owned(), false)
         }
         Told::Later(word) => ("later", format!("'{word}' is news of a later version of fabdeck"), false),
         Told::LeftOut(count) => {
-            let many = counted(*count, "note or news", "notes and news");
+            let many = counted(*count, "note, action or news", "notes, actions and news");
             ("left out", format!("{many} of this moment are left out: the list is full"), false)
         }
         Told::SetBack(ms) => {
@@ -142,7 +144,7 @@ pub fn bar(playback: &Playback, width: usize) -> (Vec<(TimeMark, Option<EventKin
         }
     }
     let bookmarks = playback.bookmarks.iter().map(|place| (*place, EventKind::Bookmark));
-    let happened = timeline.happened.iter().map(|happened| (happened.place, EventKind::of(&happened.told)));
+    let happened = playback.happened().map(|happened| (happened.place, EventKind::of(&happened.told)));
     for (place, kind) in happened.chain(bookmarks) {
         let (_, worst) = &mut columns[column(place.min(count - 1))];
         *worst = Some(worst.map_or(kind, |worst| worst.min(kind)));
