@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::recorder::Sink;
 use crate::access::SourceError;
@@ -13,21 +14,21 @@ use crate::files::{Format, detect};
 /// What comes from standard input is held in memory; so large is none that somebody means to look at that way.
 const STDIN_LIMIT: u64 = 2 << 30;
 
-/// A file, read where it is asked for, or what came through a pipe.
-#[derive(Debug)]
+/// A file, read where it is asked for, or what came through a pipe; shared by those who read it.
+#[derive(Clone, Debug)]
 pub struct FileBytes(Held);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Held {
-    File { file: File, size: u64 },
-    Memory(Vec<u8>),
+    File { file: Arc<File>, size: u64 },
+    Memory(Arc<Vec<u8>>),
 }
 
 impl FileBytes {
     fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let size = file.metadata()?.len();
-        Ok(Self(Held::File { file, size }))
+        Ok(Self(Held::File { file: Arc::new(file), size }))
     }
 
     fn stdin() -> io::Result<Self> {
@@ -35,7 +36,7 @@ impl FileBytes {
         io::stdin().lock().take(STDIN_LIMIT + 1).read_to_end(&mut bytes)?;
         match bytes.len() as u64 > STDIN_LIMIT {
             true => Err(io::Error::other("more than 2 GiB: write it to a file")),
-            false => Ok(Self(Held::Memory(bytes))),
+            false => Ok(Self(Held::Memory(Arc::new(bytes)))),
         }
     }
 }
@@ -51,7 +52,7 @@ impl Bytes for FileBytes {
     fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
         let (file, size) = match &self.0 {
             Held::File { file, size } => (file, size),
-            Held::Memory(bytes) => return bytes.as_slice().read(offset, length),
+            Held::Memory(bytes) => return bytes.read(offset, length),
         };
         // Nothing is made room for that the file does not have.
         if offset.checked_add(length as u64).is_none_or(|end| end > *size) {

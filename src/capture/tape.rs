@@ -12,7 +12,7 @@ use super::timeline::{Happened, Timeline, Told};
 use crate::access::{Source, SourceError, Unwatched, Wanted};
 use crate::fabric::Fabric;
 use crate::files::capture::{Bytes, Damage, Reader, Record, flags};
-use crate::observe::{News, Observation, Sweep};
+use crate::observe::{News, Observation, Sweep, Ticks};
 
 /// Of a recording up to this size every frame is checked before it is played; of a larger one damage within frames is
 /// found where they are read.
@@ -70,6 +70,14 @@ impl<B: Bytes> Tape<B> {
         Self { moments: Moments::new(reader) }
     }
 
+    /// The same recording for somebody else, who steps through it by himself.
+    pub fn again(&self) -> Self
+    where
+        B: Clone,
+    {
+        Self::of(self.moments.reader.again())
+    }
+
     fn reader(&mut self) -> &mut Reader<B> {
         &mut self.moments.reader
     }
@@ -99,6 +107,11 @@ impl<B: Bytes> Tape<B> {
 
     pub fn fabric(&mut self) -> &Fabric {
         &self.reader().state().fabric
+    }
+
+    /// In what ports count waiting at the moment shown.
+    pub fn ticks(&mut self) -> &Ticks {
+        &self.reader().state().ticks
     }
 
     /// What was seen at the moment shown, but for its time and its counters.

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{Detail, PortLine, Scroll, State};
+use crate::session::interactive::{Detail, PortLine, Scroll, State, event_detail};
 use crate::session::paired;
 
 /// In a pane that is narrower, ports that are well have no word for that.
@@ -50,6 +50,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     if let Some((title, lines)) = Detail::of_engine(state) {
         canvas.text(inner, 0, 0, &title, Role::Header);
         canvas.pairs(below, &lines, 0);
+        return;
+    }
+    if let Some(event) = event_detail(state) {
+        canvas.text(inner, 0, 0, &event.title, Role::Header);
+        canvas.pairs(below, &event.pairs, 0);
         return;
     }
     let Some(what) = state.current().current(&state.known) else {

@@ -65,8 +65,12 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
             return hotspots::beside(canvas, area(areas.details), state);
         }
         ScreenId::Timeline => {
+            let text = state.current().rows_below(&state.known, state.size).min(rest.height);
+            let (list, text) =
+                (rest.height - text, Rect { y: rest.y + rest.height - text, height: text, ..rest });
             timeline::head(canvas, head, state);
-            list::draw(canvas, rest, state);
+            list::draw(canvas, Rect { height: list, ..rest }, state);
+            timeline::below(canvas, text, state);
         }
         ScreenId::Links => list::draw(canvas, rest, state),
     }

@@ -1,6 +1,8 @@
 //! A list: headings, the rows that are to be seen, the cursor. Its work follows the height of the screen, whatever the
 //! size of the fabric.
 
+use std::borrow::Cow;
+
 use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, fit, shorten, width};
@@ -89,9 +91,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 /// keys lead to them.
 const LESSER: [&str; 15] = [
     "share_of_all",
-    "share_of_time",
     "rcv_mbps",
     "xmit_mbps",
+    WORTH_NAMES,
     "parallel",
     "kind",
     "guid",
@@ -104,6 +106,8 @@ const LESSER: [&str; 15] = [
     "speed",
     "width",
 ];
+/// For this one names are rather cut as far as they can be.
+const WORTH_NAMES: &str = "share_of_time";
 /// What tells of trouble is seen on any screen.
 const KEPT: &str = "state";
 /// Words that are read whole.
@@ -149,11 +153,17 @@ fn columns_in(screen: &dyn Screen, listing: &dyn Listing, sample: &[usize], room
 
 fn measured(listing: &dyn Listing, sample: &[usize], column: usize, most: u16, first: bool) -> Shown {
     let about = listing.column(column);
-    let texts = sample.iter().map(|row| width(&listing.cell(*row, column).shown())).max().unwrap_or(0);
+    let texts =
+        sample.iter().map(|row| width(&in_words(about, &listing.cell(*row, column)))).max().unwrap_or(0);
     let title = width(&about.title);
     let wide = texts.min(if first { most * 2 } else { most }).max(title);
     let (name, right) = (is_name(about), matches!(about.kind, Kind::Number));
     Shown { column, x: 0, width: wide, widest: texts.max(title), name, right }
+}
+
+/// A value as the list shows it.
+fn in_words<'v>(about: &Column, value: &'v Value<'_>) -> Cow<'v, str> {
+    if about.scaled { value.scaled() } else { value.shown() }
 }
 
 /// Whether its texts are names, which are known by both of their ends.
@@ -177,12 +187,12 @@ fn least(columns: &[Shown], name: u16) -> u16 {
 fn give_way(columns: &mut Vec<Shown>, listing: &dyn Listing, held: usize, room: u16) {
     let id = |shown: &Shown| listing.column(shown.column).id.clone();
     for lesser in LESSER {
-        if least(columns, NAME) <= room {
+        let Some(at) = columns.iter().skip(held).position(|shown| id(shown) == lesser) else { continue };
+        let name = if lesser == WORTH_NAMES { LEAST } else { NAME };
+        if least(columns, name) <= room {
             return;
         }
-        if let Some(at) = columns.iter().skip(held).position(|shown| id(shown) == lesser) {
-            columns.remove(held + at);
-        }
+        columns.remove(held + at);
     }
     while let Some(at) = columns.iter().position(|shown| id(shown) == KEPT) {
         if at < 2 || least(&columns[..=at], LEAST) <= room {
@@ -259,8 +269,8 @@ fn cell(
     base: Role,
 ) {
     let value = listing.cell(row, shown.column);
-    let text = value.shown();
     let about = listing.column(shown.column);
+    let text = in_words(about, &value);
     if HISTORIES.contains(&about.id.as_ref()) && !value.is_missing() {
         let inside = Rect { width: area.width.min(shown.x + shown.width), ..area };
         let steps = || heat::of_digits(latest(&text, shown.width));

@@ -16,6 +16,7 @@ use super::theme::Role;
 use crate::session::interactive::{
     EventKind, Playback, State, TimeMark, bar, clock_words, held_words, here_words, standing_words,
 };
+use crate::session::wrap;
 
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let Some(playback) = &state.known.playback else { return };
@@ -46,6 +47,20 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     canvas.text(inner, 0, 5, &held_words(playback), Role::Dim);
 }
 
+/// All of the event under the cursor, whose text the list may have to cut.
+pub fn below(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let Some(row) = state.screens.timeline.event() else { return };
+    let lines = wrap(&format!("{}: {}", row.label, row.text), area.width.saturating_sub(2).into());
+    let more = lines.len() > usize::from(area.height);
+    for (y, line) in (0..area.height).zip(&lines) {
+        canvas.text(area, 1, y, line, Role::Text);
+    }
+    if more && area.height > 0 {
+        let words = format!("{} d shows all", canvas.signs.more);
+        canvas.right(area, width(&words) + 1, area.height - 1, &words, Role::Dim);
+    }
+}
+
 /// The sign of an event; each kind has one of its own.
 fn event(canvas: &Canvas<'_>, kind: EventKind) -> (&'static str, Role) {
     match kind {
@@ -68,7 +83,14 @@ fn ends(canvas: &mut Canvas<'_>, area: Rect, playback: &Playback, pointer: u16) 
     let timeline = playback.timeline();
     let (Some(first), Some(last)) = (timeline.times.first(), timeline.times.last()) else { return };
     let (first, last) = (timeline.clock(*first), timeline.clock(*last));
-    canvas.text(area, 0, 3, &first, Role::Dim);
-    canvas.right(area, width(&first) + 2, 3, &last, Role::Dim);
+    // A time that the pointer is upon gives way to it.
+    let (wide, behind) = (width(&first), width(&last));
+    let x = if pointer < wide { pointer + 2 } else { 0 };
+    canvas.text(area, x, 3, &first, Role::Dim);
+    let end = area.width.saturating_sub(behind);
+    let end = if pointer >= end { pointer.saturating_sub(behind + 1) } else { end };
+    if end > x + wide + 1 {
+        canvas.text(area, end, 3, &last, Role::Dim);
+    }
     canvas.text(area, pointer, 3, canvas.signs.time[3], Role::Cursor);
 }

@@ -27,6 +27,8 @@ pub struct Column {
     pub when_known: bool,
     /// Whether an order by it begins with the largest, where nobody says: of errors and loads these matter.
     pub largest_first: bool,
+    /// Whether a console shows it in thousands, millions and so on, for it to have room; what is printed has all digits.
+    pub scaled: bool,
     /// Whether a table does without it before it does without others, where a terminal is too narrow for all.
     pub spare: bool,
 }
@@ -50,6 +52,7 @@ impl Column {
             when_yes: false,
             when_known: false,
             largest_first: false,
+            scaled: false,
             spare: false,
         }
     }
@@ -97,6 +100,12 @@ impl<R> Field<R> {
     /// The first to go where a terminal is too narrow.
     pub const fn spare(mut self) -> Self {
         self.column.spare = true;
+        self
+    }
+
+    /// In thousands, millions and so on where there is little room.
+    pub const fn scaled(mut self) -> Self {
+        self.column.scaled = true;
         self
     }
 

@@ -114,6 +114,19 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The same in little room: three digits and what they count, from ten thousand on.
+    pub fn scaled(&self) -> Cow<'_, str> {
+        let Self::Number(number @ 10_000..) = self else { return self.shown() };
+        // Rounded as it is shown, 999,950 is a million.
+        let steps = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)];
+        let number = *number as f64;
+        let fits = |(_, unit): &&(&str, f64)| number / unit < 999.5;
+        let (sign, unit) = steps.iter().find(fits).unwrap_or(&steps[5]);
+        let part = number / unit;
+        let digits = if part < 9.995 { 2 } else { usize::from(part < 99.95) };
+        Cow::Owned(format!("{part:.digits$}{sign}"))
+    }
+
     /// Order of two values of one field; what nobody said comes last.
     pub fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -231,6 +244,25 @@ fn significant(digits: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_in_little_room() {
+        for (number, text) in [
+            (0, "0"),
+            (9_999, "9999"),
+            (10_000, "10.0k"),
+            (99_949, "99.9k"),
+            (99_950, "100k"),
+            (999_499, "999k"),
+            (999_500, "1.00M"),
+            (2_906_888_000, "2.91G"),
+            (9_996_000_000, "10.0G"),
+            (u64::MAX, "18.4E"),
+        ] {
+            assert_eq!(Value::Number(number).scaled(), text);
+        }
+        assert_eq!((Value::Missing.scaled(), Value::text("10000").scaled()), ("-".into(), "10000".into()));
+    }
 
     #[test]
     fn numbers_in_names_count_as_numbers() {

@@ -2,6 +2,7 @@
 
 mod acting;
 mod budgets;
+mod deriving;
 mod desk;
 mod endings;
 mod frames;
@@ -16,6 +17,7 @@ mod recorded;
 mod replaying;
 mod same;
 mod terminal;
+mod timelines;
 mod told;
 mod troubles;
 mod typed;

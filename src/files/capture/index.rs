@@ -1,5 +1,6 @@
 //! Where in a capture what lies: from the table at its end, or lead by lead where that is missing or damaged.
 
+use std::sync::Arc;
 use std::{fmt, io};
 
 use super::frame::{FACTS_BYTES, LEAD_BYTES, Lead, TABLE_MAGIC, check};
@@ -26,6 +27,17 @@ impl Bytes for &[u8] {
 }
 
 impl Bytes for Vec<u8> {
+    fn size(&self) -> u64 {
+        self.as_slice().size()
+    }
+
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        self.as_slice().read(offset, length)
+    }
+}
+
+/// Shared by those who read it.
+impl Bytes for Arc<Vec<u8>> {
     fn size(&self) -> u64 {
         self.as_slice().size()
     }

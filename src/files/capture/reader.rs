@@ -130,6 +130,26 @@ impl<B: Bytes> Reader<B> {
         Ok(reader)
     }
 
+    /// The same for somebody else; nothing of it is read yet.
+    pub fn again(&self) -> Self
+    where
+        B: Clone,
+    {
+        Self {
+            name: self.name.clone(),
+            bytes: self.bytes.clone(),
+            index: self.index.clone(),
+            moments: self.moments.clone(),
+            header: self.header.clone(),
+            state: State::default(),
+            state_at: None,
+            print: None,
+            counters_at: None,
+            time: 0,
+            notes: Notes::new(),
+        }
+    }
+
     fn find_header(&mut self) {
         let slots = self.index.slots.iter().enumerate();
         let whole: Vec<usize> =

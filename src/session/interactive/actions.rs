@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use super::copying::{equivalent, route_line, whatif_line};
+use super::copying::{equivalent, route_line, unlike, whatif_line};
 use super::effect::{Effect, Job, PlanFor};
 use super::following::{trace, users};
 use super::key::Key;
@@ -154,6 +154,10 @@ pub const ACTIONS: &[Action] = &[
     of("out", &["esc", "-"], "Go out, cancel what is under way", |state, _| {
         // What the line below offers to cancel is cancelled before anything is left.
         let above = state.prompt.is_some() || state.layer.is_some();
+        let unfiltered = state.current().table().filter.is_empty();
+        if !above && unfiltered && state.screen == ScreenId::Timeline && timeline::stop_deriving(state) {
+            return Vec::new();
+        }
         let on_list = !above && state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
         if (on_list && state.engines_under_way()) || (!go_out(state) && !state.tasks.running().is_empty()) {
             return forward::cancel_all(state);
@@ -555,7 +559,10 @@ fn can_write_plan(state: &State) -> Result<(), String> {
 }
 
 fn copied(state: &mut State, line: String) -> Vec<Effect> {
-    state.say(Severity::Said, format!("copied: {line}"));
+    // First what it is not: the end of a long line is out of sight.
+    let remarks = unlike(state);
+    let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
+    state.say(Severity::Said, format!("copied{remarks}: {line}"));
     vec![Effect::Copy(line)]
 }
 

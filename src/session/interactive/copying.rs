@@ -1,6 +1,6 @@
 //! The command line that shows what the screen shows, or that does what was done last.
 
-use super::screens::{ScreenId, WhatifPane};
+use super::screens::{HotView, ScreenId, WhatifPane};
 use super::state::{State, quoted};
 use crate::routing::{ENGINES, Engine};
 use crate::session::{Look, Sent};
@@ -81,4 +81,22 @@ pub fn equivalent(state: &State) -> Option<String> {
         line.push_str(&format!(" --sort {column}{}", if *down { ":desc" } else { ":asc" }));
     }
     Some(line)
+}
+
+/// In what the line that is copied does not do what the screen shows.
+pub fn unlike(state: &State) -> Vec<&'static str> {
+    let table = state.current().table();
+    let hot = state.screen == ScreenId::Hotspots;
+    let sorted = table.sort.is_some() || state.screens.hotspots.view != HotView::Verdicts;
+    let own = hot && state.selected().is_empty();
+    let without = match (own && !table.filter.is_empty(), own && sorted) {
+        (true, true) => Some("without filter and order, which the command has not"),
+        (true, false) => Some("without the filter, which the command has not"),
+        (false, true) => Some("without the order, which the command has not"),
+        (false, false) => None,
+    };
+    let reading = state.look().and_then(|look| look.observation.reading.as_ref());
+    let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
+    let anew = simulated.then_some("its simulator begins anew, at the time 0");
+    without.into_iter().chain(anew).collect()
 }

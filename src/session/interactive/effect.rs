@@ -9,10 +9,11 @@ use super::messages::Message;
 use super::screens::ScreenId;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
-use super::timeline::{Scene, Seek, Unrolled};
+use super::timeline::{Part, Scan, Scene, Seek, Unrolled};
 use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::capture::Entry;
+use crate::counters::Thresholds;
 use crate::fabric::Faults;
 use crate::observe::Sweep;
 use crate::routing::{Engine, Pulse, Refusal, Request};
@@ -71,6 +72,8 @@ pub enum Job {
     Unroll,
     /// A moment of it; likewise.
     Seek(Seek),
+    /// What counters came to in the next part of it.
+    Derive { scan: Scan, thresholds: Thresholds },
     /// Write what was recorded so far into a file that is not there yet; likewise.
     Save { to: PathBuf },
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
@@ -108,6 +111,7 @@ pub enum Outcome {
     Judged(Arc<Reading>),
     Unrolled(Result<Option<Unrolled>, String>),
     Sought(Result<Box<Scene>, String>),
+    Derived(Result<Part, String>),
     Written { to: PathBuf, result: Result<(), String> },
     Saved { to: PathBuf, result: Result<(), String> },
 }
@@ -118,6 +122,7 @@ impl Job {
             Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
             Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
+            Self::Derive { .. } => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
         }
     }
@@ -127,6 +132,7 @@ impl Job {
         match self {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Write { .. } | Self::Save { .. } => None,
+            Self::Derive { scan, thresholds } => Some(Outcome::Derived(scan.derive(thresholds, pulse))),
             Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
             Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
             Self::Select { look, selecting } => {
@@ -188,6 +194,7 @@ impl Outcome {
                 format!("sought {} {} {:?}", scene.place, swept_digest(&scene.after), scene.look.fabric())
             }
             Self::Sought(Err(error)) => format!("sought {error}"),
+            Self::Derived(part) => format!("derived {part:?}"),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
             Self::Saved { to, result } => format!("saved {} {result:?}", to.display()),
         };

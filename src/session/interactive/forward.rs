@@ -55,6 +55,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         }
         Outcome::Swept(result) => watch::swept(state, result),
         Outcome::Unrolled(result) => timeline::unrolled(state, result),
+        Outcome::Derived(result) => timeline::derived_part(state, task, result),
         Outcome::Sought(result) => timeline::sought(state, task, result),
         Outcome::Judged(reading) => watch::judged(state, task, reading),
         Outcome::Written { to, result } => written(state, to, result),

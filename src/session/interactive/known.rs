@@ -1,6 +1,6 @@
 //! What the session knows of the fabric, for all screens: the look, the marks over it, and what was worked out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
@@ -100,6 +100,8 @@ pub struct Known {
     pub watch: Watch,
     /// Where in a recording one is, where there is one.
     pub playback: Option<Playback>,
+    /// When the moments are that have bookmarks of a pause, for the next one.
+    pub bookmarks: BTreeSet<i64>,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }

@@ -52,14 +52,15 @@ pub use replay::{ReplayError, replay, replay_watched};
 pub use screens::{
     Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LinksScreen, PathsScreen, PortLine, SCREENS,
     Screen, ScreenId, ScreenTitle, TimelineScreen, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole,
-    engine_lines, hot_lines, loss_lines, per_line,
+    engine_lines, event_detail, hot_lines, loss_lines, per_line,
 };
 pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};
 pub use timeline::{
-    Alone, CANCELLED, EventKind, Looking, Past, Playback, Recorded, Scene, Scenes, Seek, Speed, Standing,
-    TimeMark, Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word, standing_words,
+    Alone, CANCELLED, EventKind, Looking, Part, Past, Playback, Recorded, Scene, Scenes, Seek, Speed,
+    Standing, TimeMark, Unrecorded, Unrolled, bar, clock_words, held_words, here_words, replay_word,
+    standing_words,
 };
 pub use update::{update, wakes_ms};
 pub use watch::{

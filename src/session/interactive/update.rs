@@ -36,6 +36,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         }
         Happening::Resumed => vec![Effect::Redraw],
     };
+    effects.extend(super::timeline::derive_on(state));
     follow_cursor(state);
     if matches!(state.layer, Some(Layer::Log(_))) {
         state.messages.read();
@@ -62,8 +63,9 @@ pub fn page(state: &State) -> usize {
 }
 
 fn rows_in_sight(state: &State) -> usize {
-    let above = state.current().rows_above(&state.known) + 1;
-    usize::from(state.areas().body.height.saturating_sub(above)).max(1)
+    let screen = state.current();
+    let other = screen.rows_above(&state.known) + screen.rows_below(&state.known, state.size) + 1;
+    usize::from(state.areas().body.height.saturating_sub(other)).max(1)
 }
 
 fn follow_cursor(state: &mut State) {

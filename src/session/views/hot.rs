@@ -108,6 +108,7 @@ pub static HOT_FIELDS: &[Get] = &[
     .words(HotRole::WORDS),
     Get::new("waiting", "WAIT/S", Kind::Number, "ticks of PortXmitWait a second", |_, r| r.waiting.into())
         .unit("ticks/s")
+        .scaled()
         .largest_first(),
     Get::new("used", "USED", Kind::Number, "part of its link that it sends on", |_, r| r.used.into())
         .unit("%")

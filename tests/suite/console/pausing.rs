@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use fabdeck::access::Unwatched;
 use fabdeck::capture::{Entry, Happened, Tape, Told};
+use fabdeck::console::Depth;
 use fabdeck::fabric::{Guid, NameMap};
 use fabdeck::files::capture::{Acted, Header, Reader};
 use fabdeck::observe::{News, Sweep};
@@ -18,6 +19,7 @@ use fabdeck::session::interactive::{
     Sweeper, TaskId, Unrolled, sweep_again, update,
 };
 
+use super::desk::{appearance, frame, text};
 use super::replaying::{WANTED, last_said, looking, playback, screens, settings};
 use crate::captures::stage;
 
@@ -384,4 +386,101 @@ fn where_nothing_is_recorded_there_are_no_notes() {
     assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
     forgetful.press(":save space a.fdcap enter");
     assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
+}
+
+/// Bookmarks of a pause are there in the next, at the same moments, as long as these are kept.
+#[test]
+fn bookmarks_outlive_a_pause() {
+    let mut driver = keeping("sim:demo", MOST);
+    driver.happen(Happening::Tick);
+    for _ in 0..4 {
+        driver.pass(5000);
+    }
+    driver.press("9 space [ m [ [ m");
+    let times = |driver: &Driver| -> Vec<i64> {
+        let playback = playback(driver);
+        playback.bookmarks.iter().map(|place| playback.timeline().times[*place] - stage::BEGUN).collect()
+    };
+    assert_eq!(times(&driver), [5_000, 15_000]);
+    driver.press("L").pass(5000).press("space");
+    assert_eq!(times(&driver), [5_000, 15_000]);
+    assert!(last_said(&driver).ends_with("; 2 bookmarks of before"), "{}", last_said(&driver));
+    // One that is taken away stays away.
+    driver.press(":at space -10s enter m");
+    assert_eq!(times(&driver), [5_000]);
+    driver.press("L space");
+    assert_eq!(times(&driver), [5_000]);
+    // Another look is another recording.
+    driver.press("r").pass(5000).pass(5000).press("space");
+    assert!(times(&driver).is_empty());
+}
+
+/// A sweep that nobody answers is none behind a pause either: it is said, and does not count.
+#[test]
+fn a_silent_sweep_behind_a_pause_is_told() {
+    let (mut driver, _) = kept("sim:demo", MOST, |at, sweep| {
+        if at == 4 {
+            sweep.samples.clear();
+        }
+    });
+    driver.happen(Happening::Tick).pass(5000).pass(5000).press("9 space");
+    driver.pass(5000);
+    let said = told(&driver, "could not be read behind the pause");
+    assert!(said.len() == 1 && said[0].contains("FD-6320"), "{said:?}");
+    let live = |driver: &Driver| playback(driver).live.as_ref().unwrap().sweeps;
+    assert_eq!(live(&driver), 0);
+    driver.pass(5000);
+    assert_eq!((live(&driver), told(&driver, "could not be read").len()), (1, 1));
+    driver.press("L");
+    assert_eq!(driver.state.known.watch.sweeps, 4);
+}
+
+/// What is swept on the way back would be in no history: nothing is, until one is there.
+#[test]
+fn nothing_is_swept_on_the_way_back() {
+    let (mut driver, past) = kept("sim:demo", MOST, |_, _| {});
+    driver.happen(Happening::Tick);
+    for _ in 0..5 {
+        driver.pass(5000);
+    }
+    driver.press("9 space [");
+    let [(task, Job::Unroll)] = held(&mut driver, "L")[..] else { panic!("nothing is asked for") };
+    driver.state.now_ms += 20_000;
+    let begun = waiting(&mut driver, Happening::Tick);
+    assert!(begun.is_empty(), "{begun:?}");
+    let unrolled = Outcome::Unrolled(past.borrow_mut().unroll());
+    let begun = waiting(&mut driver, Happening::Finished { task, outcome: unrolled });
+    let [(task, Job::Seek(seek))] = begun[..] else { panic!("no moment is asked for") };
+    assert!(waiting(&mut driver, Happening::Tick).is_empty());
+    let outcome = Outcome::Sought(past.borrow_mut().seek(seek, &NoPulse).map(Box::new));
+    driver.happen(Happening::Finished { task, outcome });
+    driver.happen(Happening::Tick);
+    let all = past.borrow_mut().unroll().unwrap().unwrap().timeline.times.len();
+    assert_eq!((driver.state.known.watch.sweeps, all), (7, 7), "the sweep that was due, and none is missing");
+}
+
+/// What a watch over a simulator shows is of its time, and a line that is copied begins at its beginning.
+#[test]
+fn a_line_of_a_simulator_says_that_time_begins_anew() {
+    let mut driver = keeping("sim:demo", MOST);
+    driver.press("2 c");
+    assert!(last_said(&driver).starts_with("copied: fabdeck "), "{}", last_said(&driver));
+    driver.happen(Happening::Tick).press("2 c");
+    let said = last_said(&driver);
+    assert!(said.starts_with("copied (its simulator begins anew, at the time 0): fabdeck "), "{said}");
+}
+
+/// Who comes to the Timeline of a live watch is told what it is for, and which key begins.
+#[test]
+fn a_live_timeline_says_what_it_is_for() {
+    let mut driver = keeping("sim:demo", MOST);
+    driver.happen(Happening::Tick).pass(5000).press("9");
+    for (width, height) in [(80, 24), (200, 60)] {
+        driver.happen(Happening::Resized(Size { width, height }));
+        let frame = text(&frame(&driver.state, &appearance("dark", Depth::True)));
+        assert!(
+            frame.contains("The Timeline goes back in time") && frame.contains("Space pauses"),
+            "{frame}"
+        );
+    }
 }

@@ -71,6 +71,8 @@ const LINES: &[(&str, &[Line])] = &[
     ("previous-event", &[Only(TIME)]),
     ("at", &[Only(TIME)]),
     ("bookmark", &[Only(SESSION)]),
+    ("note", &[Only("it is about what is recorded of this session's watch")]),
+    ("save", &[Only("what was watched is in this session alone; record writes what comes")]),
     ("live", &[Only(TIME)]),
     ("next-view", &[Copied("tab tab c", Same::Rows)]),
     ("previous-view", &[Copied("shift-tab shift-tab c", Same::Rows)]),

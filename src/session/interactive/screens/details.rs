@@ -64,6 +64,9 @@ impl Detail {
         if let Some(hot) = super::hotspots::hot_detail(state) {
             return Some(hot);
         }
+        if let Some(event) = super::timeline::event_detail(state) {
+            return Some(event);
+        }
         let look = state.look()?;
         let Some(what) = state.current().current(&state.known) else {
             let title = "The fabric".to_owned();

@@ -17,5 +17,5 @@ pub use hotspots::{HotView, HotspotsScreen, hot_lines};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;
 pub use screen::{Direction, Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};
-pub use timeline::TimelineScreen;
+pub use timeline::{TimelineScreen, event_detail};
 pub use whatif::{WhatifPane, WhatifScreen, engine_lines, loss_lines};

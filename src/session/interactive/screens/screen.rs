@@ -9,6 +9,7 @@ use super::whatif::WhatifScreen;
 use crate::fabric::Resolved;
 use std::sync::Arc;
 
+use crate::session::interactive::frame::Size;
 use crate::session::interactive::known::Known;
 use crate::session::interactive::table::Table;
 use crate::session::{Listing, Rowset};
@@ -48,6 +49,11 @@ pub trait Screen {
 
     /// Rows of the body above the list.
     fn rows_above(&self, _known: &Known) -> u16 {
+        0
+    }
+
+    /// Rows of the body below the list, on a screen of this size.
+    fn rows_below(&self, _known: &Known, _size: Size) -> u16 {
         0
     }
 

@@ -1,11 +1,14 @@
 //! Timeline: what happened when, and where in it one is.
 
-use super::screen::{Entered, Screen};
+use super::details::Whole;
+use super::screen::{Entered, Screen, ScreenId};
 use crate::fabric::Resolved;
 use crate::session::Listing;
+use crate::session::interactive::frame::{DETAILS_FROM, Size};
 use crate::session::interactive::known::Known;
+use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
-use crate::session::interactive::timeline::{EventRow, Events, rows};
+use crate::session::interactive::timeline::{COUNTERS, EventRow, Events, rows};
 
 #[derive(Clone, Debug, Default)]
 pub struct TimelineScreen {
@@ -17,6 +20,11 @@ pub struct TimelineScreen {
 }
 
 impl TimelineScreen {
+    /// The event under the cursor.
+    pub fn event(&self) -> Option<&EventRow> {
+        self.rows.get(self.table.row()?)
+    }
+
     /// The list goes along with the cursor of time: it stands on the last thing up to there.
     fn follow(&mut self, place: usize) {
         if self.place.replace(place) == Some(place) {
@@ -26,6 +34,28 @@ impl TimelineScreen {
         let last = rows.filter(|row| self.rows[**row].place <= place).count();
         self.table.to(last.saturating_sub(1));
     }
+}
+
+/// From this height on there is room for a text below the list.
+const ROOMY: u16 = 20;
+
+/// All that is known of the event under the cursor.
+pub fn event_detail(state: &State) -> Option<Whole> {
+    let row = state.screens.timeline.event().filter(|_| state.screen == ScreenId::Timeline)?;
+    let playback = state.known.playback.as_ref()?;
+    let count = playback.timeline().times.len();
+    let by = match row.by {
+        COUNTERS => "counters: derived from what is recorded, as a watch would have said it".to_owned(),
+        other => other.to_owned(),
+    };
+    let mut pairs = vec![
+        ("what", row.text.clone()),
+        ("time", format!("{} {}", playback.timeline().date(row.at), row.time)),
+        ("moment", format!("{} of {count}; Enter shows it on all screens", row.place + 1)),
+        ("by", by),
+    ];
+    pairs.extend(row.command.clone().map(|line| ("command", line)));
+    Some(Whole { title: row.label.to_owned(), pairs, ports: Vec::new() })
 }
 
 impl Screen for TimelineScreen {
@@ -49,6 +79,13 @@ impl Screen for TimelineScreen {
     /// The clock, signs of events, the bar, the pointer below it, what happened here, and how much there is.
     fn rows_above(&self, known: &Known) -> u16 {
         if self.listing(known).is_some() { 6 } else { 0 }
+    }
+
+    /// The whole text of the event under the cursor, where no details stand beside the list.
+    fn rows_below(&self, known: &Known, size: Size) -> u16 {
+        const TEXT: u16 = 3;
+        let room = size.width < DETAILS_FROM && size.height >= ROOMY;
+        if room && self.listing(known).is_some() { TEXT } else { 0 }
     }
 
     fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
@@ -110,8 +147,10 @@ impl Screen for TimelineScreen {
 
     fn when_empty(&self, known: &Known) -> String {
         match known.watch.possible() {
-            true => "this is live: Space pauses it and steps through what was watched so far; the watch goes on behind \
-                     the pause"
+            true => "The Timeline goes back in time: it lists what happened since the watch began (news, traps, hot-spots, \
+                     errors, notes, what you did), and shows all screens as they were then. This is live: Space pauses \
+                     it here, and the watch goes on behind the pause; then [ and ] step, n and N go from event to event, \
+                     L goes back to live. a writes a note into it."
                 .to_owned(),
             false => "this source has no past: 'fabdeck record' writes down what happens to a live fabric, and \
                       --source FILE.fdcap plays it"

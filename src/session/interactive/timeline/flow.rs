@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::deriving::Derivation;
 use super::live;
 use super::moving;
 use super::playback::{Playback, Under};
@@ -34,12 +35,13 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
         Ok(Some(unrolled)) if returning => live::unrolled(state, unrolled),
         // Of a pause that a look ended.
         Ok(Some(_)) if state.known.watch.live == Some(true) => Vec::new(),
-        Ok(Some(Unrolled { timeline, place })) => {
+        Ok(Some(Unrolled { timeline, place, scan })) => {
             let count = timeline.times.len();
             // Looked at again, perhaps longer by now: one stays where one was.
             let before = state.known.playback.take();
             let place = before.as_ref().map_or(place, Playback::place).min(count - 1);
             let mut playback = Playback::new(timeline, place);
+            playback.derivation = scan.map(Derivation::new);
             if let Some(before) = before {
                 (playback.bookmarks, playback.speed) = (before.bookmarks, before.speed);
                 playback.bookmarks.retain(|place| *place < count);
@@ -172,8 +174,9 @@ pub fn let_go(state: &mut State) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     (playback.wanted, playback.due_ms, playback.shown) = (None, None, None);
     let moment = playback.under.take().map(|under| under.task);
+    let derived = playback.derivation.as_mut().and_then(Derivation::stop);
     let sweep = live::going_on(state).and_then(live::Live::let_go);
-    let tasks = moment.into_iter().chain(sweep);
+    let tasks = moment.into_iter().chain(sweep).chain(derived);
     let ended: Vec<TaskId> = tasks.filter(|task| state.tasks.end(*task).is_some()).collect();
     ended.into_iter().map(Effect::Cancel).collect()
 }
@@ -185,7 +188,7 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
 }
 
 /// Nothing is against the next moment but time. Engines at work are not begun again at every moment.
-fn rests(state: &State) -> bool {
+pub(super) fn rests(state: &State) -> bool {
     let idle = state.known.playback.as_ref().is_some_and(|playback| playback.under.is_none());
     idle && !watch::is_judging(state) && !forward::engines_at_work(state)
 }

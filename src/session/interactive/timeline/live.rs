@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::deriving::Derivation;
 use super::flow::{ask, go};
 use super::playback::Playback;
 use super::scene::{Scene, Unrolled};
@@ -88,21 +89,37 @@ pub fn pause(state: &mut State) -> Vec<Effect> {
 }
 
 /// What was recorded up to the pause, or up to now for whoever goes back.
-pub fn unrolled(state: &mut State, Unrolled { timeline, .. }: Unrolled) -> Vec<Effect> {
+pub fn unrolled(state: &mut State, Unrolled { timeline, scan, .. }: Unrolled) -> Vec<Effect> {
     let last = timeline.times.len() - 1;
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let since = playback.live.as_ref().map_or(0, |live| live.watch.since_ms);
     let mut next = Playback::new(timeline, last);
+    // A pause that has just begun has those of the one before it.
+    let marked = match playback.timeline().times.is_empty() {
+        true => std::mem::take(&mut state.known.bookmarks),
+        false => playback.marked(),
+    };
+    next.mark(&marked);
     (next.live, next.base_ms, next.speed) = (playback.live.take(), since, playback.speed);
     let returning = next.live.as_ref().is_some_and(|live| live.returning);
     let clock = next.timeline().clock(next.time());
+    next.derivation = scan.filter(|_| !returning).map(Derivation::new);
     state.known.playback = Some(next);
     if returning {
         return ask(state, last, true);
     }
     let watched =
         if state.known.watch.settings.interval_ms > 0 { "the watch goes on behind this screen" } else { "" };
-    state.say(Severity::Said, format!("paused at {clock}: [ steps back, L goes back to live; {watched}"));
+    let playback = state.known.playback.as_ref();
+    let bookmarks = playback.map_or(0, |playback| playback.bookmarks.len());
+    let bookmarks = match bookmarks {
+        0 => String::new(),
+        some => format!("; {} of before", counted(some, "bookmark", "bookmarks")),
+    };
+    state.say(
+        Severity::Said,
+        format!("paused at {clock}: [ steps back, L goes back to live; {watched}{bookmarks}"),
+    );
     forward::refresh(state);
     go(state, last)
 }
@@ -145,6 +162,7 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
     let Some(playback) = state.known.playback.take_if(|playback| playback.live.is_some()) else {
         return Vec::new();
     };
+    keep_bookmarks(state, &playback);
     if let Some(live) = playback.live {
         let Live { watch, look, under, due_ms, begun_ms, .. } = *live;
         state.known.watch = watch.resumed(under, begun_ms, due_ms);
@@ -156,9 +174,9 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
 /// The latest that was swept is there: the watch goes on from it.
 pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     tell(state);
-    let Some(Playback { live: Some(live), base_ms: base, .. }) = state.known.playback.take() else {
-        return Vec::new();
-    };
+    let Some(playback) = state.known.playback.take() else { return Vec::new() };
+    keep_bookmarks(state, &playback);
+    let Playback { live: Some(live), base_ms: base, .. } = playback else { return Vec::new() };
     let mut effects = watch::let_go(state);
     let Live { watch: before, look, paused_at, under, due_ms, begun_ms, trouble, .. } = *live;
     let at_ms = base + scene.at_ms;
@@ -175,6 +193,13 @@ pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     }
     state.say(Severity::Said, "back to live");
     effects
+}
+
+/// Those of a pause that found nothing to step through are still those of the one before it.
+fn keep_bookmarks(state: &mut State, playback: &Playback) {
+    if !playback.timeline().times.is_empty() {
+        state.known.bookmarks = playback.marked();
+    }
 }
 
 /// What was otherwise behind the pause: nobody was told as long as an older moment was shown.
@@ -201,9 +226,12 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
     live.due_ms = now + live.watch.settings.interval_ms.saturating_sub(took).max(took);
     match result {
         Ok(swept) => {
-            live.last_began = Some(swept.sweep.began);
-            live.sweeps += 1;
-            live.trouble = None;
+            let silent = swept.sweep.samples.is_empty() && swept.sweep.ports > 0;
+            if !silent {
+                live.last_began = Some(swept.sweep.began);
+                live.sweeps += 1;
+                live.trouble = None;
+            }
             if let Some(look) = swept.look {
                 live.look = look;
             }
@@ -214,16 +242,22 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
                     live.more += 1;
                 }
             }
-        }
-        Err(error) => {
-            if live.trouble.replace(error.clone()).is_none() {
-                let text =
-                    format!("counters could not be read behind the pause, which is tried again: {error}");
-                state.say(Severity::Warning, text);
+            if silent {
+                failed_behind(state, watch::SILENT.to_owned());
             }
         }
+        Err(error) => failed_behind(state, error),
     }
     Vec::new()
+}
+
+/// A sweep behind a pause brought nothing: the first time it is said.
+fn failed_behind(state: &mut State, error: String) {
+    let Some(live) = going_on(state) else { return };
+    if live.trouble.replace(error.clone()).is_none() {
+        let text = format!("counters could not be read behind the pause, which is tried again: {error}");
+        state.say(Severity::Warning, text);
+    }
 }
 
 /// What an operator put into the recording behind a pause is seen with the last moment of it.
@@ -249,7 +283,8 @@ pub fn going_on(state: &mut State) -> Option<&mut Live> {
 
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let live = state.known.playback.as_ref()?.live.as_ref()?;
-    (live.under.is_none() && !live.watch.paused).then_some(live.due_ms)
+    // What is swept on the way back would be missing there: what is being read was asked for before.
+    (live.under.is_none() && !live.watch.paused && !live.returning).then_some(live.due_ms)
 }
 
 pub fn tick(state: &mut State) -> Vec<Effect> {

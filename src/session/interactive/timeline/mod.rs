@@ -1,6 +1,7 @@
 //! Recordings in a session: where in time one is, what a moment looks like, playing. A paused live watch is one too. (What
 //! happened to a session itself is had again in `replay`.)
 
+mod deriving;
 mod flow;
 mod live;
 mod moving;
@@ -10,12 +11,13 @@ mod rows;
 mod scene;
 mod words;
 
+pub use deriving::{Part, Scan, derive_on, derived_part, stop_deriving};
 pub use flow::{begin, let_go, sought, tick, unrolled, wakes_ms};
 pub use live::{RETURNING, back, entered, going_on, swept_behind};
 pub use moving::{at, bookmark, event, faster, play, step, to_place};
 pub use past::Past;
 pub use playback::{Playback, Speed, Standing};
-pub use rows::{EventKind, EventRow, Events, rows};
+pub use rows::{COUNTERS, EventKind, EventRow, Events, rows};
 pub use scene::{Alone, CANCELLED, Looking, Recorded, Scene, Scenes, Seek, Unrecorded, Unrolled};
 pub use words::{
     TimeMark, bar, clock_words, held_words, here_words, replay_word, shown_stamp, standing_words,

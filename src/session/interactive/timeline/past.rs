@@ -1,6 +1,7 @@
 //! What a live watch has seen so far, for whoever pauses it.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::scene::{Looking, Recorded, Scene, Scenes, Seek, Unrolled};
@@ -21,7 +22,7 @@ pub struct Past {
     last: Option<i64>,
     waiting: Vec<Entry>,
     /// What was there when somebody last asked.
-    scenes: Option<Scenes<Vec<u8>>>,
+    scenes: Option<Scenes<Arc<Vec<u8>>>>,
 }
 
 /// A capture that is made in memory.
@@ -88,7 +89,8 @@ impl Recorded for Past {
                 "nothing of the watch is kept: past_mib under [watch] in the configuration is 0".to_owned()
             );
         };
-        let reader = Reader::open("what was watched", ring.bytes()).map_err(|error| error.to_string())?;
+        let bytes = Arc::new(ring.bytes());
+        let reader = Reader::open("what was watched", bytes).map_err(|error| error.to_string())?;
         let mut scenes = Scenes::new(Tape::of(reader), usize::MAX, self.looking.clone());
         let unrolled = scenes.unroll();
         self.scenes = Some(scenes);

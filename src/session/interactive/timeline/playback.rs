@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::deriving::Derivation;
 use super::live::Live;
 use super::scene::Seek;
 use crate::capture::{Cursor, Happened, Timeline, Track};
@@ -86,6 +87,8 @@ pub struct Playback {
     pub(super) base_ms: u64,
     /// What happened that the recording does not tell: what was entered since it was paused, and what counters came to.
     more: Vec<Happened>,
+    /// How far the recording is gone through for what counters came to.
+    pub derivation: Option<Derivation>,
     /// How many times marks or bookmarks changed, for lists that are kept.
     pub changed: u64,
 }
@@ -106,6 +109,7 @@ impl Playback {
             live: None,
             base_ms: 0,
             more: Vec::new(),
+            derivation: None,
             changed: 0,
         }
     }
@@ -117,6 +121,17 @@ impl Playback {
     /// Everything that happened, as far as it is known.
     pub fn happened(&self) -> impl Iterator<Item = &Happened> {
         self.timeline().happened.iter().chain(&self.more)
+    }
+
+    /// When the moments are that have bookmarks.
+    pub(super) fn marked(&self) -> BTreeSet<i64> {
+        self.bookmarks.iter().filter_map(|place| self.timeline().times.get(*place).copied()).collect()
+    }
+
+    /// Sets bookmarks at the moments of these times, as far as they are there.
+    pub(super) fn mark(&mut self, times: &BTreeSet<i64>) {
+        let place = |time: &i64| self.timeline().times.iter().position(|other| other == time);
+        self.bookmarks = times.iter().filter_map(place).collect();
     }
 
     pub(super) fn tell(&mut self, more: impl IntoIterator<Item = Happened>) {

@@ -54,8 +54,17 @@ pub struct EventRow {
     pub time: String,
     pub kind: EventKind,
     pub label: &'static str,
+    /// Who says so.
+    pub by: &'static str,
     pub text: String,
+    /// The command line that does the same.
+    pub command: Option<String>,
 }
+
+/// Who says so: who wrote the recording, who sat before it, or nobody: it is derived from counters.
+const RECORDER: &str = "recorder";
+const OPERATOR: &str = "operator";
+pub const COUNTERS: &str = "counters";
 
 /// All rows, by moment and time, and of one time the worst first.
 pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
@@ -66,12 +75,21 @@ pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
         time: timeline.exact_clock(time),
         kind,
         label,
+        by: RECORDER,
         text,
+        command: None,
     };
     let mut rows: Vec<EventRow> = (playback.happened())
         .map(|happened| {
             let (label, text, _) = happened_words(look, &happened.told);
-            row(happened.place, happened.time, EventKind::of(&happened.told), label, text)
+            let (by, command) = match &happened.told {
+                Told::Note(_) => (OPERATOR, None),
+                Told::Action(acted) => (OPERATOR, acted.command.clone()),
+                Told::Derived(_) => (COUNTERS, None),
+                _ => (RECORDER, None),
+            };
+            let row = row(happened.place, happened.time, EventKind::of(&happened.told), label, text);
+            EventRow { by, command, ..row }
         })
         .collect();
     let count = timeline.times.len();
@@ -92,13 +110,9 @@ pub fn rows(playback: &Playback, look: &Look) -> Vec<EventRow> {
         before = damage;
     }
     for place in &playback.bookmarks {
-        rows.push(row(
-            *place,
-            timeline.times[*place],
-            EventKind::Bookmark,
-            "bookmark",
-            "set in this session".into(),
-        ));
+        let text = "set in this session".to_owned();
+        let row = row(*place, timeline.times[*place], EventKind::Bookmark, "bookmark", text);
+        rows.push(EventRow { by: OPERATOR, ..row });
     }
     rows.sort_by_key(|row| (row.place, row.at, row.kind));
     rows
@@ -110,9 +124,18 @@ pub struct Events<'r>(pub &'r [EventRow]);
 
 type Get = (Column, for<'r> fn(&'r EventRow) -> Value<'r>);
 
-static FIELDS: [Get; 4] = [
+static FIELDS: [Get; 5] = [
     (column("time", "TIME", Kind::Text, "when, by the recorder's clock"), |row| row.time.as_str().into()),
     (column("kind", "KIND", Kind::Text, "what sort of thing happened"), |row| row.label.into()),
+    (
+        column(
+            "by",
+            "BY",
+            Kind::Text,
+            "who says so: the recorder, the operator, or counters, of which it is derived",
+        ),
+        |row| row.by.into(),
+    ),
     (column("what", "WHAT", Kind::Text, "what happened"), |row| row.text.as_str().into()),
     (column("moment", "MOMENT", Kind::Number, "with which moment it is seen, from 1 on"), |row| {
         Value::count(row.place + 1)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::deriving::{Deriving, Scan};
 use crate::capture::{Entry, Tape, Timeline};
 use crate::counters::rates_of_sweeps;
 use crate::files::capture::{Bytes, Damage};
@@ -28,6 +29,8 @@ pub struct Seek {
 pub struct Unrolled {
     pub timeline: Arc<Timeline>,
     pub place: usize,
+    /// Whoever goes through it for what counters came to.
+    pub scan: Option<Scan>,
 }
 
 /// Why there is no verdict at a moment: it has none before it to be compared with.
@@ -361,9 +364,11 @@ impl<B: Bytes> Scenes<B> {
     }
 }
 
-impl<B: Bytes> Recorded for Scenes<B> {
+impl<B: Bytes + Clone + Send + 'static> Recorded for Scenes<B> {
     fn unroll(&mut self) -> Result<Option<Unrolled>, String> {
-        Ok(Some(Unrolled { timeline: self.timeline.clone(), place: self.opened_at }))
+        let (timeline, looking) = (self.timeline.clone(), self.looking.clone());
+        let scan = Scan::new(Deriving::new(self.tape.again(), timeline.clone(), looking));
+        Ok(Some(Unrolled { timeline, place: self.opened_at, scan: Some(scan) }))
     }
 
     fn seek(&mut self, seek: Seek, pulse: &dyn Pulse) -> Result<Scene, String> {

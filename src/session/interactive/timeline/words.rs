@@ -1,5 +1,6 @@
 //! Where in time one is, in words and as a bar.
 
+use super::deriving::Derivation;
 use super::playback::{Playback, Standing};
 use super::rows::EventKind;
 use crate::capture::Told;
@@ -158,7 +159,12 @@ pub fn held_words(playback: &Playback) -> String {
     let gaps = (1..timeline.times.len()).filter(|at| timeline.gap_before(*at)).count();
     let track = playback.cursor.store();
     let damaged = (0..timeline.times.len()).filter(|at| track.damage(*at).is_some()).count();
-    let mut words = counted(timeline.happened.len(), "event", "events");
+    let derived = playback.derivation.as_ref();
+    let found = derived.map_or(0, |derived| derived.found);
+    let mut words = counted(playback.happened().count() - found, "event", "events");
+    if let Some(derived) = derived {
+        words.push_str(&format!(", {}", derived_words(derived, timeline.times.len())));
+    }
     if gaps > 0 {
         words.push_str(&format!(", {}", counted(gaps, "gap", "gaps")));
     }
@@ -169,4 +175,16 @@ pub fn held_words(playback: &Playback) -> String {
         words.push_str(&format!(", {}", counted(playback.bookmarks.len(), "bookmark", "bookmarks")));
     }
     words
+}
+
+/// What came of going through the counters, and how far that is.
+fn derived_words(derivation: &Derivation, count: usize) -> String {
+    let Derivation { found, done, stopped, .. } = derivation;
+    match (*done >= count, stopped) {
+        (true, _) => format!("{found} derived from counters"),
+        (false, true) => format!("{found} derived from counters up to moment {done}"),
+        (false, false) => {
+            format!("{found} derived from counters so far ({}%, Esc stops)", done * 100 / count.max(1))
+        }
+    }
 }

@@ -1,10 +1,8 @@
 //! What is otherwise than at the sweep before, for the message log: each thing once, and not again at every sweep.
 
-use std::collections::BTreeSet;
-
 use super::judge::Reading;
-use crate::counters::{HotSpot, Thresholds, Trouble, Why};
-use crate::fabric::{LinkId, PortId};
+use super::turns::{Above, Turn, over_words, turns};
+use crate::counters::Thresholds;
 use crate::observe::News;
 use crate::session::hotspots::{HOT, LINK, hot_words, link_words};
 use crate::session::interactive::messages::Severity;
@@ -19,26 +17,28 @@ pub fn changes(
     earlier: Option<&Reading>,
     thresholds: &Thresholds,
 ) -> Vec<(Severity, String)> {
-    let before = earlier.map(|reading| &reading.watched);
+    let fabric = look.fabric();
+    let of = |watched: &Watched| Above::of(fabric, &watched.verdict.hot_spots, &watched.troubles);
+    let before = earlier.map(|reading| of(&reading.watched)).unwrap_or_default();
+    let turned = turns(fabric, &now.verdict.hot_spots, &now.troubles, &before);
     let mut said = Vec::new();
-    let hot = |watched: &Watched| -> BTreeSet<PortId> {
-        watched.verdict.hot_spots.iter().map(|hot| hot.at.port).collect()
-    };
-    let (was, is) = (before.map(hot).unwrap_or_default(), hot(now));
-    let new = now.verdict.hot_spots.iter().filter(|hot| !was.contains(&hot.at.port));
-    let words =
-        |hot: &HotSpot| format!("{HOT}: {}", hot_words(look, hot.adapter, &hot.at, thresholds.congestion));
-    say(&mut said, Severity::Warning, new.map(words), listed("hot-spot", "hot-spots"));
-    let over = was.difference(&is).map(|port| format!("no {HOT} any more: {}", led_to(look, *port)));
+    let new = turned.iter().filter_map(|turn| match turn {
+        Turn::Hot(hot) => {
+            Some(format!("{HOT}: {}", hot_words(look, hot.adapter, &hot.at, thresholds.congestion)))
+        }
+        _ => None,
+    });
+    say(&mut said, Severity::Warning, new, listed("hot-spot", "hot-spots"));
+    let ended = |turn: &Turn| over_words(look, turn);
+    let over = turned.iter().filter(|turn| matches!(turn, Turn::Cooled(_))).filter_map(ended);
     say(&mut said, Severity::Said, over, listed("hot-spot that ended", "hot-spots that ended"));
-    // A link that counts errors may begin to go down too.
-    let kind = |bad: &Trouble| (bad.link, matches!(bad.why, Why::Flaps { .. }));
-    let of = |watched: &Watched| -> BTreeSet<(LinkId, bool)> { bad(watched).map(kind).collect() };
-    let was = before.map(of).unwrap_or_default();
-    let new = bad(now)
-        .filter(|bad| !was.contains(&kind(bad)))
-        .map(|bad| format!("{LINK} {}", link_words(look, bad, thresholds.of(bad.why))));
+    let new = turned.iter().filter_map(|turn| match turn {
+        Turn::Bad(bad) => Some(format!("{LINK} {}", link_words(look, bad, thresholds.of(bad.why)))),
+        _ => None,
+    });
     say(&mut said, Severity::Warning, new, listed("link in trouble", "links in trouble"));
+    let over = turned.iter().filter(|turn| matches!(turn, Turn::Mended { .. })).filter_map(ended);
+    say(&mut said, Severity::Said, over, listed("link that is well again", "links that are well again"));
     let cleared = now.cleared.iter().map(|port| {
         format!("somebody cleared the counters of {}: what came before is lost", look.port_name(*port))
     });
@@ -49,16 +49,6 @@ pub fn changes(
         listed("port whose counters were cleared", "ports whose counters were cleared"),
     );
     said
-}
-
-/// Links that got worse since somebody watches.
-fn bad(watched: &Watched) -> impl Iterator<Item = &Trouble> {
-    watched.troubles.iter().filter(|trouble| trouble.why != Why::Degraded)
-}
-
-fn led_to(look: &Look, port: PortId) -> String {
-    let adapter = look.fabric().peer(port).map_or_else(String::new, |peer| look.port_name(peer));
-    format!("{adapter}, which {} leads to", look.port_name(port))
 }
 
 /// What is otherwise in the fabric itself.

@@ -23,6 +23,9 @@ use crate::session::interactive::timeline;
 const LONG_INTERVALS: u64 = 10;
 const LONG_MS: u64 = 30_000;
 
+/// Of a sweep without a sample.
+pub const SILENT: &str = "FD-6320: none of the ports that were asked answered";
+
 fn long_ms(watch: &Watch) -> u64 {
     (watch.settings.interval_ms * LONG_INTERVALS).max(LONG_MS)
 }
@@ -81,9 +84,7 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     let watch = &mut state.known.watch;
     let silent = |sweep: &Sweep| sweep.samples.is_empty() && sweep.ports > 0;
     let result = match result {
-        Ok(swept) if silent(&swept.sweep) => {
-            Err("FD-6320: none of the ports that were asked answered".to_owned())
-        }
+        Ok(swept) if silent(&swept.sweep) => Err(SILENT.to_owned()),
         other => other,
     };
     let after = match result {
@@ -243,7 +244,7 @@ pub fn first_after_look(state: &mut State) -> Vec<Effect> {
     if live == Some(false) {
         effects.extend(timeline::begin(state));
     } else {
-        state.known.playback = None;
+        (state.known.playback, state.known.bookmarks) = (None, Default::default());
     }
     effects
 }

@@ -1,0 +1,294 @@
+//! What counters of a recording came to, worked out behind the screen: the same as a watch would have announced.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use fabdeck::capture::{Derived, Recorder, Told, create};
+use fabdeck::console::Depth;
+use fabdeck::counters::Why;
+use fabdeck::files::capture::Header;
+use fabdeck::observe::{Counter, CounterValues};
+use fabdeck::routing::NoPulse;
+use fabdeck::session::interactive::{Driver, Effect, Event, Happening, Job, Key, Outcome, TaskId, update};
+
+use super::desk::{appearance, frame, text};
+use super::replaying::{last_said, playback, played, settings, watched_every};
+use crate::captures::stage;
+
+fn incident(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{name}/{name}.fdcap"))
+}
+
+const INCIDENTS: [&str; 7] = [
+    "credit-loop",
+    "failed-link",
+    "flapping-link",
+    "incast",
+    "oversubscribed",
+    "silent-host",
+    "spine-failure",
+];
+
+/// Of each derived event its moment, its label, and whether it began.
+fn derived(driver: &Driver) -> Vec<(usize, Derived)> {
+    let derived = |happened: &fabdeck::capture::Happened| match &happened.told {
+        Told::Derived(derived) => Some((happened.place, derived.clone())),
+        _ => None,
+    };
+    playback(driver).happened().filter_map(derived).collect()
+}
+
+/// What stands on the screens at every moment: ports that are hot-spots, and links in trouble with what is wrong.
+fn standing(driver: &mut Driver) -> Vec<Option<(BTreeSet<String>, BTreeSet<String>)>> {
+    let count = playback(driver).timeline().times.len();
+    driver.press(":at space -9h enter");
+    (0..count)
+        .map(|place| {
+            let timeline = playback(driver).timeline();
+            let stamp = timeline.stamp(timeline.times[place]);
+            driver.press(&format!(":at space {stamp} enter"));
+            assert_eq!(playback(driver).shown, Some(place));
+            let (state, look) = (&driver.state, driver.state.look().unwrap());
+            let watched = &state.known.watch.reading.as_ref()?.watched;
+            let hot = watched.verdict.hot_spots.iter().map(|hot| look.port_name(hot.adapter));
+            let bad = watched.troubles.iter().filter(|bad| bad.why != Why::Degraded).map(|bad| {
+                let ends = look.fabric().link(bad.link);
+                let label = if matches!(bad.why, Why::Flaps { .. }) { "flaps" } else { "errors" };
+                format!("{label} {} to {}", look.port_name(ends.a), look.port_name(ends.b))
+            });
+            Some((hot.collect(), bad.collect()))
+        })
+        .collect()
+}
+
+/// The screens of every moment say what was worked out. Gives how many events there are.
+fn assert_agree(name: &str, driver: &mut Driver) -> usize {
+    let (mut found, events) = (0, derived(driver));
+    let (mut hot, mut bad) = (BTreeSet::new(), BTreeSet::new());
+    for (place, now) in standing(driver).into_iter().enumerate() {
+        let here: Vec<&Derived> = events.iter().filter(|(at, _)| *at == place).map(|(_, one)| one).collect();
+        let told = |label: &str, began: bool| {
+            here.iter().filter(|one| one.label == label && one.began == began).count()
+        };
+        let Some((now_hot, now_bad)) = now else {
+            assert!(here.is_empty(), "{name} {place}: {here:?}");
+            continue;
+        };
+        assert_eq!(told("hot-spot", true), now_hot.difference(&hot).count(), "{name} {place}: {here:?}");
+        assert_eq!(told("hot-spot", false), hot.difference(&now_hot).count(), "{name} {place}: {here:?}");
+        for one in here.iter().filter(|one| one.label == "hot-spot") {
+            let set = if one.began { &now_hot } else { &hot };
+            assert!(set.iter().any(|adapter| one.text.contains(adapter.as_str())), "{name} {place}: {one:?}");
+        }
+        for (links, began) in [(now_bad.difference(&bad), true), (bad.difference(&now_bad), false)] {
+            for link in links {
+                let (label, link): (&str, &str) = link.split_once(' ').unwrap();
+                let said =
+                    |one: &&&Derived| one.label == label && one.began == began && one.text.contains(link);
+                assert!(here.iter().any(|one| said(&one)), "{name} {place}: {label} {link}: {here:?}");
+            }
+        }
+        if now_bad == bad {
+            assert_eq!(
+                here.iter().filter(|one| one.label != "hot-spot").count(),
+                0,
+                "{name} {place}: {here:?}"
+            );
+        }
+        found += here.len();
+        (hot, bad) = (now_hot, now_bad);
+    }
+    found
+}
+
+#[test]
+fn derived_events_are_what_the_screens_show() {
+    let mut found = 0;
+    for name in INCIDENTS {
+        let mut driver = played(&incident(name), None);
+        let events = derived(&driver);
+        found += assert_agree(name, &mut driver);
+        assert_eq!(derived(&played(&incident(name), None)), events, "{name}: the same each time");
+    }
+    assert!(found > 10, "{found}");
+}
+
+/// A hot-spot that comes and goes twice, and errors that are forgotten once nobody counts more of them for an hour.
+#[test]
+fn what_began_ends() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("waves.fdcap");
+    let look = stage::look("kary,k=2,n=2");
+    let fabric = &look.fabric;
+    let (hot, _) = (fabric.ports())
+        .find(|(id, port)| {
+            let peer = fabric.peer(*id).map(|peer| fabric.node(fabric.port(peer).node).is_switch());
+            fabric.node(port.node).is_switch() && peer == Some(false)
+        })
+        .unwrap();
+    let hot = (fabric.node(fabric.port(hot).node).guid(), fabric.port(hot).number);
+    let header = Header { interval_ms: 600_000, ..stage::header() };
+    let mut recorder = Recorder::new(create(&file).unwrap(), header);
+    let (mut waited, mut errors) = (0, 0);
+    for at in 0..16_u64 {
+        let mut sweep = stage::sweep(fabric, 0);
+        sweep.began = Duration::from_secs(600 * at);
+        sweep.at.iter_mut().for_each(|time| *time += Duration::from_secs(600 * at));
+        waited += if [3, 4, 8].contains(&at) { 1_000_000_000 } else { 0 };
+        errors += if at == 2 { 500 } else { 0 };
+        for sample in &mut sweep.samples {
+            let here = sample.node.zip(sample.port) == Some(hot);
+            let mut values = CounterValues::default();
+            values.insert(Counter::PortXmitWait, Some(if here { waited } else { 0 }));
+            values.insert(Counter::SymbolErrorCounter, Some(if here { errors } else { 0 }));
+            sample.values = values;
+        }
+        recorder.sweep(stage::BEGUN + 600_000 * at as i64, &look, &sweep).unwrap();
+    }
+    recorder.end(stage::BEGUN + 600_000 * 16).unwrap();
+    let mut driver = played(&file, None);
+    let seen: Vec<(usize, &str, bool)> = {
+        let all = derived(&driver).into_iter();
+        all.map(|(place, derived)| (place, derived.label, derived.began)).collect()
+    };
+    let ended = seen.iter().find(|(_, label, began)| *label == "errors" && !began).unwrap().0;
+    assert!((5..=8).contains(&ended), "half an hour to an hour later: {seen:?}");
+    let mut expected = vec![
+        (2, "errors", true),
+        (3, "hot-spot", true),
+        (5, "hot-spot", false),
+        (8, "hot-spot", true),
+        (9, "hot-spot", false),
+        (ended, "errors", false),
+    ];
+    let mut sorted = seen.clone();
+    expected.sort_unstable();
+    sorted.sort_unstable();
+    assert_eq!(sorted, expected);
+    assert_eq!(assert_agree("waves", &mut driver), 6);
+    let last = derived(&driver).pop().unwrap().1.text;
+    assert!(last.starts_with("no hot-spot any more: ") && last.contains(", which "), "{last}");
+}
+
+/// What a watch announced while it was recorded is what is worked out of the recording.
+#[test]
+fn the_log_of_the_watch_says_the_same() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("demo.fdcap");
+    let (mut live, recorder) = watched_every("sim:demo", &file, settings());
+    live.happen(Happening::Tick);
+    for _ in 0..20 {
+        live.pass(5000);
+    }
+    recorder.borrow_mut().take().unwrap().end(1_795_313_900_000).unwrap();
+    let said: Vec<String> = live.state.messages.iter().map(|message| message.text.clone()).collect();
+    let events = derived(&played(&file, None));
+    assert!(!events.is_empty());
+    for (place, Derived { label, text, began }) in &events {
+        let line = match (*began, *label) {
+            (true, "hot-spot") => format!("hot-spot: {text}"),
+            (true, _) => format!("link {text}"),
+            (false, _) => text.clone(),
+        };
+        assert!(said.contains(&line), "{place}: {line}: {said:?}");
+    }
+    let announced = |line: &&String| {
+        ["hot-spot: ", "no hot-spot ", "link "].iter().any(|begin| line.starts_with(begin))
+            && !line.starts_with("link down")
+    };
+    assert_eq!(said.iter().filter(announced).count(), events.len(), "{said:?}");
+}
+
+/// The incidents in which nothing is told but by counters have events to go to.
+#[test]
+fn n_goes_to_what_counters_came_to() {
+    for name in ["incast", "oversubscribed"] {
+        let mut driver = played(&incident(name), None);
+        driver.press(":at space -9h enter");
+        let places: BTreeSet<usize> = derived(&driver).into_iter().map(|(place, _)| place).collect();
+        assert!(!places.is_empty(), "{name}");
+        for place in places {
+            driver.press("n");
+            assert_eq!(playback(&driver).place(), place, "{name}: {}", last_said(&driver));
+        }
+        driver.press("n");
+        assert!(last_said(&driver).contains("nothing more happens"), "{}", last_said(&driver));
+        driver.press("9");
+        let seen = text(&frame(&driver.state, &appearance("dark", Depth::True)));
+        assert!(seen.contains(" derived from counters"), "{seen}");
+    }
+}
+
+/// Takes what happens in, and gives the work that it begins.
+fn begun(driver: &mut Driver, what: Happening) -> Vec<(TaskId, Job)> {
+    let at_ms = driver.state.now_ms;
+    let effects = update(&mut driver.state, Event { at_ms, what });
+    let begun = effects.into_iter().filter_map(|effect| match effect {
+        Effect::Begin { task, job } => Some((task, job)),
+        _ => None,
+    });
+    begun.collect()
+}
+
+/// A capture as it is looked at again, up to the first part of its counters.
+fn at_first_part(driver: &mut Driver) -> (TaskId, Job) {
+    let [key] = Key::sequence("r")[..] else { panic!() };
+    let mut work = begun(driver, Happening::Key(key));
+    while let Some(at) = work.iter().position(|(_, job)| !matches!(job, Job::Derive { .. })) {
+        let (task, job) = work.remove(at);
+        let outcome = match (job.run(&NoPulse), &job) {
+            (Some(outcome), _) => outcome,
+            (None, Job::Look) => Outcome::Looked(Ok(driver.state.look().unwrap().clone())),
+            (None, Job::Unroll) => {
+                let mut scenes = scenes();
+                Outcome::Unrolled(fabdeck::session::interactive::Recorded::unroll(&mut scenes))
+            }
+            (None, Job::Seek(seek)) => {
+                let mut scenes = scenes();
+                let scene = fabdeck::session::interactive::Recorded::seek(&mut scenes, *seek, &NoPulse);
+                Outcome::Sought(scene.map(Box::new))
+            }
+            (None, job) => panic!("{job:?}"),
+        };
+        assert!(!work.iter().any(|(_, job)| matches!(job, Job::Derive { .. })), "it waits for all else");
+        work.extend(begun(driver, Happening::Finished { task, outcome }));
+    }
+    let [(task, job)] = &work[..] else { panic!("{work:?}") };
+    (*task, job.clone())
+}
+
+fn scenes() -> fabdeck::session::interactive::Scenes<fabdeck::capture::FileBytes> {
+    let (tape, place) = fabdeck::capture::Tape::open(&incident("incast"), None).unwrap();
+    fabdeck::session::interactive::Scenes::new(tape, place, super::replaying::looking("incast"))
+}
+
+/// It comes in parts, behind all that somebody waits for, and says how far it is; Esc on the Timeline ends it.
+#[test]
+fn it_is_worked_out_in_parts_and_can_be_stopped() {
+    let mut driver = played(&incident("incast"), None);
+    let all = derived(&driver);
+    driver.press("9");
+    let seen = |driver: &Driver| text(&frame(&driver.state, &appearance("dark", Depth::True)));
+    let (task, _) = at_first_part(&mut driver);
+    assert!(derived(&driver).is_empty());
+    assert!(seen(&driver).contains("0 derived from counters so far (0%, Esc stops)"), "{}", seen(&driver));
+    // Who steps is first: nothing of it is asked for until the moment is there.
+    let [key] = Key::sequence("[")[..] else { panic!() };
+    let seek = begun(&mut driver, Happening::Key(key));
+    assert!(matches!(seek[..], [(_, Job::Seek(_))]), "{seek:?}");
+    let (place, event) = all[0].clone();
+    let told = Told::Derived(event);
+    let time = playback(&driver).timeline().times[place];
+    let happened = vec![fabdeck::capture::Happened { place, time, told }];
+    let part = fabdeck::session::interactive::Part { happened, done: place + 1 };
+    let next = begun(&mut driver, Happening::Finished { task, outcome: Outcome::Derived(Ok(part)) });
+    assert!(next.is_empty(), "{next:?}");
+    assert_eq!(derived(&driver), all[..1]);
+    assert!(seen(&driver).contains("1 derived from counters so far ("), "{}", seen(&driver));
+    let [key] = Key::sequence("esc")[..] else { panic!() };
+    begun(&mut driver, Happening::Key(key));
+    assert!(last_said(&driver).contains("are worked out up to moment"), "{}", last_said(&driver));
+    driver.press("9");
+    assert!(seen(&driver).contains("1 derived from counters up to moment"), "{}", seen(&driver));
+}

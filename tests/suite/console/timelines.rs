@@ -1,0 +1,118 @@
+//! The screen Timeline and what is seen of Hot-spots on a narrow terminal: nothing that somebody looks for is cut away.
+
+use std::path::Path;
+
+use fabdeck::console::Depth;
+use fabdeck::session::interactive::{Driver, Happening, Size};
+
+use super::desk::{appearance, frame, text};
+use super::replaying::{last_said, playback, played};
+
+fn incident(name: &str, width: u16, height: u16) -> Driver {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("captures/{name}/{name}.fdcap"));
+    let mut driver = played(&file, None);
+    driver.happen(Happening::Resized(Size { width, height }));
+    driver
+}
+
+fn seen(driver: &Driver) -> String {
+    text(&frame(&driver.state, &appearance("dark", Depth::True)))
+}
+
+/// Without the blanks that lines are broken at.
+fn run_on(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A long text is cut in the list, and whole below it, beside it and on its page.
+#[test]
+fn the_event_under_the_cursor_is_told_whole() {
+    for (width, height) in [(80, 24), (200, 60)] {
+        let mut driver = incident("credit-loop", width, height);
+        driver.press("9 g");
+        let event = driver.state.screens.timeline.event().unwrap().clone();
+        assert!(event.text.len() > 100, "{}", event.text);
+        let page = {
+            driver.press("d");
+            let page = seen(&driver);
+            driver.press("esc");
+            page
+        };
+        for part in [event.text.as_str(), "recorder", "moment"] {
+            assert!(run_on(&page).contains(part), "{part}: {page}");
+        }
+        assert!(!page.contains("The fabric"), "{page}");
+        let list = seen(&driver);
+        let beside: Vec<&str> =
+            list.lines().map(|line| line.split_once('│').map_or(line, |(_, pane)| pane)).collect();
+        let words: Vec<&str> = event.text.split_whitespace().collect();
+        match width {
+            80 => assert!(
+                run_on(&list).contains(&format!("{}: {}", event.label, words[..12].join(" "))),
+                "{list}"
+            ),
+            _ => {
+                let pane = run_on(&beside.join("\n"));
+                assert!(
+                    pane.contains(&words[words.len() - 3..].join(" ")) && pane.contains("recorder"),
+                    "{list}"
+                );
+            }
+        }
+    }
+    // What counters came to says so.
+    let mut driver = incident("incast", 80, 24);
+    driver.press("9 / by=counters enter g d");
+    let page = run_on(&seen(&driver));
+    assert!(page.contains("derived from what is recorded") && page.contains("PortXmitWait"), "{page}");
+}
+
+/// The pointer stands beside the times of both ends and not on them.
+#[test]
+fn the_pointer_leaves_both_times_to_be_read() {
+    let mut driver = incident("incast", 80, 24);
+    driver.press("9");
+    let count = playback(&driver).timeline().times.len();
+    driver.press(":at space -9h enter");
+    for place in 0..count {
+        assert_eq!(playback(&driver).place(), place);
+        let frame = seen(&driver);
+        let line = frame.lines().find(|line| line.contains('▲')).unwrap();
+        assert!(line.contains("09:00:00") && line.contains("09:02:00"), "{place}: {line}");
+        driver.press("]");
+    }
+}
+
+/// Waiting in three digits, so that there is room for the part of the time.
+#[test]
+fn hot_spots_have_their_part_of_the_time_on_a_narrow_terminal() {
+    let mut driver = incident("incast", 80, 24);
+    for view in ["5 g", "tab g"] {
+        driver.press(view);
+        let frame = seen(&driver);
+        assert!(frame.contains("OF TIME") && frame.contains("WAIT/S") && frame.contains("2.91G"), "{frame}");
+        assert!(frame.contains("ERR/H"), "{frame}");
+    }
+    driver.press("d");
+    assert!(
+        run_on(&seen(&driver)).contains("2906888000 ticks/s"),
+        "details have all digits: {}",
+        seen(&driver)
+    );
+}
+
+/// What a line leaves out is said before it.
+#[test]
+fn a_line_says_what_it_does_not_do() {
+    let mut driver = incident("incast", 80, 24);
+    driver.press("5 c");
+    assert!(last_said(&driver).starts_with("copied: fabdeck "), "{}", last_said(&driver));
+    driver.press("/ leaf enter c");
+    assert!(last_said(&driver).starts_with("copied (without the filter, "), "{}", last_said(&driver));
+    driver.press("tab / leaf enter c");
+    assert!(last_said(&driver).starts_with("copied (without filter and order, "), "{}", last_said(&driver));
+    driver.press("esc c");
+    assert!(last_said(&driver).starts_with("copied (without the order, "), "{}", last_said(&driver));
+    driver.press("2 / leaf enter c");
+    assert!(last_said(&driver).starts_with("copied: fabdeck "), "links have it: {}", last_said(&driver));
+}
