@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Driver, Happening, Size};
+use fabdeck::session::interactive::{Driver, Happening, Screen, Size};
 
 use super::desk::{appearance, frame, text};
 use super::replaying::{last_said, playback, played};
@@ -65,6 +65,24 @@ fn the_event_under_the_cursor_is_told_whole() {
     driver.press("9 / by=counters enter g d");
     let page = run_on(&seen(&driver));
     assert!(page.contains("derived from what is recorded") && page.contains("PortXmitWait"), "{page}");
+}
+
+/// What counters came to enters the list later, and the cursor is where it would be had it all been there.
+#[test]
+fn the_cursor_stays_at_its_time() {
+    let mut driver = incident("credit-loop", 120, 40);
+    driver.press("9");
+    let table = |driver: &Driver| {
+        let table = driver.state.screens.timeline.table().clone();
+        (table.cursor, table.selection.rows.len())
+    };
+    let (cursor, rows) = table(&driver);
+    assert_eq!(cursor + 1, rows, "at the last moment it is the last event");
+    // A bookmark enters it too.
+    driver.press("g");
+    let event = driver.state.screens.timeline.event().cloned();
+    driver.press(":bookmark enter");
+    assert_eq!((driver.state.screens.timeline.event().cloned(), table(&driver).1), (event, rows + 1));
 }
 
 /// The pointer stands beside the times of both ends and not on them.

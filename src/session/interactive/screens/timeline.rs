@@ -17,6 +17,8 @@ pub struct TimelineScreen {
     /// Which timeline they are of, with which marks, by which names, and where it stood.
     of: Option<(usize, u64, usize)>,
     place: Option<usize>,
+    /// The event that the cursor of time led to.
+    led: Option<EventRow>,
 }
 
 impl TimelineScreen {
@@ -33,6 +35,7 @@ impl TimelineScreen {
         let rows = self.table.selection.rows.iter();
         let last = rows.filter(|row| self.rows[**row].place <= place).count();
         self.table.to(last.saturating_sub(1));
+        self.led = self.event().cloned();
     }
 }
 
@@ -127,8 +130,15 @@ impl Screen for TimelineScreen {
             std::sync::Arc::as_ptr(look) as usize,
         );
         if self.of.replace(of) != Some(of) {
+            let here = self.event().cloned();
             self.rows = rows(playback, look);
             self.table.refresh(&Events(&self.rows));
+            // Who moved the cursor has it stay on its event where others come before it; else it stays at its time.
+            let moved = here.filter(|here| self.led.as_ref() != Some(here));
+            match moved.and_then(|here| self.rows.iter().position(|row| *row == here)) {
+                Some(row) => self.table.put_on(row),
+                None => self.place = None,
+            }
         }
         self.follow(playback.place());
     }

@@ -23,6 +23,9 @@ use crate::session::interactive::watch::{ANCHOR, Above, Turn, over_words, turns}
 /// So many samples make one part.
 const AT_ONCE: usize = 64_000;
 
+/// More events than these nobody goes through.
+const MOST: usize = 50_000;
+
 /// What one part came to, and up to which moment all are gone through.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Part {
@@ -242,8 +245,14 @@ pub fn derived_part(state: &mut State, task: TaskId, result: Result<Part, String
         Ok(part) => {
             one.done = part.done;
             one.found += part.happened.len();
+            let full = one.found > MOST;
+            one.stopped |= full;
             playback.tell(part.happened);
             state.screens.timeline.refresh(&state.known);
+            if full {
+                let text = format!("counters come to more than {MOST} events, and no more are worked out");
+                state.say(Severity::Warning, text);
+            }
         }
         Err(error) => {
             one.stopped = true;
