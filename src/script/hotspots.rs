@@ -268,6 +268,9 @@ struct Row {
     hotspots: Vec<Value>,
     /// Adapters that wait, each with what it is.
     held_up: Vec<Value>,
+    /// Of these who contributes to a hot-spot or may, as its role says, and who is a victim for certain.
+    contributors: Vec<Value>,
+    victims: Vec<Value>,
     on_the_way: Vec<Value>,
     links_too_narrow: bool,
     links: Vec<Value>,
@@ -280,7 +283,11 @@ impl Row {
     fn new(Interval { look, watched, judged, news }: &Interval, times: bool) -> Self {
         let verdict = &watched.verdict;
         let alone = verdict.hot_spots.is_empty();
-        let held = |held: &Contributor| held_object(look, held, alone);
+        let held_up: Vec<Value> = verdict.held_up.iter().map(|held| held_object(look, held, alone)).collect();
+        let with_role = |roles: &[&str]| {
+            let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
+            held_up.iter().filter(wanted).cloned().collect()
+        };
         let (from, to) = if times { judged.clock() } else { (None, None) };
         let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
         Self {
@@ -293,7 +300,9 @@ impl Row {
                 .iter()
                 .map(|hot| with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into()))
                 .collect(),
-            held_up: verdict.held_up.iter().map(held).collect(),
+            contributors: with_role(&["contributor", "contributor-or-victim"]),
+            victims: with_role(&["victim"]),
+            held_up,
             on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
             links_too_narrow: verdict.links_too_narrow(),
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),

@@ -288,6 +288,8 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         ("ports", number()),
         ("hotspots", waiting("adapter")),
         ("held_up", waiting("role")),
+        ("contributors", waiting("role")),
+        ("victims", waiting("role")),
         ("on_the_way", waiting("")),
         ("links_too_narrow", flag()),
         ("links", list(link)),

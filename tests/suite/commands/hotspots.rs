@@ -23,6 +23,7 @@ fn a_hot_spot_is_told_with_why_and_who_is_held_up() {
     let roles: Vec<&str> =
         sweep["held_up"].as_array().unwrap().iter().map(|held| held["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["contributor-or-victim", "contributor-or-victim", "fair-share"], "{sweep}");
+    assert_eq!(["contributors", "victims"].map(count), [2, 0], "{sweep}");
     assert!(
         ended.out.starts_with("from      0.0 s to 10.0 s of simulated time, when two sweeps began\n"),
         "{}",
@@ -44,6 +45,7 @@ fn links_that_wait_without_a_hot_spot_are_too_narrow() {
     let sweep = &told["sweeps"][0];
     assert_eq!((&sweep["links_too_narrow"], &sweep["hotspots"]), (&true.into(), &Value::Array(Vec::new())));
     let held = sweep["held_up"].as_array().unwrap();
+    assert_eq!((&sweep["victims"], &sweep["contributors"]), (&sweep["held_up"], &Value::Array(Vec::new())));
     assert!(held.len() == 1 && held[0]["role"] == "victim", "without a hot-spot nobody contributes: {sweep}");
 }
 
