@@ -34,7 +34,7 @@ pub const ID: &str = "fdcap";
 pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of a frame, packed and unpacked", FRAME_LIMIT),
     ("bytes of the line of a record, as it is written", pack::RECORD_LIMIT),
-    ("bytes of the line of a note or of news", TEXT_LIMIT),
+    ("bytes of the line of a note, an action or news", TEXT_LIMIT),
     ("nodes of a fabric", MOST_NODES),
     ("ports of a fabric", topology::MOST_PORTS),
     ("samples of a sweep", counters::MOST_SAMPLES),

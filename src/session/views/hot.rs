@@ -131,7 +131,7 @@ pub static HOT_FIELDS: &[Get] = &[
         .largest_first(),
     Get::new(
         "errors_per_hour",
-        "ERR 1H",
+        "ERR/H",
         Kind::Number,
         "errors counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
         |_, r| r.errors_per_hour.into(),

@@ -79,7 +79,7 @@ pub static LINK_FIELDS: &[Get] = &[
     .when_known(),
     Get::new(
         "errors_per_hour",
-        "ERR 1H",
+        "ERR/H",
         Kind::Number,
         "errors that both ends counted in the last hour: of its last half hour to hour; in the first hour of a watch all since the first sweep",
         |_, r| r.errors_per_hour.into(),
