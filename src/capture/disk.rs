@@ -72,11 +72,12 @@ pub fn is_capture(path: &Path) -> bool {
 /// The format of a file by its beginning.
 fn format_of(path: &Path) -> Option<&'static Format> {
     const HEAD: u64 = 8192;
+    // Whoever opens a pipe waits for somebody to write into it.
+    if !std::fs::metadata(path).is_ok_and(|held| held.is_file()) {
+        return None;
+    }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| match file.metadata()?.is_file() {
-        true => file.take(HEAD).read_to_end(&mut head),
-        false => Ok(0),
-    });
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
     read.ok().and_then(|_| detect(&head))
 }
 
@@ -96,14 +97,15 @@ impl Folder {
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path());
         let hidden =
             |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
-        for file in entries.filter(|path| !hidden(path)).take(MOST) {
+        let mut files: Vec<PathBuf> = entries.filter(|path| !hidden(path)).collect();
+        files.sort();
+        for file in files.into_iter().take(MOST) {
             match format_of(&file) {
                 Some(format) if format.id == ID => held.captures.push(file),
                 Some(_) => held.others += 1,
                 None => {}
             }
         }
-        held.captures.sort();
         held
     }
 }

@@ -259,7 +259,9 @@ fn thresholds_object(thresholds: &Thresholds) -> Value {
 struct Row {
     #[serde(skip_serializing_if = "Option::is_none")]
     seconds: Option<f64>,
-    /// When its two sweeps began, where a clock tells.
+    /// When its two sweeps began, where a clock tells; its time is that of the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -273,6 +275,8 @@ struct Row {
     victims: Vec<Value>,
     on_the_way: Vec<Value>,
     links_too_narrow: bool,
+    /// Ports wait and send nothing.
+    stands_still: bool,
     links: Vec<Value>,
     untold: Vec<String>,
     cleared: Vec<String>,
@@ -292,6 +296,7 @@ impl Row {
         let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
+            time: to.clone(),
             from,
             to,
             ports: watched.ports,
@@ -304,7 +309,8 @@ impl Row {
             victims: with_role(&["victim"]),
             held_up,
             on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
-            links_too_narrow: verdict.links_too_narrow(),
+            links_too_narrow: verdict.links_too_narrow() && !verdict.stands_still(),
+            stands_still: verdict.stands_still(),
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
             untold: names(&verdict.untold),
             cleared: names(&watched.cleared),

@@ -122,7 +122,7 @@ fn reel<'o>(context: &mut Context<'_, 'o>, args: &RecordArgs, header: Header) ->
     reel.map_err(|rival| {
         let rival = rival.display();
         Failure::new(
-            Exit::Failed,
+            Exit::Refused,
             format!(
                 "FD-7971: another recording writes {rival}, and both would count and remove the files of that name; name \
                  another with -o"

@@ -292,6 +292,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         ("victims", waiting("role")),
         ("on_the_way", waiting("")),
         ("links_too_narrow", flag()),
+        ("stands_still", flag()),
         ("links", list(link)),
         ("untold", names()),
         ("cleared", names()),
@@ -301,7 +302,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
     let mut sweep = grown(row, &["seconds"]);
     if let Some(known) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
-        known.extend(["from", "to"].map(|key| (key.to_owned(), text())));
+        known.extend(["time", "from", "to"].map(|key| (key.to_owned(), text())));
     }
     vec![("thresholds", thresholds), ("sweeps", list(sweep))]
 }

@@ -47,7 +47,7 @@ pub fn sweep(
     let mut states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
-    let due = still_heard(&states);
+    let due = still_heard(nodes, &states, &counted);
     read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
@@ -108,10 +108,11 @@ fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> 
     ends.filter(|end| found.peer(*end) != far_end(fabric, *end)).collect()
 }
 
-/// What has its turn, but for tables of switches that just fell silent: they would only be waited for. Who does not tell
-/// its counters may tell its tables.
-fn still_heard(states: &States) -> Vec<Item> {
-    let heard = |at: usize| !states.silent.contains(&at);
+/// What has its turn, but for tables of who just fell silent: switches that said nothing, adapters whose counters nobody
+/// gave any more. They would only be waited for. A switch that does not tell its counters may tell its tables.
+fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
+    let adapter = |at: usize| nodes[at].kind != NodeKind::Switch && !nodes[at].kept.mute;
+    let heard = |at: usize| !states.silent.contains(&at) && !(adapter(at) && counted.mute.contains(&at));
     states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
 }
 

@@ -228,7 +228,7 @@ fn two_recordings_do_not_share_a_name() {
     let mut first = record(&["--keep", "50"]).spawn().unwrap();
     wait_for(&home, "night-000003.fdcap", 1);
     let second = record(&["--for", "1s"]).stderr(Stdio::piped()).output().unwrap();
-    assert!(second.status.code() == Some(1), "{second:?}");
+    assert!(second.status.code() == Some(4), "{second:?}");
     assert!(said(&second).contains("FD-7971: another recording writes night-"), "{}", said(&second));
     // The other goes on, and none of its files are in the way of it.
     let held = |home: &Path| {
@@ -248,4 +248,32 @@ fn two_recordings_do_not_share_a_name() {
     assert!(third.status.success(), "{third:?}");
     fabric.kill().unwrap();
     fabric.wait().unwrap();
+}
+
+/// What stands still is not too narrow, in JSON as in text.
+#[test]
+fn json_tells_what_stands_still_from_what_is_too_narrow() {
+    let home = tempfile::tempdir().unwrap();
+    let loop_of = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/credit-loop");
+    let told = |at: &str| {
+        let ended =
+            fabdeck(&home).args(["--source", loop_of, "--at", at, "hotspots", "--json"]).output().unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&ended.stdout).unwrap();
+        let sweep = &value["sweeps"][0];
+        assert!(sweep["time"].is_string(), "{sweep}");
+        (sweep["stands_still"].as_bool().unwrap(), sweep["links_too_narrow"].as_bool().unwrap())
+    };
+    assert_eq!((told("09:01:05"), told("09:02:00")), ((true, false), (false, true)));
+}
+
+/// Nobody waits for a pipe that lies in a folder.
+#[test]
+fn a_pipe_in_a_folder_is_no_file_of_it() {
+    let home = tempfile::tempdir().unwrap();
+    let incast = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/incast/incast.fdcap");
+    std::fs::copy(incast, home.path().join("incast.fdcap")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(home.path().join("a-pipe")).status().unwrap();
+    assert!(made.success());
+    let ended = fabdeck(&home).args(["--source", ".", "--at", "09:01", "show", "fabric"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
