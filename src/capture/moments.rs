@@ -53,7 +53,10 @@ impl<B: Bytes> Moments<B> {
         let time = at.within(from, to, reader.header().utc_offset_s);
         let side = match () {
             () if time < from => "before the capture begins",
-            () if time.saturating_sub(at.slack()) > to => "after the capture ends",
+            () if time.saturating_sub(at.slack()) > to && reader.ended() => "after the capture ends",
+            () if time.saturating_sub(at.slack()) > to => {
+                "after what is left of the capture, whose end is missing: cut short, or still being recorded"
+            }
             () => return Ok(time),
         };
         let (name, meant) = (reader.name(), reader.clock(time.saturating_sub(at.slack())));

@@ -52,7 +52,9 @@ pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSou
 /// A capture as it was at a time; no other source has a past.
 pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
     let path = PathBuf::from(text);
-    if let Some(capture) = capture_at(&path) {
+    // Only a capture has a past, so what comes through a pipe has to be one.
+    let piped = (text == "-").then(|| path.clone());
+    if let Some(capture) = piped.or_else(|| capture_at(&path)) {
         return Ok(Box::new(CaptureSource::open(&capture, Some(at))?));
     }
     let Folder { captures, others } = Folder::of(&path);

@@ -277,3 +277,23 @@ fn a_pipe_in_a_folder_is_no_file_of_it() {
     let ended = fabdeck(&home).args(["--source", ".", "--at", "09:01", "show", "fabric"]).output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{ended:?}");
 }
+
+/// What comes through a pipe has a past too, and what lies behind the place where a capture is cut is not its end.
+#[test]
+fn a_piped_capture_has_a_past_and_a_cut_one_no_end() {
+    let home = tempfile::tempdir().unwrap();
+    let silent = concat!(env!("CARGO_MANIFEST_DIR"), "/captures/silent-host/silent-host.fdcap");
+    let whole = fs::read(silent).unwrap();
+    let asked = |bytes: &[u8], at: &str| {
+        let mut command = assert_cmd::Command::from_std(fabdeck(&home));
+        command.args(["--source", "-", "--at", at, "show", "fabric"]).write_stdin(bytes);
+        let ended = command.output().unwrap();
+        (ended.status.code(), said(&ended))
+    };
+    assert_eq!(asked(&whole, "09:00:30").0, Some(0));
+    let (code, words) = asked(&whole, "09:05:00");
+    assert!(code == Some(64) && words.contains("is after the capture ends"), "{words}");
+    let (code, words) = asked(&whole[..12_000], "09:01:55");
+    assert!(code == Some(64) && words.contains("whose end is missing"), "{words}");
+    assert!(asked(b"no capture\n", "09:00").1.contains("FD-27"), "{}", asked(b"no capture\n", "09:00").1);
+}
