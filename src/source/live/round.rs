@@ -111,8 +111,9 @@ fn lost_cables(fabric: &Fabric, found: Option<&Found>) -> BTreeSet<(usize, u8)> 
 /// What has its turn, but for tables of who just fell silent: switches that said nothing, adapters whose counters nobody
 /// gave any more. They would only be waited for. A switch that does not tell its counters may tell its tables.
 fn still_heard(nodes: &[FoundNode], states: &States, counted: &Counted) -> Vec<Item> {
-    let adapter = |at: usize| nodes[at].kind != NodeKind::Switch && !nodes[at].kept.mute;
-    let heard = |at: usize| !states.silent.contains(&at) && !(adapter(at) && counted.mute.contains(&at));
+    let mute =
+        |at: usize| nodes[at].kind != NodeKind::Switch && !nodes[at].kept.mute && counted.mute.contains(&at);
+    let heard = |at: usize| !states.silent.contains(&at) && !mute(at);
     states.due.iter().filter(|item| item.table_of().is_none_or(heard)).copied().collect()
 }
 
