@@ -8,6 +8,6 @@ mod token;
 pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
 pub use read_port::{ReadPort, Traffic, WritePort};
 pub use source::{
-    LanesRead, LevelsRead, LevelsWanted, Progress, Source, SourceError, Unwatched, Wanted, Watch,
+    LanesRead, LevelsRead, LevelsWanted, Past, Progress, Source, SourceError, Unwatched, Wanted, Watch,
 };
 pub use token::{DEFAULT_PREFIX, Identity, InformToken, Seen, TokenError, WriteToken};

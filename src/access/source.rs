@@ -1,5 +1,6 @@
 //! Where a fabric can be seen. Reading only: what writes is another trait, so writing to a capture cannot compile.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::fabric::{Fabric, Lid};
@@ -117,6 +118,14 @@ impl Watch for Unwatched {
     fn progress(&mut self, _: Progress) {}
 }
 
+/// A sweep that was recorded long before others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Past {
+    /// When it began, by the clock of whoever recorded it.
+    pub time: String,
+    pub sweep: Arc<Sweep>,
+}
+
 /// Something that can be looked at: a live fabric, the simulator, a capture, files.
 pub trait Source {
     /// How the source is called in headers and JSON, as the operator wrote it.
@@ -164,6 +173,11 @@ pub trait Source {
     /// and its sweeps begin now.
     fn go_back(&mut self, _look: &mut Observation, _span: Duration) -> Result<(), SourceError> {
         Ok(())
+    }
+
+    /// What errors are told since at the last sweep, where more was recorded than whoever sweeps has seen.
+    fn past(&mut self) -> Result<Option<Past>, SourceError> {
+        Ok(None)
     }
 
     /// Reads the counters of all ports of the last look again, no sooner than this by the clock of the source, and what

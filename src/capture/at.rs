@@ -27,9 +27,26 @@ impl At {
         Self::read(text.trim()).ok_or_else(|| SourceError::Name {
             code: "FD-5062",
             what: format!("'{text}' is no time"),
-            hint: "write 02:13:40 of the capture's day, 2026-11-22T02:13:40+01:00, or -5m before the end (ms, s, m, h)"
-                .into(),
+            hint: Self::hint(text.trim()).into(),
         })
+    }
+
+    /// What was meant, where that is plain.
+    fn hint(text: &str) -> String {
+        let of_day = |text: &str| matches!(Self::read(text), Some(Self { word: Word::OfDay(_), .. }));
+        let padded = format!("0{text}");
+        if of_day(&padded) {
+            return format!("hours have two digits: write {padded}");
+        }
+        let bare = text.get(..text.rfind(['Z', 'z', '+', '-']).unwrap_or(0)).unwrap_or_default();
+        if of_day(bare) {
+            return format!(
+                "a time of day is by the recorder's clock and has no zone: write {bare}, or the date with it, as in \
+                 2026-11-22T{text}"
+            );
+        }
+        "write 02:13:40 of the capture's day, 2026-11-22T02:13:40+01:00, or -5m before the end (ms, s, m, h)"
+            .to_owned()
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -118,6 +135,21 @@ mod tests {
             ("-0s", 0, DAY + 26 * HOUR),
         ] {
             assert_eq!(At::parse(text).unwrap().within(from, to, offset), millis, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_meant_is_said_where_it_is_plain() {
+        for (text, meant) in [
+            ("9:00:40", "hours have two digits: write 09:00:40"),
+            ("9:00", "write 09:00"),
+            ("09:00:40Z", "has no zone: write 09:00:40, or the date with it, as in 2026-11-22T09:00:40Z"),
+            ("09:00:40+01:00", "write 09:00:40, or the date"),
+            ("noon", "write 02:13:40 of"),
+            ("29:00:40Z", "write 02:13:40 of"),
+        ] {
+            let refused = At::parse(text).unwrap_err().to_string();
+            assert!(refused.contains(meant), "{text}: {refused}");
         }
     }
 

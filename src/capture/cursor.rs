@@ -103,7 +103,7 @@ impl<S: Store> Cursor<S> {
     }
 
     /// Whether nothing was recorded for a while behind a moment.
-    fn gap_behind(&self, at: usize) -> bool {
+    pub fn gap_behind(&self, at: usize) -> bool {
         at + 1 < self.store.len()
             && self.store.time(at + 1).saturating_sub(self.store.time(at)) > self.store.longest_step()
     }

@@ -119,8 +119,38 @@ pub fn capture_at(path: &Path) -> Option<PathBuf> {
     captures.pop().filter(|_| captures.is_empty() && others == 0)
 }
 
+/// Captures in a folder, or else in the folders in it, for whoever named the folder and means one of them: some of their
+/// names, in words.
+pub fn captures_within(folder: &Path) -> Option<String> {
+    const SHOWN: usize = 3;
+    const MOST: usize = 64;
+    let mut captures = Folder::of(folder).captures;
+    if captures.is_empty() {
+        let mut below: Vec<PathBuf> = std::fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|at| at.is_dir())
+            .collect();
+        below.sort();
+        captures = below.iter().take(MOST).flat_map(|folder| Folder::of(folder).captures).collect();
+    }
+    let names: Vec<String> = captures.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    let more = captures.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{}{more}", names.join(", ")))
+}
+
 /// `-` is standard input, read to its end.
 pub fn open(path: &Path) -> Result<Reader<FileBytes>, SourceError> {
+    if path.is_dir() {
+        let hint = captures_within(path);
+        return Err(SourceError::Name {
+            code: "FD-5068",
+            what: format!("{} is a folder, and one capture is wanted", path.display()),
+            hint: hint.map_or("give its file".to_owned(), |held| format!("give its file: there are {held}")),
+        });
+    }
     let stdin = path == Path::new("-");
     let name = if stdin { "standard input".to_owned() } else { path.display().to_string() };
     let opened = if stdin { FileBytes::stdin() } else { FileBytes::open(path) };

@@ -2,6 +2,7 @@
 
 use super::at::At;
 use super::cursor::Store;
+use super::timeline::anchors;
 use crate::access::SourceError;
 use crate::files::capture::{Bytes, Damage, Reader, flags};
 
@@ -40,6 +41,17 @@ impl<B: Bytes> Moments<B> {
         self.unbroken(place) && place.checked_sub(1).is_some_and(|before| step(before) <= self.longest_step)
     }
 
+    /// Where errors are told from at a moment, as in the console.
+    pub fn told_since(&self, place: usize) -> usize {
+        let series = (1..=place).rev().find(|at| !self.unbroken(*at)).unwrap_or(0);
+        let mut elapsed = vec![0i64];
+        for at in 1..=place {
+            let step = self.time(at).saturating_sub(self.time(at - 1)).max(0);
+            elapsed.push(elapsed[at - 1].saturating_add(step));
+        }
+        anchors(series, &elapsed).0
+    }
+
     /// The earliest and the latest time of a moment.
     pub fn bounds(&self) -> Option<(i64, i64)> {
         let times = || (0..self.len()).map(|at| self.time(at));
@@ -65,6 +77,15 @@ impl<B: Bytes> Moments<B> {
             what: format!("{name}: {meant} is {side}"),
             hint: format!("give a time from {} to {}", reader.clock(from), reader.clock(to)),
         })
+    }
+}
+
+impl<B: Bytes> Moments<B> {
+    /// The beginning of what a time names, as far as it was recorded: where something is written down that was not there
+    /// before.
+    pub fn beginning_of(&self, at: At) -> Result<i64, SourceError> {
+        let begins = self.time_of(at)?.saturating_sub(at.slack());
+        Ok(self.bounds().map_or(begins, |(from, _)| begins.max(from)))
     }
 }
 

@@ -8,12 +8,14 @@ use super::at::At;
 use super::cursor::{Answer, Cursor, Store};
 use super::disk::{FileBytes, open};
 use super::moments::Moments;
-use crate::access::{Source, SourceError, Wanted, Watch};
+use crate::access::{Past, Source, SourceError, Wanted, Watch};
 use crate::files::capture::Reader;
 use crate::observe::{Observation, Place, Sweep};
 
 /// A time at which nothing was recorded.
 const GAP: &str = "FN-388";
+/// Fewer sweeps than somebody asks for.
+pub const TOO_SHORT: &str = "FD-5064";
 
 #[derive(Debug)]
 pub struct CaptureSource {
@@ -23,13 +25,15 @@ pub struct CaptureSource {
     /// The first moment that the next sweep may be of, and the one that the last sweep was of.
     next: usize,
     last: Option<usize>,
+    /// What errors were told since, and its place.
+    past: Option<(usize, Past)>,
 }
 
 impl CaptureSource {
     /// The last moment up to a time; without one the last of all.
     pub fn open(path: &Path, at: Option<At>) -> Result<Self, SourceError> {
         let cursor = Cursor::new(Moments::new(open(path)?));
-        Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None })
+        Ok(Self { name: path.display().to_string(), cursor, at, next: 0, last: None, past: None })
     }
 
     /// Its moments, and the place of the one that was looked at.
@@ -43,30 +47,59 @@ impl CaptureSource {
 
     fn show_at(&mut self, at: At) -> Result<usize, SourceError> {
         let time = self.cursor.store().time_of(at)?;
-        match self.cursor.to(time) {
-            Answer::Moment(()) => return Ok(self.cursor.place()),
-            Answer::Gap { from, to } => {
-                let reader = self.reader();
-                let (from, to) = (reader.clock(from), reader.clock(to));
-                let place = Place::file(reader.name());
-                reader.notes().add(GAP, place, || {
-                    format!("nothing was recorded between {from} and {to}; this is the moment before")
-                });
-            }
-            Answer::Damage(_) | Answer::Beginning | Answer::End => {}
-        }
+        let answer = self.cursor.to(time);
         let place = self.cursor.place();
+        let before = self.cursor.store().time(place);
+        let behind = time.saturating_sub(at.slack()) > before && self.cursor.gap_behind(place);
+        if behind || matches!(answer, Answer::Gap { .. }) {
+            let after = self.cursor.store().time(place + 1);
+            self.note_gap(before, after);
+        }
+        if let Answer::Moment(()) = answer {
+            return Ok(place);
+        }
         let reader = self.reader();
         Ok(reader.show_until(place).map_err(|damage| reader.unreadable(damage))?)
     }
 
+    /// Who asks for a time within is told that it is not what was seen then.
+    fn note_gap(&mut self, from: i64, to: i64) {
+        let reader = self.reader();
+        let seconds = to.saturating_sub(from) as f64 / 1000.0;
+        let (from, to) = (reader.clock(from), reader.clock(to));
+        let place = Place::file(reader.name());
+        reader.notes().add(GAP, place, || {
+            format!(
+                "the time asked for lies in a gap of {seconds} s: nothing was recorded between {from} and {to}, and what \
+                 is shown is the sweep of {from}"
+            )
+        });
+    }
+
     fn too_short(&self, what: String) -> SourceError {
+        let hint = "give a shorter --interval or fewer with --count, or another --at; 'fabdeck capture info' says what \
+                    the capture holds";
+        SourceError::Name { code: TOO_SHORT, what: format!("{}: {what}", self.name), hint: hint.into() }
+    }
+
+    /// So much was asked for, and so much was recorded before the moment at hand.
+    fn reaches_back(&self, span: Duration, held: Duration) -> SourceError {
+        let fits = match held {
+            Duration::ZERO => "it is the first moment: give a later --at".to_owned(),
+            _ => format!(
+                "--interval {}s fits (of several with --count, all together), or give a later --at",
+                held.as_millis() as f64 / 1000.0
+            ),
+        };
         SourceError::Name {
-            code: "FD-5064",
-            what: format!("{}: {what}", self.name),
-            hint: "give a shorter --interval or fewer with --count, or another --at; 'fabdeck capture info' says what \
-                   the capture holds"
-                .into(),
+            code: TOO_SHORT,
+            what: format!(
+                "{}: {} s between sweeps are needed, and {} s were recorded before",
+                self.name,
+                span.as_secs_f64(),
+                held.as_millis() as f64 / 1000.0
+            ),
+            hint: format!("{fits}; 'fabdeck capture info' says what the capture holds"),
         }
     }
 
@@ -130,16 +163,28 @@ impl Source for CaptureSource {
         }
         while end.saturating_sub(self.began(place)?) < span {
             let Some(before) = place.checked_sub(1) else {
-                let held = end.saturating_sub(self.began(0)?).as_secs_f64();
-                return Err(self.too_short(format!(
-                    "{} s are asked for, and {held:.3} s were recorded before",
-                    span.as_secs_f64()
-                )));
+                let held = end.saturating_sub(self.began(0)?);
+                return Err(self.reaches_back(span, held));
             };
             place = before;
         }
         (self.next, self.last) = (place, None);
         Ok(())
+    }
+
+    fn past(&mut self) -> Result<Option<Past>, SourceError> {
+        let Some(last) = self.last else { return Ok(None) };
+        let place = self.cursor.store().told_since(last);
+        if let Some((_, past)) = self.past.as_ref().filter(|(at, _)| *at == place) {
+            return Ok(Some(past.clone()));
+        }
+        let time = self.cursor.store().time(place);
+        let reader = self.reader();
+        let shown = reader.show_until(place).map_err(|damage| reader.unreadable(damage))?;
+        let past = Past { time: reader.clock(time), sweep: Arc::new(reader.state().base.sweep()) };
+        // What is damaged tells nothing of what was before it.
+        self.past = (shown == place).then_some((place, past));
+        Ok(self.past.as_ref().map(|(_, past)| past.clone()))
     }
 
     fn sweep(

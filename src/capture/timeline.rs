@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
 use super::cursor::Store;
+use crate::counters::ANCHOR;
 use crate::files::capture::Acted;
 use crate::observe::News;
 
@@ -131,6 +132,19 @@ impl Timeline {
     }
 }
 
+/// Where errors are told from at the last of these moments, and where they will be: as a watch would that began with the
+/// series that they are of. `elapsed` has milliseconds from the first moment.
+pub fn anchors(series: usize, elapsed: &[i64]) -> (usize, usize) {
+    let (mut first, mut half) = (series, series);
+    let anchor = i64::try_from(ANCHOR.as_millis()).unwrap_or(i64::MAX);
+    for at in series..elapsed.len() {
+        if elapsed[at].saturating_sub(elapsed[half]) >= anchor {
+            (first, half) = (half, at);
+        }
+    }
+    (first, half)
+}
+
 /// The moments of a timeline for a cursor: reading one is knowing that it can be read.
 #[derive(Clone, Debug)]
 pub struct Track {
@@ -179,6 +193,17 @@ impl Store for Track {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_told_since_the_beginning_and_later_since_half_an_hour_to_an_hour() {
+        let elapsed: Vec<i64> = (0..10).map(|at| at * 1_000_000).collect();
+        let told: Vec<(usize, usize)> = (0..10).map(|at| anchors(0, &elapsed[..=at])).collect();
+        let wanted = [(0, 0), (0, 0), (0, 2), (0, 2), (2, 4), (2, 4), (4, 6), (4, 6), (6, 8), (6, 8)];
+        assert_eq!(told, wanted);
+        // Another recording begins with the sixth.
+        assert_eq!(anchors(5, &elapsed[..=6]), (5, 5));
+        assert_eq!(anchors(5, &elapsed), (5, 9));
+    }
 
     #[test]
     fn gaps_breaks_and_clocks_that_step_back() {

@@ -16,5 +16,5 @@ pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
 pub use placed::{node_of, port_of};
 pub use rates::{PortRates, Rates, rates, rates_of_sweeps};
 pub use thresholds::Thresholds;
-pub use trouble::{Trouble, Why, troubles};
+pub use trouble::{ANCHOR, Trouble, Why, troubles};
 pub use waiting_time::{part_waited, tick_of, tick_seconds};

@@ -3,9 +3,14 @@
 //! One error in a second is 3,600 an hour and means nothing: whoever asks gives rates over a long time, such as that since
 //! the first look, and not those between two sweeps.
 
+use std::time::Duration;
+
 use super::rates::Rates;
 use super::thresholds::Thresholds;
 use crate::fabric::{Fabric, LinkId, PortId};
+
+/// Whoever watches for long tells errors since a sweep that lies back so much at least, and twice as much at the most.
+pub const ANCHOR: Duration = Duration::from_secs(1800);
 
 /// What is wrong with a link, and what tells.
 #[derive(Clone, Copy, PartialEq, Debug)]

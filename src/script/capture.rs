@@ -99,7 +99,7 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
         (
             "sweeps",
             format!(
-                "{}, one every {} ms; something happened at {}",
+                "{}, one every {} ms; {} with recorded events; what counters come to is none of them",
                 info.sweeps, info.header.interval_ms, info.events
             ),
         ),

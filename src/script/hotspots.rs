@@ -15,7 +15,8 @@ use super::news::news_object;
 use super::progress::Meter;
 use super::table::write_pairs;
 use super::{Exit, Failure};
-use crate::access::{Source, Wanted};
+use crate::access::{Past, Source, SourceError, Wanted};
+use crate::capture::TOO_SHORT;
 use crate::counters::{
     Contributor, Evidence, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps,
 };
@@ -51,7 +52,8 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     // Where packets went tells contributors from victims.
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let mut look = context.look_through(source.as_mut(), wanted)?;
-    source.go_back(&mut look.observation, interval * args.count)?;
+    let back = source.go_back(&mut look.observation, interval * args.count);
+    back.map_err(|error| if args.interval.is_none() { unasked(error) } else { error })?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
     let (mut before, mut all) = (first.clone(), Vec::new());
     let mut seen = Rc::new(look.clone());
@@ -67,17 +69,35 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
         news.extend_from_slice(&after.news);
         let fabric = look.fabric();
         let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &look.observation.ticks);
-        let since = rates_of_sweeps(fabric, &first, &after);
+        // A recording knows more of errors than the sweeps that are asked for.
+        let past = source.past()?.filter(|past| past.sweep.began < first.began);
+        let since = rates_of_sweeps(fabric, past.as_ref().map_or(&first, |past| &*past.sweep), &after);
         let seconds = (after.began - before.began).as_secs_f64();
         let watched = Watched::new(&look, (&rates, seconds), since, &context.config.hotspots);
         let to = Moment::of(&look, &after);
-        let since = (!all.is_empty()).then(|| first_began.clone());
+        let since = match past {
+            Some(Past { time, .. }) => Some(Since::Recorded(time)),
+            None => (!all.is_empty()).then(|| Since::First(first_began.clone())),
+        };
         let judged = Judged::Sweeps { from, to: to.clone(), since };
         all.push(Interval { look: seen.clone(), watched, judged, news: std::mem::take(&mut news) });
         (before, from) = (after, to);
     }
     source.end_watch(&mut look.observation);
     Ok((look, all))
+}
+
+/// Nobody asked for the time that a capture is too short for.
+fn unasked(error: SourceError) -> SourceError {
+    match error {
+        SourceError::Name { code: TOO_SHORT, what, hint } => {
+            let usual = INTERVAL.as_secs();
+            let what =
+                format!("{what} (the usual {usual} s from sweep to sweep, where no --interval is given)");
+            SourceError::Name { code: TOO_SHORT, what, hint }
+        }
+        other => other,
+    }
 }
 
 pub(super) fn sweep(
@@ -171,10 +191,36 @@ impl Moment {
 
 /// The two observations that a verdict is of.
 enum Judged {
-    /// Two sweeps; from the second interval on links are judged since the first sweep of all.
-    Sweeps { from: Moment, to: Moment, since: Option<Moment> },
+    /// Two sweeps, and since when links are judged, where that is longer.
+    Sweeps { from: Moment, to: Moment, since: Option<Since> },
     /// Two files.
     Files(String, String),
+}
+
+/// Since when links are judged.
+enum Since {
+    /// The first sweep of all that were asked for.
+    First(Moment),
+    /// One that a recording has before these, and when it was.
+    Recorded(String),
+}
+
+impl Since {
+    fn words(&self) -> String {
+        match self {
+            Self::First(first) => first
+                .words()
+                .map_or("the first sweep of all".to_owned(), |at| format!("{at}, the first sweep of all")),
+            Self::Recorded(time) => format!("{time}, for the capture has what was before"),
+        }
+    }
+
+    fn clock(&self) -> Option<String> {
+        match self {
+            Self::First(first) => first.clock(),
+            Self::Recorded(time) => Some(time.clone()),
+        }
+    }
 }
 
 impl Judged {
@@ -191,22 +237,22 @@ impl Judged {
                     Some((from, to)) => format!("{from} to {to}{own}, when two sweeps began"),
                     None => format!("one sweep to another, {seconds:.1} s later"),
                 };
-                let first = since.as_ref().map(|first| {
-                    first.words().map_or("the first sweep of all".to_owned(), |at| {
-                        format!("{at}, the first sweep of all")
-                    })
-                });
-                first.map_or(between.clone(), |first| format!("{between}; links since {first}"))
+                match since {
+                    Some(since) => format!("{between}; links since {}", since.words()),
+                    None => between,
+                }
             }
         };
         ("from", words)
     }
 
-    /// By a clock, where one is known.
-    fn clock(&self) -> (Option<String>, Option<String>) {
+    /// By a clock, where one is known: from when to when, and since when links are judged.
+    fn clocks(&self) -> [Option<String>; 3] {
         match self {
-            Self::Sweeps { from, to, .. } => (from.clock(), to.clock()),
-            Self::Files(..) => (None, None),
+            Self::Sweeps { from, to, since } => {
+                [from.clock(), to.clock(), since.as_ref().and_then(Since::clock)]
+            }
+            Self::Files(..) => [None, None, None],
         }
     }
 }
@@ -266,6 +312,9 @@ struct Row {
     from: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<String>,
+    /// Since when links are judged, where that is longer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    links_since: Option<String>,
     ports: usize,
     hotspots: Vec<Value>,
     /// Adapters that wait, each with what it is.
@@ -292,13 +341,14 @@ impl Row {
             let wanted = |held: &&Value| held["role"].as_str().is_some_and(|role| roles.contains(&role));
             held_up.iter().filter(wanted).cloned().collect()
         };
-        let (from, to) = if times { judged.clock() } else { (None, None) };
+        let [from, to, links_since] = if times { judged.clocks() } else { [None, None, None] };
         let names = |ports: &[_]| ports.iter().map(|port| look.port_name(*port)).collect();
         Self {
             seconds: times.then_some(watched.seconds),
             time: to.clone(),
             from,
             to,
+            links_since,
             ports: watched.ports,
             hotspots: verdict
                 .hot_spots

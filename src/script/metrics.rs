@@ -9,7 +9,7 @@ use super::{Exit, Failure};
 use crate::access::Wanted;
 use crate::counters::{PortRates, Rates, rates_of_sweeps};
 use crate::files::prometheus::{Gauge, write, write_gauges};
-use crate::session::{Look, unplaced_counters};
+use crate::session::{Look, fresh_counters, unplaced_counters};
 
 pub fn run(
     context: &mut Context<'_, '_>,
@@ -27,8 +27,9 @@ pub fn run(
         None => (context.look(Wanted { counters: true, ..Wanted::default() })?, None),
         Some(interval) => twice(context, interval)?,
     };
-    let notes = unplaced_counters(&look);
-    look.observation.notes.extend(notes);
+    for notes in [unplaced_counters(&look), fresh_counters(&look)] {
+        look.observation.notes.extend(notes);
+    }
     let mut text = write(look.fabric(), &look.names, &look.observation.counters);
     if let Some(rates) = rates {
         text += &write_gauges(look.fabric(), &look.names, &gauges(&rates));

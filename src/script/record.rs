@@ -37,6 +37,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     let simulated = reading.virtual_time;
     if simulated {
         refuse_endless(args)?;
+        say_simulated(context);
     }
     let interval = args.interval.unwrap_or(INTERVAL);
     let mut run = Run {
@@ -79,6 +80,16 @@ fn refuse_endless(args: &RecordArgs) -> Result<(), Failure> {
         () => return Ok(()),
     };
     Err(Failure::usage(format!("FD-7961: in this simulator time passes as fast as it is asked for; {what}")))
+}
+
+/// Whoever asks for an hour and has it at once, with times that are still to come, wants to know why.
+fn say_simulated(context: &mut Context<'_, '_>) {
+    if !context.output.json {
+        context.output.say(
+            "time in this simulator is simulated: it passes as fast as sweeps can be read, and what is recorded has its \
+             times, not those of the clock",
+        );
+    }
 }
 
 /// What cannot go together.

@@ -76,7 +76,7 @@ pub fn note(context: &mut Context<'_, '_>, file: &Path, text: &str) -> Result<Ex
     }
     let at = context.globals.at.as_deref().map(At::parse).transpose()?;
     let time = match at {
-        Some(at) => moments.time_of(at)?,
+        Some(at) => moments.beginning_of(at)?,
         None => moments.bounds().map_or(0, |(_, last)| last),
     };
     let stretch = Stretch::all(&moments)?;

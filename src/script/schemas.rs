@@ -302,7 +302,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
     let thresholds = closed(thresholds.into_iter().map(|key| (key, any())).collect());
     let mut sweep = grown(row, &["seconds"]);
     if let Some(known) = sweep.get_mut("properties").and_then(Value::as_object_mut) {
-        known.extend(["time", "from", "to"].map(|key| (key.to_owned(), text())));
+        known.extend(["time", "from", "to", "links_since"].map(|key| (key.to_owned(), text())));
     }
     vec![("thresholds", thresholds), ("sweeps", list(sweep))]
 }

@@ -1,7 +1,8 @@
 //! `show`.
 
 use crate::session::{
-    Browse, Listing, Look, Preview, Summary, endpoint, entries, links, unplaced_counters, user_rows, users,
+    Browse, Listing, Look, Preview, Summary, endpoint, entries, fresh_counters, links, unplaced_counters,
+    user_rows, users,
 };
 
 use super::args::{CounterFormat, RowArgs, Show};
@@ -46,6 +47,10 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
     }
     if view == Browse::Counters {
         let notes = unplaced_counters(&look);
+        look.observation.notes.extend(notes);
+    }
+    if wanted.counters {
+        let notes = fresh_counters(&look);
         look.observation.notes.extend(notes);
     }
     match named {

@@ -47,7 +47,11 @@ fn time(text: &str, most: Duration, longer: &str) -> Result<Duration, String> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    let time = Duration::try_from_secs_f64(number * seconds).map_err(|error| error.to_string())?;
+    // Below a nanosecond it is nothing too, and below nothing as well; what no clock can hold is longer than any limit.
+    if number < 0.0 {
+        return Err("it has to be longer than nothing".to_owned());
+    }
+    let Ok(time) = Duration::try_from_secs_f64(number * seconds) else { return Err(longer.to_owned()) };
     match time {
         Duration::ZERO => Err("it has to be longer than nothing".to_owned()),
         time if time > most => Err(longer.to_owned()),

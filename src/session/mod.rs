@@ -53,7 +53,7 @@ pub use traffic::{
 pub use value::{Kind, Value, natural_order};
 pub use views::{
     Cable, HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, UNTOLD, User, entries, errors_by_port,
-    links, steps, unplaced_counters, user_rows, users,
+    fresh_counters, links, steps, unplaced_counters, user_rows, users,
 };
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,

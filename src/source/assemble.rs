@@ -8,6 +8,9 @@ use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFi
 use crate::files::{Format, port_report};
 use crate::observe::{Notes, Observation, Place};
 
+/// Files among which none is a topology.
+pub(super) const NO_TOPOLOGY: &str = "FD-5006";
+
 /// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; other words stay.
 fn standard_time(time: &str) -> String {
     match jiff::civil::DateTime::strptime("%a %b %d %H:%M:%S %Y", time.trim()) {
@@ -206,7 +209,7 @@ impl Assembly {
             false => "there are tables here but no topology they belong to",
         };
         Err(SourceError::Input {
-            code: "FD-5006",
+            code: NO_TOPOLOGY,
             place: Place::file(self.source.clone()),
             what: what.to_owned(),
             hint: "put the output of ibnetdiscover (or opensm-subnet.lst, ibdiagnet2.db_csv) beside it, give the folder"

@@ -4,8 +4,9 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::assemble::Assembly;
+use super::assemble::{Assembly, NO_TOPOLOGY};
 use crate::access::{Source, SourceError, Wanted, Watch};
+use crate::capture::captures_within;
 use crate::files::content::Content;
 use crate::files::text::Input;
 use crate::files::{FileError, Format, capture, detect};
@@ -44,7 +45,24 @@ impl Source for FilesSource {
                 assembly.add(shown(path), format, content);
             }
         }
-        assembly.finish()
+        assembly.finish().map_err(|error| self.with_captures(error))
+    }
+}
+
+impl FilesSource {
+    /// Whoever names a folder that tells nothing may mean a capture in a folder below.
+    fn with_captures(&self, error: SourceError) -> SourceError {
+        let below = match self.paths.as_slice() {
+            [folder] if folder.is_dir() => captures_within(folder),
+            _ => None,
+        };
+        match (error, below) {
+            (SourceError::Input { code: NO_TOPOLOGY, place, what, .. }, Some(held)) => {
+                let hint = format!("there are captures below it; give the one that is meant: {held}");
+                SourceError::Input { code: NO_TOPOLOGY, place, what, hint }
+            }
+            (error, _) => error,
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::live::{Keys, LiveSource, Policy};
 use super::simulated::{self, simulated_source};
 use super::{FilesSource, open_adapter, socket};
 use crate::access::{InformToken, ReadPort, Source, SourceError};
-use crate::capture::{At, CaptureSource, Folder, capture_at};
+use crate::capture::{At, CaptureSource, Folder, capture_at, captures_within};
 
 /// How live fabrics are read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -59,12 +59,16 @@ pub fn open_at(text: &str, at: At) -> Result<Box<dyn Source>, SourceError> {
     }
     let Folder { captures, others } = Folder::of(&path);
     let Some(first) = captures.first() else {
+        let below = captures_within(&path);
         return Err(SourceError::Name {
             code: "FD-5065",
             what: format!(
                 "--at asks for a time, and {text} is no capture that could be read: it has no past"
             ),
-            hint: "give a file of 'fabdeck record', or leave out --at".into(),
+            hint: match below {
+                Some(held) => format!("there are captures below it; give the one that is meant: {held}"),
+                None => "give a file of 'fabdeck record', or leave out --at".to_owned(),
+            },
         });
     };
     let more = match (captures.len(), others) {

@@ -133,6 +133,23 @@ fn node(look: &Look, at: usize) -> Option<NodeId> {
     node_of(look.fabric(), sample(look, at))
 }
 
+/// Says why there is nothing to be seen where a simulator began with the command.
+pub fn fresh_counters(look: &Look) -> Notes {
+    let mut notes = Notes::new();
+    let counters = &look.observation.counters;
+    let simulated = look.observation.reading.as_ref().is_some_and(|reading| reading.virtual_time);
+    let quiet =
+        |sample: &CounterSample| sample.values.iter().all(|(_, value)| value.is_none_or(|value| value == 0));
+    if simulated && !counters.is_empty() && counters.iter().all(quiet) {
+        notes.add("FN-602", Place::file(look.source.clone()), || {
+            "all counters are 0, for those of this simulator begin with the command; its time passes with --interval \
+             (hotspots, show counters --format prometheus) and with 'record', which --at then looks into"
+                .to_owned()
+        });
+    }
+    notes
+}
+
 /// Says which samples name a LID that nobody owns. Counters without any fabric beside them are no mistake.
 pub fn unplaced_counters(look: &Look) -> Notes {
     let mut notes = Notes::new();

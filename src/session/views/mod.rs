@@ -12,7 +12,7 @@ mod switches;
 mod tables;
 mod users;
 
-pub use counters::{COUNTER_FIELDS, CounterRows, errors_by_port, unplaced_counters};
+pub use counters::{COUNTER_FIELDS, CounterRows, errors_by_port, fresh_counters, unplaced_counters};
 pub use entries::{ENTRY_FIELDS, entries};
 pub use hops::HOP_FIELDS;
 pub use hosts::{HOST_FIELDS, HostPort, host_rows, hosts};

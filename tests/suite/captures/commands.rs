@@ -5,6 +5,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::stage::reference;
+
 /// The binary in a folder of its own.
 pub fn fabdeck(home: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
@@ -100,8 +102,16 @@ fn hot_spots_come_from_the_sweeps_before_the_time_asked_for() {
     assert_eq!(seconds(&hotspots(&["hotspots", "--interval", "2s", "--count", "15"], 2)), [2.0; 15]);
     assert_eq!(seconds(&hotspots(&["--at", "-20s", "hotspots"], 2)), [10.0]);
     for (args, what) in [
-        (&["--at", "-21s", "hotspots"][..], "10 s are asked for, and 9.000 s were recorded before"),
-        (&["hotspots", "--interval", "31s"], "31 s are asked for, and 30.000 s"),
+        (
+            &["--at", "-21s", "hotspots"][..],
+            "10 s between sweeps are needed, and 9 s were recorded before (the usual 10 s from sweep to sweep, where no \
+             --interval is given); --interval 9s fits",
+        ),
+        (
+            &["hotspots", "--interval", "31s"],
+            "31 s between sweeps are needed, and 30 s were recorded before; --int",
+        ),
+        (&["--at", "-30s", "hotspots"], "it is the first moment: give a later --at"),
     ] {
         let refused = run(&home, &[&DEMO[..], args].concat(), 64);
         let said = String::from_utf8(refused.stderr).unwrap();
@@ -192,4 +202,77 @@ fn no_key_is_recorded() {
     }
     let told = json(&home, &["--source", "guarded.fdcap", "show", "fabric"], 0);
     assert_eq!((&told["hosts"], &told["partial"]), (&4.into(), &false.into()), "the key did open it: {told}");
+}
+
+fn incident(name: &str) -> String {
+    format!("{}/captures/{name}/{name}.fdcap", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Errors and flaps are rare: what was recorded before the two sweeps of a verdict counts for them, as in the console.
+#[test]
+fn links_of_a_capture_are_judged_by_what_was_recorded_before() {
+    let home = tempfile::tempdir().unwrap();
+    let flapping = incident("flapping-link");
+    let at = ["--source", &flapping, "--at", "09:02:55", "hotspots"];
+    let told = json(&home, &at, 2);
+    let links = told["sweeps"][0]["links"].as_array().unwrap();
+    let flaps: Vec<&Value> =
+        links.iter().filter(|link| link["why"] == "flaps").map(|link| &link["per_hour"]).collect();
+    assert_eq!(flaps, [&Value::from(6.0), &Value::from(6.0)], "{links:?}");
+    assert_eq!(told["sweeps"][0]["links_since"], "2026-10-23T09:00:00.000+00:00");
+    let text = String::from_utf8(run(&home, &at, 2).stdout).unwrap();
+    assert!(text.contains("began; links since 2026-10-23T09:00:00.000+00:00, for the capture"), "{text}");
+    // One interval over all of it, several, or the last ten seconds: of links they say the same.
+    for more in [&["--interval", "175s"][..], &["--interval", "10s", "--count", "3"]] {
+        let told = json(&home, &[&at, more].concat(), 2);
+        let last = told["sweeps"].as_array().unwrap().last().unwrap();
+        assert_eq!(last["links"].as_array().unwrap(), links, "{more:?}");
+    }
+}
+
+/// A note at a coarse time stands at the beginning of what was named, and within what was recorded.
+#[test]
+fn a_note_stands_at_the_beginning_of_the_time_that_was_named() {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("noted.fdcap");
+    for (at, stands) in [
+        ("09:01", "2026-10-24T09:01:00.000+00:00"),
+        ("09:01:57", "2026-10-24T09:01:57.000+00:00"),
+        ("09:00:20.250", "2026-10-24T09:00:20.250+00:00"),
+        ("09:00", "2026-10-24T09:00:00.000+00:00"),
+    ] {
+        std::fs::copy(incident("silent-host"), &file).unwrap();
+        run(&home, &["capture", "note", "noted.fdcap", "here", "--at", at], 0);
+        let told = json(&home, &["capture", "info", "noted.fdcap"], 0);
+        assert_eq!(told["first_noted"][0]["time"], stands, "{at}");
+    }
+}
+
+#[test]
+fn who_asks_for_a_time_within_a_gap_is_told_which_sweep_answers() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("gap.fdcap"), reference().bytes).unwrap();
+    // Within the time of three sweeps after the last nothing was said of it once.
+    for (at, within) in [("-62s", false), ("-61.5s", true), ("-40s", true), ("-1.5s", true), ("-1s", false)] {
+        let asked = ["--source", "gap.fdcap", "--at", at, "show", "hosts"];
+        let said = String::from_utf8(run(&home, &asked, 0).stderr).unwrap();
+        let told = said.contains("lies in a gap of 61 s") && said.contains("is the sweep of 2026-11-22T");
+        assert_eq!(told, within, "{at}: {said}");
+    }
+}
+
+#[test]
+fn counters_of_a_simulator_that_has_just_begun_say_why_they_are_zero() {
+    let home = recorded();
+    let told = |args: &[&str]| {
+        let said = String::from_utf8(run(&home, args, 0).stderr).unwrap();
+        said.matches("FN-602").count()
+    };
+    let demo = ["--source", "sim:demo", "show"];
+    for args in [&["counters"][..], &["links", "--sort", "errors"], &["counters", "--format", "prometheus"]] {
+        assert_eq!(told(&[&demo[..], args].concat()), 1, "{args:?}");
+        assert_eq!(told(&[&DEMO[..], &["show"], args].concat()), 0, "{args:?}");
+    }
+    assert_eq!(told(&[&demo[..], &["links"]].concat()), 0);
+    assert_eq!(told(&[&demo[..], &["counters", "--format", "prometheus", "--interval", "5s"]].concat()), 0);
 }

@@ -89,6 +89,13 @@ fn an_interval_is_written_as_every_time_is() {
         let told = said(&run(&home, &[&record[..], &["--interval", interval]].concat(), 0));
         assert!(told.contains("3 sweeps written to stdout"), "{interval}: {told}");
     }
+    let endless = "9".repeat(400);
+    for (interval, wrong) in
+        [("-1s", "longer than nothing"), ("0s", "longer than nothing"), (&endless, "an hour at most")]
+    {
+        let told = said(&run(&home, &["--source", "sim:demo", "hotspots", "--interval", interval], 64));
+        assert!(told.contains(&format!("it has to be {wrong}")), "{told}");
+    }
 }
 
 #[test]
@@ -296,4 +303,41 @@ fn a_piped_capture_has_a_past_and_a_cut_one_no_end() {
     let (code, words) = asked(&whole[..12_000], "09:01:55");
     assert!(code == Some(64) && words.contains("whose end is missing"), "{words}");
     assert!(asked(b"no capture\n", "09:00").1.contains("FD-27"), "{}", asked(b"no capture\n", "09:00").1);
+}
+
+#[test]
+fn that_time_is_simulated_is_said_once() {
+    let home = tempfile::tempdir().unwrap();
+    let record = ["--source", "sim:kary,k=2,n=2", "record", "--for", "20s", "-o"];
+    let told = said(&run(&home, &[&record[..], &["a.fdcap"]].concat(), 0));
+    assert_eq!(told.matches("time in this simulator is simulated").count(), 1, "{told}");
+    let told = said(&run(&home, &[&record[..], &["b.fdcap", "--json"]].concat(), 0));
+    assert_eq!(told, "");
+}
+
+/// Who names a folder where a capture is meant is told which there are.
+#[test]
+fn captures_in_folders_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    let captures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("captures");
+    for name in ["incast", "credit-loop"] {
+        let folder = home.path().join("night").join(name);
+        fs::create_dir_all(&folder).unwrap();
+        let file = format!("{name}.fdcap");
+        fs::copy(captures.join(name).join(&file), folder.join(&file)).unwrap();
+    }
+    let both = "night/credit-loop/credit-loop.fdcap, night/incast/incast.fdcap";
+    for (args, code, what) in [
+        (&["capture", "info", "night"][..], 64, "FD-5068: night is a folder"),
+        (&["--source", "night", "show", "fabric"], 7, "FD-5006"),
+        (&["--source", "night", "--at", "09:00:40", "show", "fabric"], 64, "FD-5065"),
+    ] {
+        let told = said(&run(&home, args, code));
+        assert!(told.contains(what) && told.contains(both), "{told}");
+    }
+    let told = said(&run(&home, &["capture", "info", "night/incast"], 64));
+    assert!(told.contains("give its file: there are night/incast/incast.fdcap"), "{told}");
+    fs::create_dir(home.path().join("empty")).unwrap();
+    let told = said(&run(&home, &["capture", "info", "empty"], 64));
+    assert!(told.contains("one capture is wanted; give its file\n"), "{told}");
 }

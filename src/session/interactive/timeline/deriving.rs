@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::flow;
 use super::scene::{CANCELLED, Looking};
 use crate::capture::{Derived, Happened, Tape, Timeline, Told};
-use crate::counters::{HotSpot, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
+use crate::counters::{ANCHOR, HotSpot, Thresholds, Trouble, Why, hot_spots, rates_of_sweeps, troubles};
 use crate::files::capture::Bytes;
 use crate::observe::Sweep;
 use crate::routing::Pulse;
@@ -18,7 +18,7 @@ use crate::session::interactive::messages::Severity;
 use crate::session::interactive::screens::Screen;
 use crate::session::interactive::state::State;
 use crate::session::interactive::tasks::TaskId;
-use crate::session::interactive::watch::{ANCHOR, Above, Turn, over_words, turns};
+use crate::session::interactive::watch::{Above, Turn, over_words, turns};
 
 /// So many samples make one part.
 const AT_ONCE: usize = 64_000;

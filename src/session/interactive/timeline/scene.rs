@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::deriving::{Deriving, Scan};
-use crate::capture::{Entry, Tape, Timeline};
+use crate::capture::{Entry, Tape, Timeline, anchors};
 use crate::counters::rates_of_sweeps;
 use crate::files::capture::{Bytes, Damage};
 use crate::observe::{Observation, Sweep};
 use crate::routing::Pulse;
 use crate::session::Look;
-use crate::session::interactive::watch::{ANCHOR, History, KEPT, Levels, NOBODY, byte};
+use crate::session::interactive::watch::{History, KEPT, Levels, NOBODY, byte};
 
 /// A moment that somebody wants to see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -184,15 +184,7 @@ impl<B: Bytes> Scenes<B> {
 
     /// Where errors are told from at a moment, and where they will be: half an hour apart at least.
     fn anchors(&self, place: usize) -> (usize, usize) {
-        let begin = self.timeline.series(place);
-        let (mut first, mut half) = (begin, begin);
-        let anchor = i64::try_from(ANCHOR.as_millis()).unwrap_or(i64::MAX);
-        for at in begin..=place {
-            if self.elapsed[at].saturating_sub(self.elapsed[half]) >= anchor {
-                (first, half) = (half, at);
-            }
-        }
-        (first, half)
+        anchors(self.timeline.series(place), &self.elapsed[..=place])
     }
 
     /// A sweep that many moments are compared with.

@@ -17,5 +17,5 @@ pub use history::{History, KEPT, Levels, NOBODY, byte};
 pub use judge::{Judging, Listed, Reading};
 pub use sweep::{Swept, sweep_again};
 pub use turns::{Above, Turn, over_words, turns};
-pub use watched::{ANCHOR, Watch, WatchSettings};
+pub use watched::{Watch, WatchSettings};
 pub use words::{empty_words, head_words, header_word, interval_words};

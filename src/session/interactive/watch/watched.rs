@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::history::History;
 use super::judge::Reading;
-use crate::counters::Thresholds;
+use crate::counters::{ANCHOR, Thresholds};
 use crate::observe::Sweep;
 use crate::session::Look;
 use crate::session::interactive::tasks::TaskId;
@@ -24,9 +24,6 @@ pub struct WatchSettings {
     pub past_bytes: u64,
     pub thresholds: Thresholds,
 }
-
-/// Errors are told since a sweep that lies back so much at least.
-pub const ANCHOR: Duration = Duration::from_secs(1800);
 
 /// A sweep under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
