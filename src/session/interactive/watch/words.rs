@@ -50,8 +50,12 @@ pub fn empty_words(watch: &Watch) -> String {
             let told = match untold {
                 0 => quiet_words(&watch.settings.thresholds),
                 some => format!(
-                    "{} of which nobody knows whether they wait; of the others none waits above {} ticks/s",
-                    counted(some, "port", "ports"),
+                    "{}; of the others none waits above {} ticks/s",
+                    counted(
+                        some,
+                        "port of which nobody knows whether it waits",
+                        "ports of which nobody knows whether they wait",
+                    ),
                     watch.settings.thresholds.congestion
                 ),
             };
