@@ -27,7 +27,7 @@ impl At {
         Self::read(text.trim()).ok_or_else(|| SourceError::Name {
             code: "FD-5062",
             what: format!("'{text}' is no time"),
-            hint: Self::hint(text.trim()).into(),
+            hint: Self::hint(text.trim()),
         })
     }
 
