@@ -60,7 +60,9 @@ impl At {
         if text.contains(['T', ' ']) {
             return Some(Self { word: Word::Local(text.parse().ok()?), slack });
         }
-        let clock = text.len() >= 5 && text.as_bytes().get(2) == Some(&b':');
+        // A zone would be passed over in silence.
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'));
+        let clock = plain && text.len() >= 5 && text.as_bytes().get(2) == Some(&b':');
         let slack = if text.len() == 5 { 59_999 } else { slack };
         let time = clock.then(|| text.parse::<Time>().ok()).flatten()?;
         Some(Self { word: Word::OfDay(time), slack })
