@@ -98,7 +98,7 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let own = ACTIONS.iter().filter(works).filter(here);
     for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
         if let Some(key) = action.first_key(&state.keymap) {
-            hint(canvas, &key.to_string(), short(action), reserved);
+            hint(canvas, &key.to_string(), short(action, state), reserved);
         }
     }
     if let Some((key, word)) = quit {
@@ -137,14 +137,14 @@ fn at_top(state: &State) -> bool {
 }
 
 /// The word for the footer, where there is no room for a sentence.
-fn short(action: &Action) -> &'static str {
+fn short(action: &Action, state: &State) -> &'static str {
     match action.id {
         "enter" => "in",
         "next-view" => "view",
         "palette" => "actions",
         "write-plan" => "plan",
         "copy-line" => "copy line",
-        "pause" => "play",
+        "pause" if state.known.playback.as_ref().is_some_and(|playback| !playback.plays()) => "play",
         "step-back" => "back",
         "next-event" => "event",
         id => id,

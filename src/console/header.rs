@@ -57,6 +57,10 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     if state.look().is_some_and(|look| look.observation.partial()) {
         facts.push(fact("partial".to_owned(), Role::Warning, 1));
     }
+    let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());
+    if damaged > 0 {
+        facts.push(fact(format!("{damaged} damaged"), Role::Warning, 1));
+    }
     facts.push(fact("read-only".to_owned(), Role::Good, 0));
     if let Some(word) = header_word(&state.known.watch) {
         let watch = &state.known.watch;
@@ -90,11 +94,19 @@ fn chosen(mut facts: Vec<Fact>, room: u16, source: u16) -> (Vec<Fact>, bool) {
 /// What sort of source it is, in a word.
 fn kind(state: &State) -> &'static str {
     match state.source.split(':').next() {
-        _ if replay_word(&state.known).is_some() => "REPLAY",
+        _ if replay_word(&state.known).is_some() => match going_back(state) {
+            true => "PAUSED",
+            false => "REPLAY",
+        },
         Some("umad") => "LIVE",
         Some("sim") => "SIM",
         _ => "FILES",
     }
+}
+
+/// Whether what is shown is the past of a live watch.
+fn going_back(state: &State) -> bool {
+    state.known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
 }
 
 fn size(state: &State) -> String {

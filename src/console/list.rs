@@ -299,6 +299,7 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("degraded" | "mismatch", "yes") => Role::LinkDegraded,
         ("deadlock_free" | "transition", "yes") => Role::Good,
         ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
+        ("state", "not answering") => Role::Danger,
         ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
         ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
         ("state", "marked" | "a link is marked") => Role::Marked,
@@ -319,6 +320,7 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
 /// The worst inside of a rank or a rack, which its words begin with: `1 down, 2 marked`.
 fn inside(summed: &str) -> Role {
     match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
+        Some((_, "not answering")) => Role::Danger,
         Some((_, "down")) => Role::LinkDown,
         Some((_, "degraded")) => Role::LinkDegraded,
         Some((_, "marked")) => Role::Marked,

@@ -122,10 +122,10 @@ pub(super) fn narrow_line(stands_still: bool) -> (&'static str, String) {
     }
 }
 
-const STILL: &str = "stands still";
+pub(super) const STILL: &str = "stands still";
 const STILL_WORDS: &str = "ports between switches wait and send next to nothing: packets may wait for each other in a circle; \
      'check --switches --lanes one' looks for one";
-const NARROW: &str = "too narrow";
+pub(super) const NARROW: &str = "too narrow";
 pub(super) const LINK: &str = "link";
 const NARROW_WORDS: &str =
     "links between switches wait and no adapter is a hot-spot: they carry less than is sent";

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use crate::script::begin_beside;
 
-/// Writes a new file. `wanted` is asked before the file gets its name, when the work is done.
-pub fn write(text: &[u8], to: &Path, wanted: impl Fn() -> bool) -> Result<(), String> {
+/// Writes a new file. `wanted` is asked before the file gets its name, when the work is done; `again` says how another
+/// name is given.
+pub fn write(text: &[u8], to: &Path, again: &str, wanted: impl Fn() -> bool) -> Result<(), String> {
+    let taken = || format!("there is such a file; {again}");
     if to.symlink_metadata().is_ok() {
         return Err(taken());
     }
@@ -25,10 +27,6 @@ pub fn write(text: &[u8], to: &Path, wanted: impl Fn() -> bool) -> Result<(), St
         io::ErrorKind::AlreadyExists => taken(),
         _ => error.to_string(),
     })
-}
-
-fn taken() -> String {
-    "there is such a file; w asks for another name".to_owned()
 }
 
 fn fill(mut file: fs::File, text: &[u8]) -> io::Result<()> {
@@ -67,19 +65,20 @@ mod tests {
     fn a_file_appears_whole_or_not_at_all_and_never_over_another() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.plan");
-        assert!(write(b"text", &file, || false).is_err());
+        assert!(write(b"text", &file, "another name", || false).is_err());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what is not wanted leaves nothing");
-        write(b"text", &file, || true).unwrap();
-        let again = write(b"other", &file, || true).unwrap_err();
+        write(b"text", &file, "another name", || true).unwrap();
+        let again = write(b"other", &file, "another name", || true).unwrap_err();
         assert!(again.contains("another name"), "{again}");
         let came = folder.path().join("came.plan");
-        let between = write(b"mine", &came, || fs::write(&came, "theirs").is_ok()).unwrap_err();
+        let between =
+            write(b"mine", &came, "another name", || fs::write(&came, "theirs").is_ok()).unwrap_err();
         assert!(between.contains("another name"), "{between}");
         assert_eq!(fs::read_to_string(&came).unwrap(), "theirs");
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
-        assert!(write(b"text", Path::new("/"), || true).is_err());
-        assert!(write(b"text", &folder.path().join("no/a.plan"), || true).is_err());
+        assert!(write(b"text", Path::new("/"), "another name", || true).is_err());
+        assert!(write(b"text", &folder.path().join("no/a.plan"), "another name", || true).is_err());
     }
 
     /// Whoever guesses the name beside cannot lead the plan somewhere else.
@@ -92,7 +91,7 @@ mod tests {
             let taken = folder.path().join(format!(".a.plan.{}.{turn}part", std::process::id()));
             std::os::unix::fs::symlink(&other, &taken).unwrap();
         }
-        write(b"text", &file, || true).unwrap();
+        write(b"text", &file, "another name", || true).unwrap();
         assert_eq!(fs::read_to_string(&other).unwrap(), "kept");
         assert!(!file.is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "text");

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::keeper::{Order, Wish, Work, keep, play};
+use super::keeper::{Kept, Order, Wish, Work, keep, play};
 use super::{fault, plan_file};
 use crate::access::{Progress, Source, Wanted, Watch};
 use crate::capture::{At, Entry, Tape, is_capture};
@@ -50,6 +50,8 @@ pub struct Threads {
     /// The thread that holds the source of the look that stands, and the one that looks now.
     keeper: Option<Sender<Order>>,
     next: Option<(TaskId, Sender<Order>)>,
+    /// What was watched, from one look to the next.
+    kept: Kept,
     /// Whoever looks or keeps a source has the other end.
     ends: (SyncSender<()>, Receiver<()>),
     /// Plans that are on their way into a file.
@@ -59,7 +61,8 @@ pub struct Threads {
 impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
         let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
-        Self { machine, opening, words, cancelled, keeper: None, next: None, ends: sync_channel(0), plans }
+        let (kept, ends) = (Kept::default(), sync_channel(0));
+        Self { machine, opening, words, cancelled, keeper: None, next: None, kept, ends, plans }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
@@ -76,10 +79,10 @@ impl Threads {
         if matches!(job, Job::Look) {
             let (orders, ordered) = channel();
             self.next = Some((task, orders));
-            let end = self.ends.0.clone();
+            let (end, kept) = (self.ends.0.clone(), self.kept.clone());
             std::thread::spawn(move || {
                 let _end = end;
-                let all = || look_and_keep(&machine, &opening, &pace, &ordered);
+                let all = || look_and_keep(&machine, &opening, &pace, (&ordered, &kept));
                 if catch_unwind(AssertUnwindSafe(all)).is_err() {
                     let _ = words.send(Word::Panicked);
                 }
@@ -234,7 +237,12 @@ impl Watch for Waiting<'_> {
 }
 
 /// Looks, and reads counters again afterwards as long as somebody asks for it.
-fn look_and_keep(machine: &Machine, opening: &Opening, pace: &Pace, orders: &Receiver<Order>) {
+fn look_and_keep(
+    machine: &Machine,
+    opening: &Opening,
+    pace: &Pace,
+    (orders, kept): (&Receiver<Order>, &Kept),
+) {
     fault::panics("worker");
     let done = |task: TaskId, outcome: Outcome| {
         // The loop may have ended in the meantime.
@@ -250,7 +258,7 @@ fn look_and_keep(machine: &Machine, opening: &Opening, pace: &Pace, orders: &Rec
             if own.observation.reading.is_some() && opening.watch.interval_ms > 0 {
                 let past = Past::new(header(opening), opening.watch.past_bytes, looking(machine, opening));
                 let begun = jiff::Timestamp::now().as_millisecond();
-                keep(source.as_mut(), own, orders, (past, begun), done);
+                keep(source.as_mut(), own, orders, (kept, past, begun), done);
             } else if is_capture(Path::new(&opening.source)) {
                 drop((source, own));
                 let at = opening.reach.at.as_deref().and_then(|at| At::parse(at).ok());
@@ -346,5 +354,5 @@ fn write(opening: &Opening, plan: &PlanFor, to: &Path, pace: &Pace) -> Result<()
         created: times.then(|| jiff::Timestamp::now().to_string()),
         author: std::env::var("USER").ok().filter(|_| times),
     };
-    plan_file::write(plan.text(made)?.as_bytes(), to, || !Pulse::cancelled(pace))
+    plan_file::write(plan.text(made)?.as_bytes(), to, "w asks for another name", || !Pulse::cancelled(pace))
 }

@@ -21,7 +21,7 @@ use super::words::{as_here, words};
 use super::{entering, forward, layered, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
-use crate::session::{Danger, drawn_words, mark_random};
+use crate::session::{Danger, counted, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -437,6 +437,9 @@ pub const ACTIONS: &[Action] = &[
         .takes("FILE")
         .when(|state| match (entering::can_enter(state), state.known.watch.sweeps) {
             (Ok(()), 0) => Err("nothing was swept yet".to_owned()),
+            _ if state.known.watch.recorded && state.known.watch.live == Some(false) => {
+                Err("'fabdeck capture cut' takes parts of this capture".to_owned())
+            }
             (ready, _) => ready,
         })
         .writes_file(),
@@ -605,10 +608,19 @@ fn save(state: &mut State, file: &str) -> Vec<Effect> {
         );
         return Vec::new();
     }
+    state.unsaved.on_their_way = state.unsaved.notes;
     vec![state.begin(format!("writing {file}"), Job::Save { to: PathBuf::from(file) }).1]
 }
 
+/// Notes that would be lost are told first.
 fn leave(state: &mut State) -> Vec<Effect> {
+    let notes = state.unsaved.notes;
+    if notes > 0 && !std::mem::replace(&mut state.unsaved.told, true) {
+        let notes = counted(notes, "note is", "notes are");
+        let text = format!(":save FILE keeps what was watched: {notes} in no file yet; once more leaves");
+        state.say(Severity::Warning, text);
+        return Vec::new();
+    }
     state.leaving = true;
     vec![Effect::Leave]
 }

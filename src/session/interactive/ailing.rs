@@ -12,6 +12,7 @@ use crate::session::Look;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Ailment {
     marked: bool,
+    silent: bool,
     link_down: bool,
     link_degraded: bool,
     link_marked: bool,
@@ -22,12 +23,16 @@ impl Ailment {
     fn words(self) -> &'static str {
         match self {
             Self { marked: true, .. } => "marked",
+            Self { silent: true, .. } => NOT_ANSWERING,
             Self { link_down: true, .. } => "a link is down",
             Self { link_degraded: true, .. } => "a link is degraded",
             Self { .. } => "a link is marked",
         }
     }
 }
+
+/// Of a node that fell silent, or is known by its peer only.
+pub const NOT_ANSWERING: &str = "not answering";
 
 #[derive(Debug, Default)]
 pub struct Ailing {
@@ -86,6 +91,9 @@ impl Ailing {
 fn nodes(look: &Look, marks: &Faults) -> BTreeMap<NodeId, Ailment> {
     let fabric = look.fabric();
     let mut nodes: BTreeMap<NodeId, Ailment> = BTreeMap::new();
+    for (id, _) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
+        nodes.entry(id).or_default().silent = true;
+    }
     let ends = |link: LinkId| {
         let link = fabric.link(link);
         [link.a, link.b].map(|port| fabric.port(port).node)
@@ -117,19 +125,20 @@ fn nodes(look: &Look, marks: &Faults) -> BTreeMap<NodeId, Ailment> {
     nodes
 }
 
-/// How many of these have what: `2 down, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
+/// How many of these have what: `1 not answering, 2 down, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
 /// end; marks are known to whoever set them.
 fn summed<'n>(nodes: &BTreeMap<NodeId, Ailment>, of: impl IntoIterator<Item = &'n NodeId>) -> String {
-    let [mut down, mut degraded, mut marked] = [0usize; 3];
+    let [mut silent, mut down, mut degraded, mut marked] = [0usize; 4];
     if nodes.is_empty() {
         return String::new();
     }
     for ailment in of.into_iter().filter_map(|id| nodes.get(id)) {
+        silent += usize::from(ailment.silent);
         down += usize::from(ailment.link_down);
         degraded += usize::from(ailment.link_degraded);
         marked += usize::from(ailment.marked || ailment.link_marked);
     }
-    let counts = [(down, "down"), (degraded, "degraded"), (marked, "marked")];
+    let counts = [(silent, NOT_ANSWERING), (down, "down"), (degraded, "degraded"), (marked, "marked")];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }
@@ -149,6 +158,10 @@ mod tests {
             "1 down, 1 degraded, 2 marked"
         );
         assert_eq!(summed(&nodes, &[NodeId(0)]), "");
+        let silent = Ailment { silent: true, link_down: true, ..Ailment::default() };
+        assert_eq!(silent.words(), NOT_ANSWERING);
+        let nodes = BTreeMap::from([(NodeId(1), silent)]);
+        assert_eq!(summed(&nodes, &[NodeId(1)]), "1 not answering, 1 down");
         assert_eq!(
             [marked, down, degraded].map(Ailment::words),
             ["marked", "a link is down", "a link is degraded"]

@@ -28,6 +28,8 @@ pub struct Driver {
     look: Result<Arc<Look>, String>,
     sweeper: Sweeper,
     recorded: Recording,
+    /// When the last sweep was.
+    swept_ms: u64,
     effects: VecDeque<Effect>,
 }
 
@@ -110,6 +112,7 @@ impl Driver {
             look,
             sweeper,
             recorded,
+            swept_ms: 0,
             effects: effects.into(),
         };
         driver.settle();
@@ -152,11 +155,17 @@ impl Driver {
                             let outside = (&mut self.sweeper, &mut self.recorded);
                             worked(&job, &self.look, outside, &mut self.written)
                         };
+                        if matches!(outcome, Outcome::Swept(Ok(_))) {
+                            self.swept_ms = self.state.now_ms;
+                        }
                         self.feed(Happening::Finished { task, outcome });
                     }
                 }
                 Effect::Copy(text) => self.copied.push(text),
-                Effect::Enter(entry) => self.recorded.0.enter(Duration::ZERO, &entry),
+                Effect::Enter(entry) => {
+                    let after = Duration::from_millis(self.state.now_ms.saturating_sub(self.swept_ms));
+                    self.recorded.0.enter(after, &entry);
+                }
                 Effect::Cancel(_)
                 | Effect::Log(_)
                 | Effect::Redraw

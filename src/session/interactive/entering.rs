@@ -26,24 +26,22 @@ pub fn can_enter(state: &State) -> Result<(), String> {
             "nothing of this watch is recorded: interval or past_mib under [watch] in the configuration is 0"
                 .to_owned(),
         ),
-        Some(false) => {
-            Err("what is shown is not live; 'fabdeck capture note FILE TEXT' writes into a capture"
-                .to_owned())
-        }
+        Some(false) => Err("'fabdeck capture note FILE TEXT' writes into a capture".to_owned()),
         None => Err("the source is still being read".to_owned()),
     }
 }
 
-fn enter(state: &mut State, entry: Entry) -> Vec<Effect> {
+/// During a pause with the time at which it stands.
+fn enter(state: &mut State, entry: Entry) -> (Vec<Effect>, Option<String>) {
     if can_enter(state).is_err() {
-        return Vec::new();
+        return (Vec::new(), None);
     }
-    timeline::entered(state, &entry);
-    vec![Effect::Enter(entry)]
+    let clock = timeline::entered(state, &entry);
+    (vec![Effect::Enter(entry)], clock)
 }
 
 fn act(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> {
-    enter(state, Entry::Action(Acted { what, command }))
+    enter(state, Entry::Action(Acted { what, command })).0
 }
 
 /// An operator's words.
@@ -53,9 +51,30 @@ pub fn note(state: &mut State, text: &str) -> Vec<Effect> {
         state.say(Severity::Error, "FD-6321: a note takes 64 KiB at the most, and this one was left out");
         return Vec::new();
     }
-    let effects = enter(state, Entry::Note(text.to_owned()));
-    state.say(Severity::Said, "noted; a pause (9, Space) lists it, and :save writes a capture with it");
+    let (effects, clock) = enter(state, Entry::Note(text.to_owned()));
+    state.unsaved.notes += effects.len();
+    let words = match clock {
+        Some(clock) => format!("noted at {clock}, which is now and not what is shown; :save keeps it"),
+        None => "noted; a pause (9, Space) lists it, and :save writes a capture with it".to_owned(),
+    };
+    state.say(Severity::Said, words);
     effects
+}
+
+/// The source was looked at again: what was recorded before is still there.
+pub fn looked_again(state: &mut State, paused: bool) -> Vec<Effect> {
+    if can_enter(state).is_err() {
+        return Vec::new();
+    }
+    // That a look is partial matters more.
+    if !state.look().is_some_and(|look| look.observation.partial()) {
+        let live = if paused { "live again: " } else { "" };
+        state.say(
+            Severity::Said,
+            format!("{live}looked again; all that was watched stays in the Timeline (9)"),
+        );
+    }
+    act(state, "looked at the source again".to_owned(), None)
 }
 
 /// Marks are others than they were.
@@ -111,5 +130,7 @@ pub fn planned(state: &mut State, file: &Path) -> Vec<Effect> {
 
 /// What was watched so far went into a capture of its own.
 pub fn saved(state: &mut State) -> Vec<Effect> {
+    let unsaved = &mut state.unsaved;
+    unsaved.notes = unsaved.notes.saturating_sub(std::mem::take(&mut unsaved.on_their_way));
     act(state, "what was watched so far was written into a capture".to_owned(), None)
 }

@@ -61,10 +61,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Written { to, result } => written(state, to, result),
         Outcome::Saved { to, result: Ok(()) } => {
             let file = to.display();
-            state.say(
-                Severity::Said,
-                format!("what was watched so far is in {file}; --source {file} plays it"),
-            );
+            state.say(Severity::Said, format!("--source {file} plays what was watched so far"));
             entering::saved(state)
         }
         Outcome::Saved { result: Err(error), .. } => {

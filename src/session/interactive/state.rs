@@ -25,6 +25,16 @@ pub enum Loading {
     Failed(String),
 }
 
+/// Notes that are in no file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Unsaved {
+    pub notes: usize,
+    /// So many of them are being written.
+    pub on_their_way: usize,
+    /// Whoever was to leave was told of them.
+    pub told: bool,
+}
+
 #[derive(Debug)]
 pub struct State {
     pub size: Size,
@@ -59,6 +69,7 @@ pub struct State {
     /// Where a question led away from; Esc goes back there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
+    pub unsaved: Unsaved,
     /// What is to be done besides what an action gives back.
     pub wanted: Vec<Effect>,
     /// A list of so many rows is gone through behind the screen.
@@ -94,6 +105,7 @@ impl State {
             drafts: BTreeMap::new(),
             came_from: None,
             leaving: false,
+            unsaved: Unsaved::default(),
             wanted: Vec::new(),
             many: super::selecting::MANY,
         };

@@ -130,6 +130,7 @@ pub fn carry_out(state: &mut State, action: &'static Action, argument: &str) -> 
         state.say(Severity::Warning, format!("{}: {why}", action.id));
         return Vec::new();
     }
+    state.unsaved.told &= action.id == "quit";
     let before = action.line.map(|_| state.known.marks.clone());
     let mut effects = (action.act)(state, argument);
     effects.extend(before.into_iter().flat_map(|before| entering::marked(state, &before)));

@@ -39,8 +39,11 @@ fn derived(driver: &Driver) -> Vec<(usize, Derived)> {
     playback(driver).happened().filter_map(derived).collect()
 }
 
-/// What stands on the screens at every moment: ports that are hot-spots, and links in trouble with what is wrong.
-fn standing(driver: &mut Driver) -> Vec<Option<(BTreeSet<String>, BTreeSet<String>)>> {
+/// Ports that are hot-spots, links in trouble with what is wrong, and what links between switches come to.
+type Standing = (BTreeSet<String>, BTreeSet<String>, Option<&'static str>);
+
+/// What stands on the screens at every moment.
+fn standing(driver: &mut Driver) -> Vec<Option<Standing>> {
     let count = playback(driver).timeline().times.len();
     driver.press(":at space -9h enter");
     (0..count)
@@ -54,29 +57,40 @@ fn standing(driver: &mut Driver) -> Vec<Option<(BTreeSet<String>, BTreeSet<Strin
             let hot = watched.verdict.hot_spots.iter().map(|hot| look.port_name(hot.adapter));
             let bad = watched.troubles.iter().filter(|bad| bad.why != Why::Degraded).map(|bad| {
                 let ends = look.fabric().link(bad.link);
-                let label = if matches!(bad.why, Why::Flaps { .. }) { "flaps" } else { "errors" };
+                let label = if matches!(bad.why, Why::Flaps { .. }) { "flapped" } else { "errors" };
                 format!("{label} {} to {}", look.port_name(ends.a), look.port_name(ends.b))
             });
-            Some((hot.collect(), bad.collect()))
+            let way = match (watched.verdict.stands_still(), watched.verdict.links_too_narrow()) {
+                (true, _) => Some("stands still"),
+                (false, narrow) => narrow.then_some("too narrow"),
+            };
+            Some((hot.collect(), bad.collect(), way))
         })
         .collect()
 }
 
+const WAYS: [&str; 2] = ["stands still", "too narrow"];
+
 /// The screens of every moment say what was worked out. Gives how many events there are.
 fn assert_agree(name: &str, driver: &mut Driver) -> usize {
     let (mut found, events) = (0, derived(driver));
-    let (mut hot, mut bad) = (BTreeSet::new(), BTreeSet::new());
+    let (mut hot, mut bad, mut way) = (BTreeSet::new(), BTreeSet::new(), None);
     for (place, now) in standing(driver).into_iter().enumerate() {
         let here: Vec<&Derived> = events.iter().filter(|(at, _)| *at == place).map(|(_, one)| one).collect();
         let told = |label: &str, began: bool| {
             here.iter().filter(|one| one.label == label && one.began == began).count()
         };
-        let Some((now_hot, now_bad)) = now else {
+        let Some((now_hot, now_bad, now_way)) = now else {
             assert!(here.is_empty(), "{name} {place}: {here:?}");
             continue;
         };
         assert_eq!(told("hot-spot", true), now_hot.difference(&hot).count(), "{name} {place}: {here:?}");
         assert_eq!(told("hot-spot", false), hot.difference(&now_hot).count(), "{name} {place}: {here:?}");
+        for label in WAYS {
+            let (is, was) = (now_way == Some(label), way == Some(label));
+            assert_eq!(told(label, true), usize::from(is && !was), "{name} {place}: {here:?}");
+            assert_eq!(told(label, false), usize::from(was && !is), "{name} {place}: {here:?}");
+        }
         for one in here.iter().filter(|one| one.label == "hot-spot") {
             let set = if one.began { &now_hot } else { &hot };
             assert!(set.iter().any(|adapter| one.text.contains(adapter.as_str())), "{name} {place}: {one:?}");
@@ -91,15 +105,29 @@ fn assert_agree(name: &str, driver: &mut Driver) -> usize {
         }
         if now_bad == bad {
             assert_eq!(
-                here.iter().filter(|one| one.label != "hot-spot").count(),
+                here.iter().filter(|one| one.label != "hot-spot" && !WAYS.contains(&one.label)).count(),
                 0,
                 "{name} {place}: {here:?}"
             );
         }
         found += here.len();
-        (hot, bad) = (now_hot, now_bad);
+        (hot, bad, way) = (now_hot, now_bad, now_way);
     }
     found
+}
+
+/// The Timeline of an incident has the incident: links that stand still, and links that are too narrow.
+#[test]
+fn links_that_wait_without_a_hot_spot_are_events() {
+    for (name, label, words) in [
+        ("credit-loop", "stands still", "wait and no adapter is a hot-spot; the worst is "),
+        ("credit-loop", "too narrow", "no adapter is a hot-spot; the worst is "),
+    ] {
+        let events = derived(&played(&incident(name), None));
+        let began = events.iter().find(|(_, one)| one.label == label && one.began);
+        let (_, began) = began.unwrap_or_else(|| panic!("{name}: {events:?}"));
+        assert!(began.text.contains(words), "{name}: {}", began.text);
+    }
 }
 
 #[test]
@@ -187,14 +215,16 @@ fn the_log_of_the_watch_says_the_same() {
     assert!(!events.is_empty());
     for (place, Derived { label, text, began }) in &events {
         let line = match (*began, *label) {
-            (true, "hot-spot") => format!("hot-spot: {text}"),
+            (true, "hot-spot" | "stands still" | "too narrow") => format!("{label}: {text}"),
             (true, _) => format!("link {text}"),
             (false, _) => text.clone(),
         };
         assert!(said.contains(&line), "{place}: {line}: {said:?}");
     }
     let announced = |line: &&String| {
-        ["hot-spot: ", "no hot-spot ", "link "].iter().any(|begin| line.starts_with(begin))
+        ["hot-spot: ", "no hot-spot ", "link ", "stands still: ", "too narrow: ", "no longer do "]
+            .iter()
+            .any(|begin| line.starts_with(begin))
             && !line.starts_with("link down")
     };
     assert_eq!(said.iter().filter(announced).count(), events.len(), "{said:?}");

@@ -367,7 +367,11 @@ fn what_an_operator_does_is_recorded() {
     assert_eq!(after[6].2, during[6].2);
     // And a capture that is made of it.
     driver.press(":save space a.fdcap enter");
-    assert!(last_said(&driver).contains("a.fdcap; --source a.fdcap plays it"), "{}", last_said(&driver));
+    assert!(
+        last_said(&driver).contains("--source a.fdcap plays what was watched so far"),
+        "{}",
+        last_said(&driver)
+    );
     let bytes = past.borrow_mut().whole().unwrap();
     let reader = Reader::open("a.fdcap", bytes.as_slice()).unwrap();
     assert!(reader.ended());
@@ -410,9 +414,74 @@ fn bookmarks_outlive_a_pause() {
     assert_eq!(times(&driver), [5_000]);
     driver.press("L space");
     assert_eq!(times(&driver), [5_000]);
-    // Another look is another recording.
-    driver.press("r").pass(5000).pass(5000).press("space");
-    assert!(times(&driver).is_empty());
+    // Another look goes on with what is recorded, and says so; what ended the pause is in it.
+    driver.press("r");
+    let said = told(&driver, "all that was watched stays in the Timeline");
+    assert!(said.len() == 1 && said[0].starts_with("live again: looked again"), "{said:?}");
+    assert_eq!(driver.state.known.watch.sweeps, 0);
+    driver.pass(5000).pass(5000).press("9 space");
+    assert_eq!(times(&driver), [5_000]);
+    let words = entered(playback(&driver).happened());
+    assert_eq!(
+        words.iter().map(|(_, _, what, _)| what.as_str()).collect::<Vec<_>>(),
+        ["looked at the source again"]
+    );
+}
+
+/// A note has the time at which it was written, however long after the last sweep that is, and stands behind what came
+/// before it; written while the past is shown it says where it stands.
+#[test]
+fn a_note_stands_at_the_time_of_now() {
+    let (mut driver, _) = kept("sim:demo", MOST, |_, _| {});
+    driver.happen(Happening::Tick).pass(5000);
+    driver.state.now_ms += 3000;
+    driver.press("2 / kind=switch-switch enter g f 9");
+    driver.state.now_ms += 1000;
+    driver.press("space [");
+    driver.state.now_ms += 500;
+    driver.press(":note space late enter");
+    let said = last_said(&driver).to_owned();
+    assert!(said.starts_with("noted at 03:13:49, which is now and not what is shown"), "{said}");
+    let times = |driver: &Driver| -> Vec<i64> {
+        entered(playback(driver).happened()).into_iter().map(|(_, time, ..)| time).collect()
+    };
+    assert_eq!(times(&driver), [8_000, 9_500]);
+    driver.press("L").pass(5000).press("9 space");
+    assert_eq!(times(&driver), [8_000, 9_500], "and so it is recorded");
+}
+
+/// Whoever leaves with notes that are in no file is told of them once.
+#[test]
+fn notes_in_no_file_are_told_before_they_are_lost() {
+    let mut driver = keeping("sim:demo", MOST);
+    driver.happen(Happening::Tick).press(":note space one enter").press("1 q");
+    let said = last_said(&driver).to_owned();
+    assert!(!driver.state.leaving && said.contains(":save FILE") && said.contains("1 note is"), "{said}");
+    driver.press("g q");
+    assert!(!driver.state.leaving, "another key was pressed: it is asked again");
+    driver.press("q");
+    assert!(driver.state.leaving);
+    let mut saved = keeping("sim:demo", MOST);
+    saved.happen(Happening::Tick).press(":note space one enter").press(":save space a.fdcap enter 1 q");
+    assert!(saved.state.leaving);
+}
+
+/// What goes on behind a pause is told as it is; and what is shown then is no replay.
+#[test]
+fn a_pause_says_whether_the_watch_goes_on() {
+    let mut driver = keeping("sim:demo", MOST);
+    driver.happen(Happening::Tick).pass(5000).press("9");
+    let seen = |driver: &Driver| text(&frame(&driver.state, &appearance("dark", Depth::True)));
+    assert!(
+        seen(&driver).contains("space pause") && !seen(&driver).contains("space play"),
+        "{}",
+        seen(&driver)
+    );
+    driver.press("space");
+    assert!(last_said(&driver).contains("the watch goes on behind"), "{}", last_said(&driver));
+    assert!(seen(&driver).starts_with(" PAUSED "), "{}", seen(&driver));
+    driver.press("L W").press("9 space");
+    assert!(last_said(&driver).contains("the watch is off (W)"), "{}", last_said(&driver));
 }
 
 /// A sweep that nobody answers is none behind a pause either: it is said, and does not count.

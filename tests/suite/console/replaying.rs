@@ -249,14 +249,15 @@ fn events_times_and_bookmarks_are_found() {
     assert_eq!(last_said(&driver), "nothing happened before 03:13:41");
     driver.press("n n n n");
     assert_eq!(playback(&driver).place(), 6);
-    assert_eq!(last_said(&driver), "nothing more happens behind 03:13:43");
+    assert_eq!(last_said(&driver), "nothing more happens after 03:13:43");
     for (time, place, words) in [
         ("03:13:41", 1, ""),
         ("03:13:42", 5, ""),
         ("03:13:00", 0, "03:13:00 is before the first moment"),
-        ("05:00:00", 9, "05:00:00 is behind the last moment"),
+        ("05:00:00", 9, "05:00:00 is after the last moment"),
         ("-1s", 8, ""),
         ("03:14:00", 7, "nothing was recorded from"),
+        ("03:13:46", 7, "nothing was recorded from"),
         ("2026-11-22T02:13:43Z", 6, ""),
     ] {
         driver.press(&format!(":at space {time} enter"));
@@ -314,6 +315,10 @@ fn damage_is_told_and_passed() {
     let damaged: Vec<usize> = playback(&driver).timeline().damaged.keys().copied().collect();
     assert_eq!(damaged.first(), Some(&1));
     assert!(damaged.len() < 9, "{damaged:?}");
+    let first =
+        driver.state.messages.iter().find(|said| said.text.starts_with("a replay of ")).unwrap().line();
+    assert!(first.contains(&format!("{} of which cannot be read", damaged.len())), "{first}");
+    assert!(screen(&mut driver, "1").contains(&format!("{} damaged", damaged.len())));
     driver.press(":at space 03:13:40 enter ]");
     assert!(matches!(playback(&driver).standing, Standing::Damage(_)));
     assert!(

@@ -29,7 +29,7 @@ fn run_on(text: &str) -> String {
 fn the_event_under_the_cursor_is_told_whole() {
     for (width, height) in [(80, 24), (200, 60)] {
         let mut driver = incident("credit-loop", width, height);
-        driver.press("9 g");
+        driver.press("9 / b y = r e c o r d e r enter g");
         let event = driver.state.screens.timeline.event().unwrap().clone();
         assert!(event.text.len() > 100, "{}", event.text);
         let page = {
@@ -133,4 +133,46 @@ fn a_line_says_what_it_does_not_do() {
     assert!(last_said(&driver).starts_with("copied (without the order, "), "{}", last_said(&driver));
     driver.press("2 / leaf enter c");
     assert!(last_said(&driver).starts_with("copied: fabdeck "), "links have it: {}", last_said(&driver));
+}
+
+/// A host that does not answer is seen in the tree, in its group, in its details and in the numbers of the fabric, and
+/// the word is the same everywhere.
+#[test]
+fn a_silent_host_is_seen_on_the_fabric() {
+    let mut driver = incident("silent-host", 120, 40);
+    let silent = {
+        let fabric = driver.state.look().unwrap().fabric();
+        fabric.nodes().find(|(_, node)| !node.facts.answered).map(|(id, _)| id)
+    };
+    if silent.is_none() {
+        driver.press("9 g enter");
+    }
+    let look = driver.state.look().unwrap().clone();
+    let (id, _) = look.fabric().nodes().find(|(_, node)| !node.facts.answered).unwrap();
+    driver.press("1 G");
+    let tree = seen(&driver);
+    assert!(tree.contains("1 not answering"), "the group of hosts: {tree}");
+    driver.press("enter / ").press(&look.name(id).chars().map(String::from).collect::<Vec<_>>().join(" "));
+    let tree = seen(&driver);
+    driver.press("enter g d");
+    let page = seen(&driver);
+    assert!(tree.matches("not answering").count() >= 1, "{tree}");
+    assert!(page.contains("not answering"), "{page}");
+    let numbers = fabdeck::session::interactive::Detail::of_fabric(&look);
+    assert!(numbers.contains(&("not answering", "1".to_owned())), "{numbers:?}");
+    assert!(numbers.iter().all(|(label, _)| !["silent", "unanswered"].contains(label)), "{numbers:?}");
+}
+
+/// What is to be done stands first in a message: at 80 columns the end of it may be cut.
+#[test]
+fn advice_is_not_cut() {
+    let mut driver = incident("silent-host", 80, 24);
+    for (keys, advice) in [
+        ("a", "'fabdeck capture note FILE TEXT'"),
+        (":save space a.fdcap enter", "'fabdeck capture cut' takes parts of this capture"),
+        (":at space noon enter", "write 02:13:40, or -5m before the end"),
+    ] {
+        driver.press(keys);
+        assert!(seen(&driver).contains(advice), "{}", seen(&driver));
+    }
 }

@@ -4,6 +4,7 @@ use super::screen::ScreenId;
 use super::whatif::{WhatifPane, engine_lines, loss_lines};
 use crate::fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
 use crate::session::interactive::State;
+use crate::session::interactive::ailing::NOT_ANSWERING;
 use crate::session::interactive::known::{BEING_READ, Known};
 use crate::session::{Look, Summary, counted};
 
@@ -124,6 +125,8 @@ fn label(key: &'static str) -> &'static str {
         "switch_links" => "between switches",
         "degraded_links" => "degraded",
         "down_links" => "down",
+        "unanswered" => NOT_ANSWERING,
+        "silent" => "asked in vain",
         key => key,
     }
 }
@@ -174,7 +177,7 @@ fn node(look: &Look, known: &Known, id: NodeId) -> Vec<Line> {
         lines.push(("table", table));
     }
     if !about.facts.answered {
-        lines.push(("answered", "no: it fell silent, or is known by its peer only".to_owned()));
+        lines.push(("state", format!("{NOT_ANSWERING}: it fell silent, or is known by its peer only")));
     }
     lines
 }

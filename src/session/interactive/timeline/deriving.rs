@@ -11,14 +11,14 @@ use crate::counters::{ANCHOR, HotSpot, Thresholds, Trouble, Why, hot_spots, rate
 use crate::files::capture::Bytes;
 use crate::observe::Sweep;
 use crate::routing::Pulse;
-use crate::session::Look;
 use crate::session::hotspots::{HOT, hot_words, link_words};
 use crate::session::interactive::effect::{Effect, Job};
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::screens::Screen;
 use crate::session::interactive::state::State;
 use crate::session::interactive::tasks::TaskId;
-use crate::session::interactive::watch::{Above, Turn, over_words, turns};
+use crate::session::interactive::watch::{Above, Turn, over_words, stuck_words, turns};
+use crate::session::{Look, news_label};
 
 /// So many samples make one part.
 const AT_ONCE: usize = 64_000;
@@ -120,14 +120,14 @@ impl<B: Bytes> Deriving<B> {
         let ticks = self.tape.ticks().clone();
         let fabric = self.tape.fabric();
         let rates = rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &ticks);
-        let hot = hot_spots(fabric, &rates, thresholds).hot_spots;
+        let verdict = hot_spots(fabric, &rates, thresholds);
         let since = rates_of_sweeps(fabric, self.first.as_ref().unwrap_or(&after), &after).over_an_hour();
         let bad = troubles(fabric, &since, thresholds);
-        let turned = turns(fabric, &hot, &bad, &self.above);
+        let turned = turns(fabric, &verdict, &bad, &self.above);
         if turned.is_empty() {
             return Ok((Vec::new(), took));
         }
-        self.above = Above::of(fabric, &hot, &bad);
+        self.above = Above::of(fabric, &verdict, &bad);
         let time = self.timeline.times[place];
         let look = self.look()?;
         let words =
@@ -157,19 +157,29 @@ fn derived(look: &Look, turn: &Turn, thresholds: &Thresholds) -> Derived {
             let text = hot_words(look, *adapter, at, thresholds.congestion);
             Derived { label: HOT, text, began: true }
         }
+        Turn::Stuck { .. } => {
+            let words = stuck_words(look, turn, thresholds.congestion);
+            let (label, text) = words.unwrap_or_default();
+            Derived { label, text, began: true }
+        }
+        Turn::Free(way) => Derived { label: way.label(), text: over(), began: false },
         Turn::Cooled(_) => Derived { label: HOT, text: over(), began: false },
         Turn::Bad(bad @ Trouble { why, .. }) => {
-            let label = if matches!(why, Why::Flaps { .. }) { FLAPS } else { ERRORS };
+            let label = if matches!(why, Why::Flaps { .. }) { flapped() } else { ERRORS };
             Derived { label, text: link_words(look, bad, thresholds.of(*why)), began: true }
         }
         Turn::Mended { flaps, .. } => {
-            Derived { label: if *flaps { FLAPS } else { ERRORS }, text: over(), began: false }
+            Derived { label: if *flaps { flapped() } else { ERRORS }, text: over(), began: false }
         }
     }
 }
 
 const ERRORS: &str = "errors";
-const FLAPS: &str = "flaps";
+
+/// As a recorder that notices it calls it.
+fn flapped() -> &'static str {
+    news_label("link-flapped")
+}
 
 impl<B: Bytes + Send> Derives for Deriving<B> {
     fn derive(&mut self, thresholds: &Thresholds, pulse: &dyn Pulse) -> Result<Part, String> {

@@ -48,11 +48,17 @@ pub fn unrolled(state: &mut State, result: Result<Option<Unrolled>, String>) -> 
             }
             let (moment, clock) = (place + 1, playback.timeline().clock(playback.time()));
             let moments = counted(count, "moment", "moments");
+            let (severity, lost) = match playback.timeline().damaged.len() {
+                0 => (Severity::Said, String::new()),
+                some => (Severity::Warning, format!(", {some} of which cannot be read")),
+            };
             state.known.playback = Some(playback);
             state.known.watch.recorded = true;
             state.say(
-                Severity::Said,
-                format!("a replay of {moments}; this is {moment}, {clock}: [ and ] step, 9 is the Timeline"),
+                severity,
+                format!(
+                    "a replay of {moments}{lost}; this is {moment}, {clock}: [ and ] step, 9 is the Timeline"
+                ),
             );
             forward::refresh(state);
             go(state, place)

@@ -36,8 +36,9 @@ pub struct Live {
     under: Option<TaskId>,
     due_ms: u64,
     begun_ms: u64,
-    /// When somebody paused.
-    paused_ms: u64,
+    /// When the last sweep was that is recorded, and when the last was that can be stepped to.
+    swept_ms: u64,
+    last_ms: u64,
     last_began: Option<Duration>,
     trouble: Option<String>,
     pub sweeps: u64,
@@ -73,7 +74,8 @@ pub fn pause(state: &mut State) -> Vec<Effect> {
         under,
         due_ms,
         begun_ms: now,
-        paused_ms: now,
+        swept_ms: watch.swept_ms,
+        last_ms: watch.swept_ms,
         last_began: watch.last_began(),
         trouble: None,
         sweeps: 0,
@@ -101,6 +103,7 @@ pub fn unrolled(state: &mut State, Unrolled { timeline, scan, .. }: Unrolled) ->
     };
     next.mark(&marked);
     (next.live, next.base_ms, next.speed) = (playback.live.take(), since, playback.speed);
+    next.live.iter_mut().for_each(|live| live.last_ms = live.swept_ms);
     let returning = next.live.as_ref().is_some_and(|live| live.returning);
     let clock = next.timeline().clock(next.time());
     next.derivation = scan.filter(|_| !returning).map(Derivation::new);
@@ -108,9 +111,12 @@ pub fn unrolled(state: &mut State, Unrolled { timeline, scan, .. }: Unrolled) ->
     if returning {
         return ask(state, last, true);
     }
-    let watched =
-        if state.known.watch.settings.interval_ms > 0 { "the watch goes on behind this screen" } else { "" };
     let playback = state.known.playback.as_ref();
+    let off = playback.and_then(|playback| playback.live.as_ref()).is_some_and(|live| live.watch.paused);
+    let watched = match off {
+        true => "the watch is off (W), and nothing comes in behind this screen",
+        false => "the watch goes on behind this screen",
+    };
     let bookmarks = playback.map_or(0, |playback| playback.bookmarks.len());
     let bookmarks = match bookmarks {
         0 => String::new(),
@@ -164,7 +170,8 @@ pub fn go_on(state: &mut State) -> Vec<Effect> {
     };
     keep_bookmarks(state, &playback);
     if let Some(live) = playback.live {
-        let Live { watch, look, under, due_ms, begun_ms, .. } = *live;
+        let Live { mut watch, look, under, due_ms, begun_ms, swept_ms, .. } = *live;
+        watch.swept_ms = swept_ms;
         state.known.watch = watch.resumed(under, begun_ms, due_ms);
         return forward::replaced(state, look);
     }
@@ -178,7 +185,8 @@ pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
     keep_bookmarks(state, &playback);
     let Playback { live: Some(live), base_ms: base, .. } = playback else { return Vec::new() };
     let mut effects = watch::let_go(state);
-    let Live { watch: before, look, paused_at, under, due_ms, begun_ms, trouble, .. } = *live;
+    let Live { watch: mut before, look, paused_at, under, due_ms, begun_ms, swept_ms, trouble, .. } = *live;
+    before.swept_ms = swept_ms;
     let at_ms = base + scene.at_ms;
     let size = |look: &Look| (look.fabric().nodes().len(), look.fabric().ports().len());
     let numbered_alike = size(&paused_at) == size(&look);
@@ -196,7 +204,7 @@ pub fn returned(state: &mut State, scene: Scene) -> Vec<Effect> {
 }
 
 /// Those of a pause that found nothing to step through are still those of the one before it.
-fn keep_bookmarks(state: &mut State, playback: &Playback) {
+pub fn keep_bookmarks(state: &mut State, playback: &Playback) {
     if !playback.timeline().times.is_empty() {
         state.known.bookmarks = playback.marked();
     }
@@ -228,7 +236,7 @@ pub fn swept_behind(state: &mut State, task: TaskId, result: Result<Swept, Strin
         Ok(swept) => {
             let silent = swept.sweep.samples.is_empty() && swept.sweep.ports > 0;
             if !silent {
-                live.last_began = Some(swept.sweep.began);
+                (live.last_began, live.swept_ms) = (Some(swept.sweep.began), live.begun_ms);
                 live.sweeps += 1;
                 live.trouble = None;
             }
@@ -260,20 +268,23 @@ fn failed_behind(state: &mut State, error: String) {
     }
 }
 
-/// What an operator put into the recording behind a pause is seen with the last moment of it.
-pub fn entered(state: &mut State, entry: &Entry) {
+/// What an operator put into the recording behind a pause is seen with the last moment of it, at the time of now, which
+/// is given back.
+pub fn entered(state: &mut State, entry: &Entry) -> Option<String> {
     let now = state.now_ms;
-    let Some(playback) = state.known.playback.as_mut() else { return };
-    let Some(paused_ms) = playback.live.as_ref().map(|live| live.paused_ms) else { return };
-    let Some(time) = playback.timeline().times.last().copied() else { return };
+    let playback = state.known.playback.as_mut()?;
+    let last_ms = playback.live.as_ref()?.last_ms;
+    let time = playback.timeline().times.last().copied()?;
     let place = playback.timeline().times.len() - 1;
     let told = match entry {
         Entry::Note(text) => Told::Note(text.clone()),
         Entry::Action(acted) => Told::Action(acted.clone()),
     };
-    let since = i64::try_from(now.saturating_sub(paused_ms)).unwrap_or(i64::MAX);
-    playback.tell([Happened { place, time: time.saturating_add(since), told }]);
+    let time = time.saturating_add(i64::try_from(now.saturating_sub(last_ms)).unwrap_or(i64::MAX));
+    let clock = playback.timeline().clock(time);
+    playback.tell([Happened { place, time, told }]);
     state.screens.timeline.refresh(&state.known);
+    Some(clock)
 }
 
 /// The watch behind a pause, where there is one.

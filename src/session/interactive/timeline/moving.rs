@@ -42,7 +42,7 @@ pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
     let Some(playback) = &mut state.known.playback else { return Vec::new() };
     let led = if next { playback.cursor.next_event() } else { playback.cursor.previous_event() };
     if matches!(led, Answer::Beginning | Answer::End) {
-        let side = if next { "nothing more happens behind" } else { "nothing happened before" };
+        let side = if next { "nothing more happens after" } else { "nothing happened before" };
         let clock = playback.timeline().clock(playback.time());
         state.say(Severity::Said, format!("{side} {clock}"));
         return Vec::new();
@@ -56,8 +56,13 @@ pub fn event(state: &mut State, next: bool) -> Vec<Effect> {
 pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     let at = match At::parse(text) {
         Ok(at) => at,
+        // The advice of a command line is longer than a line of the screen.
         Err(error) => {
-            state.say(Severity::Error, error.to_string());
+            let code = error.to_string().split(':').next().unwrap_or_default().to_owned();
+            state.say(
+                Severity::Error,
+                format!("{code}: write 02:13:40, or -5m before the end: '{text}' is no time"),
+            );
             return Vec::new();
         }
     };
@@ -68,10 +73,11 @@ pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     let time = at.within(from, to, timeline.utc_offset_s);
     let side = match () {
         () if time < from => Some("before the first moment, which is"),
-        () if time.saturating_sub(at.slack()) > to => Some("behind the last moment, which is"),
+        () if time.saturating_sub(at.slack()) > to => Some("after the last moment, which is"),
         () => None,
     };
     let led = playback.cursor.to(time);
+    let led = in_gap(playback, led, time.saturating_sub(at.slack()));
     let Some(side) = side else {
         // A little behind the last moment it is that one which is meant.
         let led = if led == Answer::End { playback.cursor.here() } else { led };
@@ -84,6 +90,14 @@ pub fn at(state: &mut State, text: &str) -> Vec<Effect> {
     let asked = timeline.clock(time.saturating_sub(at.slack()));
     state.say(Severity::Warning, format!("{asked} is {side} shown: {shown}"));
     effects
+}
+
+/// Within a gap it is the gap that is meant, however near the moment before it is.
+fn in_gap(playback: &mut Playback, led: Led, time: i64) -> Led {
+    let timeline = playback.timeline();
+    let place = playback.place();
+    let within = timeline.gap_before(place + 1) && timeline.times[place] < time;
+    if within && matches!(led, Answer::Moment(_)) { playback.cursor.forward() } else { led }
 }
 
 /// To a moment by its place.

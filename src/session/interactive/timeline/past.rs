@@ -57,13 +57,23 @@ impl Past {
         Self { ring, looking, untold: Vec::new(), last: None, waiting: Vec::new(), scenes: None }
     }
 
-    /// A sweep without a sample is one that failed.
-    pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) {
-        let Some(ring) = &mut self.ring else { return };
+    /// Whether anything is kept.
+    pub fn is_kept(&self) -> bool {
+        self.ring.is_some()
+    }
+
+    /// The source was looked at again: moments become looks as they do for another past from now on.
+    pub fn look_with(&mut self, other: Self) {
+        (self.looking, self.scenes) = (other.looking, None);
+    }
+
+    /// Whether there is a moment of it now. A sweep without a sample is one that failed.
+    pub fn record(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> bool {
+        let Some(ring) = &mut self.ring else { return false };
         if sweep.samples.is_empty() && sweep.ports > 0 {
             let room = UNTOLD.saturating_sub(self.untold.len());
             self.untold.extend(sweep.news.iter().take(room).cloned());
-            return;
+            return false;
         }
         let untold = std::mem::take(&mut self.untold);
         let with_untold = (!untold.is_empty()).then(|| Sweep {
@@ -73,12 +83,13 @@ impl Past {
         // Nothing that is written to memory fails; what cannot be written down is not there to step back to.
         if ring.sweep(time, look, with_untold.as_ref().unwrap_or(sweep)).is_err() {
             self.ring = None;
-            return;
+            return false;
         }
         self.last = Some(time);
         for entry in std::mem::take(&mut self.waiting) {
             self.enter(Duration::ZERO, &entry);
         }
+        true
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is otherwise than at the sweep before, for the message log: each thing once, and not again at every sweep.
 
 use super::judge::Reading;
-use super::turns::{Above, Turn, over_words, turns};
+use super::turns::{Above, Turn, over_words, stuck_words, turns};
 use crate::counters::Thresholds;
 use crate::observe::News;
 use crate::session::hotspots::{HOT, LINK, hot_words, link_words};
@@ -18,9 +18,9 @@ pub fn changes(
     thresholds: &Thresholds,
 ) -> Vec<(Severity, String)> {
     let fabric = look.fabric();
-    let of = |watched: &Watched| Above::of(fabric, &watched.verdict.hot_spots, &watched.troubles);
+    let of = |watched: &Watched| Above::of(fabric, &watched.verdict, &watched.troubles);
     let before = earlier.map(|reading| of(&reading.watched)).unwrap_or_default();
-    let turned = turns(fabric, &now.verdict.hot_spots, &now.troubles, &before);
+    let turned = turns(fabric, &now.verdict, &now.troubles, &before);
     let mut said = Vec::new();
     let new = turned.iter().filter_map(|turn| match turn {
         Turn::Hot(hot) => {
@@ -32,6 +32,10 @@ pub fn changes(
     let ended = |turn: &Turn| over_words(look, turn);
     let over = turned.iter().filter(|turn| matches!(turn, Turn::Cooled(_))).filter_map(ended);
     say(&mut said, Severity::Said, over, listed("hot-spot that ended", "hot-spots that ended"));
+    let stuck = turned.iter().filter_map(|turn| stuck_words(look, turn, thresholds.congestion));
+    said.extend(stuck.map(|(label, text)| (Severity::Warning, format!("{label}: {text}"))));
+    let free = turned.iter().filter(|turn| matches!(turn, Turn::Free(_))).filter_map(ended);
+    said.extend(free.map(|text| (Severity::Said, text)));
     let new = turned.iter().filter_map(|turn| match turn {
         Turn::Bad(bad) => Some(format!("{LINK} {}", link_words(look, bad, thresholds.of(bad.why)))),
         _ => None,

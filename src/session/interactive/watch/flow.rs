@@ -12,6 +12,7 @@ use super::watched::{Under, Watch, Weighed};
 use crate::observe::Sweep;
 use crate::session::Look;
 use crate::session::interactive::effect::{Effect, Job};
+use crate::session::interactive::entering;
 use crate::session::interactive::forward;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::screens::Screen;
@@ -77,7 +78,8 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
 pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
     let now = state.now_ms;
     let watch = &mut state.known.watch;
-    let took = watch.under.take().map_or(0, |under| now.saturating_sub(under.begun_ms));
+    let begun_ms = watch.under.take().map_or(now, |under| under.begun_ms);
+    let took = now.saturating_sub(begun_ms);
     // A sweep that takes long leaves the fabric alone for as long.
     watch.due_ms = now + watch.settings.interval_ms.saturating_sub(took).max(took);
     let mut effects = result.as_ref().map_or_else(|_| Vec::new(), |swept| moved(state, swept));
@@ -107,7 +109,7 @@ pub fn swept(state: &mut State, result: Result<Swept, String>) -> Vec<Effect> {
         watch.since_ms = now;
     }
     watch.sweeps += 1;
-    watch.last_began = Some(after.began);
+    (watch.last_began, watch.swept_ms) = (Some(after.began), begun_ms);
     let first = watch.errors_since(&after);
     let before = watch.before.replace(after.clone());
     if watch.trouble.take().is_some() {
@@ -231,11 +233,13 @@ pub fn is_judging(state: &State) -> bool {
     state.known.watch.judging.is_some()
 }
 
-/// Another look has other ports, and other counters for all that is known: the series begins anew.
+/// Another look has other ports, and other counters for all that is known: the series begins anew. What is recorded of
+/// the watch goes on, and its bookmarks with it.
 pub fn first_after_look(state: &mut State) -> Vec<Effect> {
     let mut effects = let_go(state);
     effects.extend(timeline::let_go(state));
     let live = state.look().map(|look| look.observation.reading.is_some());
+    let swept = state.known.watch.sweeps > 0;
     let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
     // A recording is looked at again as a whole.
     let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
@@ -244,7 +248,11 @@ pub fn first_after_look(state: &mut State) -> Vec<Effect> {
     if live == Some(false) {
         effects.extend(timeline::begin(state));
     } else {
-        (state.known.playback, state.known.bookmarks) = (None, Default::default());
+        let paused = state.known.playback.take();
+        paused.iter().for_each(|paused| timeline::keep_bookmarks(state, paused));
+        if swept && live == Some(true) {
+            effects.extend(entering::looked_again(state, paused.is_some()));
+        }
     }
     effects
 }

@@ -16,6 +16,6 @@ pub use flow::{
 pub use history::{History, KEPT, Levels, NOBODY, byte};
 pub use judge::{Judging, Listed, Reading};
 pub use sweep::{Swept, sweep_again};
-pub use turns::{Above, Turn, over_words, turns};
+pub use turns::{Above, Turn, over_words, stuck_words, turns};
 pub use watched::{Watch, WatchSettings};
 pub use words::{empty_words, head_words, header_word, interval_words};

@@ -73,6 +73,8 @@ pub struct Watch {
     pub(super) before: Option<Arc<Sweep>>,
     /// When the last one began, by the clock of the source.
     pub(super) last_began: Option<Duration>,
+    /// When that was here.
+    pub swept_ms: u64,
     /// How many there were since the look, and when the first of them came.
     pub sweeps: u64,
     pub since_ms: u64,
