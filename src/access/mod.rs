@@ -1,10 +1,12 @@
 //! Traits between what reads a fabric and everything above it, and the rights that go with them.
 
+mod actuator;
 mod port;
 mod read_port;
 mod source;
 mod token;
 
+pub use actuator::{Actuator, Part, Slot, Surveyor, WriteError};
 pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
 pub use read_port::{ReadPort, Traffic, WritePort};
 pub use source::{

@@ -1,18 +1,30 @@
-//! Plans: what exactly would be written to which fabric, as a file that can be read, compared and checked.
+//! Changes: plans of what exactly would be written to which fabric, and plans that are applied, confirmed or rolled back.
 
+mod audit;
+mod driver;
 mod essence;
 mod failed;
 mod fingerprint;
+mod guard;
+mod home;
+mod journal;
 mod lanes;
 mod plan;
 mod standing;
 mod transition;
 mod writes;
 
+pub use audit::{AuditError, Entry};
+pub use driver::{Direct, Driver, Halt, Heed, not_back, verify};
 pub use failed::{FailedElement, FailedEnd};
 pub use fingerprint::{Change, Fingerprint, LanePrint};
+pub use guard::{Answer, Ask, Door, DoorError, Errand, Guard, Order, Outlook, Status, Wrong, call, wrong};
+pub use home::{Home, HomeError, Keeping, Kept};
+pub use journal::{
+    Begun, ChainError, Chained, Disk, Ended, FileDisk, Journal, JournalError, Left, Phase, Read, Record, Told,
+};
 pub use lanes::PlanLanes;
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
 pub use standing::Standing;
 pub use transition::TransitionReport;
-pub use writes::{BlockWrite, PlanError, writes};
+pub use writes::{PlanError, Step, Write, writes};

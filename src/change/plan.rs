@@ -11,8 +11,9 @@ use super::fingerprint::{Change, Fingerprint};
 use super::lanes::{self, PlanLanes};
 use super::standing::Standing;
 use super::transition::TransitionReport;
-use super::writes::BlockWrite;
-use crate::fabric::{BLOCK_LIDS, Fabric, Faults, Guid, Lft, Lid, NO_PATH, NodeId, PortNum, Routes, Tables};
+use super::writes::{Write, lids_of};
+use crate::access::Part;
+use crate::fabric::{Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PortNum, Routes, Tables};
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -44,7 +45,7 @@ pub struct Plan {
     #[serde(default)]
     pub findings: Vec<String>,
     /// In the order in which they are written.
-    pub writes: Vec<BlockWrite>,
+    pub writes: Vec<Write>,
     /// Over all of the above as the file has it, its layout left out.
     #[serde(default)]
     pub hash: String,
@@ -111,16 +112,15 @@ impl Plan {
         if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
             return Err(PlanFileError::Lanes(fault));
         }
+        let mut places = std::collections::BTreeSet::new();
         for (at, write) in plan.writes.iter().enumerate() {
             let wrong = |what| PlanFileError::Write { at: at + 1, what };
             if !plan.fingerprint.tables.contains_key(&write.switch) {
                 return Err(wrong("its switch is not one of the fabric that the plan is for"));
             }
-            if write.block > Lid::MAX / BLOCK_LIDS {
-                return Err(wrong("there is no such block"));
-            }
-            if [&write.old, &write.new].iter().any(|text| block(text).is_none()) {
-                return Err(wrong("a block has 64 ports, two hexadecimal digits each"));
+            let step = write.step().map_err(wrong)?;
+            if !places.insert(step.slot) {
+                return Err(wrong("the same part is written twice"));
             }
         }
         Ok(plan)
@@ -179,11 +179,10 @@ impl Plan {
         let mut drift = Drift::default();
         let mut last = None;
         for write in &self.writes {
-            let Some(id) = write.switch(fabric) else { continue };
-            let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&write.block));
+            let (Some(id), Part::Block(number)) = (write.switch(fabric), write.part) else { continue };
+            let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&number));
             let Some(lft) = held.and_then(|held| held.lft.as_ref()) else { continue };
-            for (offset, old) in block(&write.old).into_iter().flatten().enumerate() {
-                let lid = u32::from(write.block) * u32::from(BLOCK_LIDS) + offset as u32;
+            for (lid, old) in lids_of(number).zip(lanes::bytes(&write.old).unwrap_or_default()) {
                 let Some(lid) = Lid::new(lid) else { continue };
                 let (planned, held) = ((old != NO_PATH).then_some(PortNum(old)), lft.get(lid));
                 if planned == held {
@@ -213,35 +212,39 @@ impl Plan {
         routes
     }
 
+    /// The lanes of the plan's paths, for routes as long as these.
+    pub(super) fn lanes_of(&self, fabric: &Fabric, routes: &Routes) -> Lanes {
+        self.lanes.lanes(fabric, routes.stride())
+    }
+
+    /// How many pairs its certificate says that it loses though cables join them, and how many circles there are.
+    pub(super) fn wrongs(&self) -> (u64, u64) {
+        let number = |key: &str| self.certificate[key].as_u64().unwrap_or(0);
+        let cut_off = self.certificate["by_cause"]["cut_off"].as_u64().unwrap_or(0);
+        let circle = self.certificate["deadlock_free"] == false;
+        let circles = u64::from(circle) * number("lanes").max(1) + u64::from(number("loops") > 0);
+        (number("unreachable").saturating_sub(cut_off), circles)
+    }
+
     /// The tables after the plan, from those before it.
     pub fn outcome(&self, fabric: &Fabric, tables: &Tables) -> Tables {
-        self.with_blocks(fabric, tables, |write| &write.new)
+        self.with_parts(fabric, tables, |write| &write.new)
     }
 
     /// Whether all that it writes stands there, and all else is as it was before.
     pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
-        let before = || self.with_blocks(fabric, tables, |write| &write.old);
+        let before = || self.with_parts(fabric, tables, |write| &write.old);
         self.outcome(fabric, tables) == *tables && self.stale(fabric, &before(), manager).is_none()
     }
 
-    fn with_blocks(&self, fabric: &Fabric, tables: &Tables, text: fn(&BlockWrite) -> &str) -> Tables {
+    fn with_parts(&self, fabric: &Fabric, tables: &Tables, text: fn(&Write) -> &str) -> Tables {
         let mut with = tables.clone();
         for write in &self.writes {
             let Some(id) = write.switch(fabric) else { continue };
-            let lft = with.entry(id).lft.get_or_insert_with(Lft::new);
-            for (offset, port) in block(text(write)).into_iter().flatten().enumerate() {
-                let lid = u32::from(write.block) * u32::from(BLOCK_LIDS) + offset as u32;
-                let Some(lid) = Lid::new(lid) else { continue };
-                lft.set(lid, (port != NO_PATH).then_some(PortNum(port)));
-            }
+            Write::put(write.part, &lanes::bytes(text(write)).unwrap_or_default(), with.entry(id));
         }
         with
     }
-}
-
-/// The ports of a block.
-fn block(text: &str) -> Option<Vec<u8>> {
-    lanes::bytes(text).filter(|ports| ports.len() == usize::from(BLOCK_LIDS))
 }
 
 #[cfg(test)]

@@ -2,24 +2,104 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::lanes::bytes;
 use super::standing::Standing;
-use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lft, NodeId, NodeKind, Routes, Tables, block_of};
+use crate::access::{Part, Slot};
+use crate::fabric::{
+    BLOCK_LIDS, Fabric, Guid, Lane, Lft, Lid, NO_PATH, NodeId, NodeKind, NodeTables, PortNum, Routes, Tables,
+    VlWeight, block_of,
+};
+use crate::mad::SlToVl;
 
-/// One block of 64 LIDs of one switch.
+/// One part of one switch: a datagram when it is applied.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct BlockWrite {
+pub struct Write {
     /// The GUID of the switch.
     pub switch: String,
-    pub block: u16,
-    /// 64 ports as 128 hexadecimal digits.
+    #[serde(flatten)]
+    pub part: Part,
+    /// Two hexadecimal digits a byte.
     pub old: String,
     pub new: String,
 }
 
-impl BlockWrite {
+/// A write as the switch gets it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub slot: Slot,
+    pub old: Vec<u8>,
+    pub new: Vec<u8>,
+}
+
+impl Write {
     /// The switch that it is for, where a fabric has it.
     pub fn switch(&self, fabric: &Fabric) -> Option<NodeId> {
         fabric.node_of(NodeKind::Switch, Guid::from_hex(&self.switch).ok()?)
+    }
+
+    /// As bytes; what is wrong with it else.
+    pub fn step(&self) -> Result<Step, &'static str> {
+        let switch = Guid::from_hex(&self.switch).map_err(|_| "its switch is no GUID")?;
+        match self.part {
+            Part::Block(block) if block > Lid::MAX / BLOCK_LIDS => return Err("there is no such block"),
+            Part::Arbitration([_, place]) if !(1..=4).contains(&place) => {
+                return Err("arbitration has parts 1 to 4");
+            }
+            _ => {}
+        }
+        let read = |text: &str| bytes(text).filter(|bytes| bytes.len() == self.part.length());
+        let (Some(old), Some(new)) = (read(&self.old), read(&self.new)) else {
+            return Err("its bytes are not as many as what it writes has, two hexadecimal digits each");
+        };
+        let switched = |bytes: &[u8]| bytes.iter().all(|byte| *byte <= 1);
+        if matches!(self.part, Part::Port(_)) && !(switched(&old) && switched(&new)) {
+            return Err("a port is 00 (disabled) or 01");
+        }
+        Ok(Step { slot: Slot { switch, part: self.part }, old, new })
+    }
+
+    /// A block as a switch holds it.
+    pub(super) fn block_in(held: &NodeTables, block: u16) -> [u8; BLOCK_LIDS as usize] {
+        block_of(held.lft.as_ref().map_or(&[], |lft| lft.bytes()), block)
+    }
+
+    /// Puts bytes of this part into tables, as far as it is one of them.
+    pub(super) fn put(part: Part, bytes: &[u8], held: &mut NodeTables) {
+        match part {
+            Part::Block(block) => {
+                let lft = held.lft.get_or_insert_with(Lft::new);
+                for (lid, port) in lids_of(block).zip(bytes) {
+                    let Some(lid) = Lid::new(lid) else { continue };
+                    lft.set(lid, (*port != NO_PATH).then_some(PortNum(*port)));
+                }
+            }
+            Part::Lanes([from, to]) => {
+                let Ok(pairs) = <[u8; 8]>::try_from(bytes) else { return };
+                held.sl2vl.insert((PortNum(from), PortNum(to)), SlToVl { pairs }.table());
+            }
+            Part::Arbitration([port, place]) => put_arbitration(held, PortNum(port), place, bytes),
+            // No table: LinearFDBTop says how far one is used, and a port belongs to the fabric.
+            Part::LinearTop(()) | Part::Port(_) => {}
+        }
+    }
+}
+
+/// The LIDs of a block.
+pub(super) fn lids_of(block: u16) -> impl Iterator<Item = u32> {
+    let first = u32::from(block) * u32::from(BLOCK_LIDS);
+    first..first + u32::from(BLOCK_LIDS)
+}
+
+/// One of the four parts of a port's arbitration, of which each priority has two.
+fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]) {
+    const TURNS: usize = 32;
+    let Some(table) = held.arbitration.get_mut(&port) else { return };
+    let row = if place <= 2 { &mut table.low } else { &mut table.high };
+    let first = if place.is_multiple_of(2) { TURNS } else { 0 };
+    for (at, turn) in bytes.as_chunks::<2>().0.iter().enumerate() {
+        let Some(held) = row.get_mut(first + at) else { break };
+        let lane = Lane::new(u32::from(turn[0] & 0xF)).unwrap_or_default();
+        *held = VlWeight { lane, weight: turn[1] };
     }
 }
 
@@ -42,7 +122,7 @@ pub fn writes(
     tables: &Tables,
     routes: &Routes,
     name: &dyn Fn(NodeId) -> String,
-) -> Result<Vec<BlockWrite>, PlanError> {
+) -> Result<Vec<Write>, PlanError> {
     let mut writes = Vec::new();
     for (id, node) in standing.fabric.switches().filter(|(id, _)| standing.holds(*id)) {
         let switch = node.guid().to_string();
@@ -60,7 +140,8 @@ pub fn writes(
             if unread(tables, id, block) {
                 return Err(PlanError::Unread { switch: called(), block });
             }
-            writes.push(BlockWrite { switch: switch.clone(), block, old: hex(&old), new: hex(&new) });
+            let part = Part::Block(block);
+            writes.push(Write { switch: switch.clone(), part, old: hex(&old), new: hex(&new) });
         }
     }
     Ok(writes)
@@ -74,7 +155,7 @@ fn blocks(lft: &Lft, new: &[u8]) -> u16 {
     lft.bytes().len().max(new.len()).div_ceil(BLOCK_LIDS.into()) as u16
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -105,7 +186,7 @@ mod tests {
         other.set(2, Lid::new(1).unwrap(), Some(PortNum(1)));
         other.set(2, Lid::new(2).unwrap(), None);
         let changed = writes(&tables, &other).unwrap();
-        assert_eq!((changed.len(), changed[0].block), (1, 0));
+        assert_eq!((changed.len(), changed[0].part), (1, Part::Block(0)));
         assert_eq!(changed[0].switch, fabric.node(NodeId(2)).guid().to_string());
         assert_eq!((changed[0].old.len(), &changed[0].new[2..6]), (128, "01ff"));
         tables.entry(NodeId(2)).unread.insert(0);

@@ -22,6 +22,9 @@ use crate::access::{
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{ManagerTold, Notes, Observation, Place, Reading, Silence, Sweep, Ticks, route_text};
 
+/// Transactions that a look may use.
+pub(super) const OF_A_LOOK: u32 = 1 << 24;
+
 /// Reads over a port that cannot write.
 #[derive(Debug)]
 pub struct LiveSource {
@@ -66,7 +69,6 @@ impl LiveSource {
 
     /// Transactions of its own for every look: answers to one that was cancelled may come during the next.
     fn transactions(&mut self) -> u32 {
-        const OF_A_LOOK: u32 = 1 << 24;
         // Below those of Sets, which go over the same port.
         const ALL: u32 = 0x3FFF_FFFF;
         let first = self.transactions;
@@ -267,7 +269,17 @@ pub fn look(
     wanted: Wanted,
     watch: &mut dyn Watch,
 ) -> Result<Observation, SourceError> {
-    look_with(Reader::new(source, port, policy, keys, watch), wanted).map(|(look, ..)| look)
+    look_from(Reader::new(source, port, policy, keys, watch), 1, wanted)
+}
+
+/// The same with transactions from a number on.
+pub(super) fn look_from(
+    mut reader: Reader<'_>,
+    first: u32,
+    wanted: Wanted,
+) -> Result<Observation, SourceError> {
+    reader.begin_transactions(first);
+    look_with(reader, wanted).map(|(look, ..)| look)
 }
 
 /// With the look the ways to its nodes, and where its subnet manager is.

@@ -1,5 +1,6 @@
 //! Reading a live fabric over a port: discovery, tables, lanes, counters, and who did not answer.
 
+mod actuate;
 mod counters;
 mod discovery;
 mod drift;
@@ -26,6 +27,7 @@ mod traps;
 mod turned;
 mod ways;
 
+pub use actuate::LiveActuator;
 pub use keys::Keys;
 pub use look::{LiveSource, Remarks, look};
 pub use policy::Policy;

@@ -1,0 +1,103 @@
+//! Who reads a fabric part by part, and who changes it so: only a port that writes makes an actuator.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::source::{SourceError, Wanted, Watch};
+use crate::fabric::{BLOCK_LIDS, Guid};
+use crate::observe::Observation;
+
+/// What of a switch one datagram sets.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub enum Part {
+    /// 64 entries of the forwarding table, by the number of the block.
+    #[serde(rename = "block")]
+    Block(u16),
+    /// The last LID that the forwarding table is used for: two bytes.
+    #[serde(rename = "linear_top")]
+    LinearTop(()),
+    /// The lanes of packets from one port to another.
+    #[serde(rename = "sl2vl")]
+    Lanes([u8; 2]),
+    /// 32 turns of a port's arbitration: the port, and 1 or 2 for low priority, 3 or 4 for high.
+    #[serde(rename = "arbitration")]
+    Arbitration([u8; 2]),
+    /// Whether a port may have a link: one byte, 0 or 1.
+    #[serde(rename = "port")]
+    Port(u8),
+}
+
+impl Part {
+    /// How many bytes it has.
+    pub fn length(self) -> usize {
+        match self {
+            Self::Block(_) => BLOCK_LIDS.into(),
+            Self::LinearTop(()) => 2,
+            Self::Lanes(_) => 8,
+            Self::Arbitration(_) => 64,
+            Self::Port(_) => 1,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Block(block) => {
+                let first = u32::from(*block) * u32::from(BLOCK_LIDS);
+                write!(f, "block {block} (LIDs {first} to {})", first + u32::from(BLOCK_LIDS) - 1)
+            }
+            Self::LinearTop(()) => f.write_str("LinearFDBTop"),
+            Self::Lanes([from, to]) => write!(f, "SL2VL from port {from} to port {to}"),
+            Self::Arbitration([port, part]) => write!(f, "arbitration of port {port}, part {part}"),
+            Self::Port(port) => write!(f, "port {port}"),
+        }
+    }
+}
+
+/// A part of a switch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot {
+    pub switch: Guid,
+    pub part: Part,
+}
+
+impl fmt::Display for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of switch {}", self.part, self.switch)
+    }
+}
+
+/// Why something was not written, or not read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The switch did not answer: whether it was written is not known.
+    #[error("{0}")]
+    Silent(String),
+    /// The switch refused, or cannot be asked: it was not written.
+    #[error("{0}")]
+    Refused(String),
+    /// The port that everything goes through is gone.
+    #[error("{0}")]
+    Gone(String),
+}
+
+/// Reads a fabric part by part, now and again.
+pub trait Surveyor {
+    /// A look at the whole fabric; ways to switches are those that it found.
+    fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
+
+    /// From now on no way leads over these ports of switches. Which switches cannot be reached then?
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<Guid>;
+
+    /// What stands there now, in the order of the slots; many are asked at once.
+    fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>>;
+}
+
+/// Writes a fabric part by part.
+pub trait Actuator: Surveyor {
+    /// Sets one.
+    fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError>;
+}

@@ -1,0 +1,64 @@
+//! What was done, for whoever asks later: one line each, appended, synced and chained. No line is ever changed.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use super::home::Home;
+use super::journal::{ChainError, Chained, Disk, FileDisk, line};
+
+/// One thing that was done or refused.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Entry {
+    pub time: String,
+    pub user: String,
+    pub pid: u32,
+    /// `begun`, `applied`, `confirmed`, `rolled back` and so on.
+    pub what: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub detail: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    #[error("{file}: FD-5641: the audit trail cannot be written: {error}")]
+    Disk { file: String, error: io::Error },
+    #[error("{file}: {error}: the audit trail is damaged; set it aside before anything more is done")]
+    Damaged { file: String, error: ChainError },
+}
+
+impl Home {
+    /// Appends to the audit trail; it is durable when this returns.
+    pub fn audit(&self, entry: &Entry) -> Result<(), AuditError> {
+        let path = self.folder().join("audit");
+        let file = path.display().to_string();
+        let bad = |error: io::Error| AuditError::Disk { file: file.clone(), error };
+        let _alone = self.alone("audit.lock").map_err(bad)?;
+        let made = OpenOptions::new().create(true).append(true).open(&path);
+        made.and_then(|file| file.sync_all()).map_err(bad)?;
+        let bytes = fs::read(&path).map_err(bad)?;
+        let chained =
+            Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
+        let json = serde_json::to_string(entry).map_err(|error| bad(error.into()))?;
+        let (text, _) = line(chained.link, &json);
+        let mut disk = FileDisk::reopen(&path, chained.length).map_err(bad)?;
+        disk.append(text.as_bytes()).and_then(|()| disk.sync()).map_err(bad)
+    }
+
+    /// All entries.
+    pub fn trail(&self) -> Result<Vec<Entry>, AuditError> {
+        let path = self.folder().join("audit");
+        let file = path.display().to_string();
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            read => read.map_err(|error| AuditError::Disk { file: file.clone(), error })?,
+        };
+        let chained =
+            Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
+        let entries = chained.lines.iter().map(|(_, json)| serde_json::from_str(json));
+        entries.collect::<Result<_, _>>().map_err(|error| AuditError::Disk { file, error: error.into() })
+    }
+}

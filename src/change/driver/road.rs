@@ -1,0 +1,83 @@
+//! What every road has to do, and how it is known that it did.
+
+use crate::access::{Slot, Surveyor, WriteError};
+use crate::change::journal::{Journal, JournalError, Left};
+use crate::change::writes::Step;
+
+/// Parts that are asked for at once.
+pub(super) const STRIDE: usize = 64;
+
+/// Why it did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
+    #[error(
+        "FD-5621: {slot} is not as the plan found it: somebody else has written there; nothing was written over it"
+    )]
+    Drift { slot: Slot },
+    #[error(
+        "FD-5622: {slot} was written and reads back otherwise: somebody else writes there, or the switch took it wrong"
+    )]
+    Otherwise { slot: Slot },
+    #[error(transparent)]
+    Write(WriteError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("FD-5623: it was ended: {0}")]
+    Asked(String),
+    #[error(
+        "FD-5624: a write was about to go out before its journal was durable; this is a bug in fabdeck, and nothing \
+         more was written"
+    )]
+    NotDurable,
+}
+
+/// Whoever waits: told how many writes are settled; a reason ends it before the next write.
+pub type Heed<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
+
+/// A road to a fabric.
+pub trait Driver {
+    /// Who reads the fabric, whatever the road.
+    fn surveyor(&mut self) -> &mut dyn Surveyor;
+
+    /// Brings the fabric to what the steps lead to, from wherever between it is. The journal holds all of them durably.
+    fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt>;
+
+    /// Brings it back to what was before, as far as it holds what the steps wrote; `told` hears how many are settled.
+    fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left>;
+}
+
+/// Reads everything back.
+pub fn verify(surveyor: &mut dyn Surveyor, steps: &[Step]) -> Result<(), Halt> {
+    for steps in steps.chunks(STRIDE) {
+        for (step, held) in steps.iter().zip(read(surveyor, steps.iter())) {
+            if held.map_err(Halt::Write)? != step.new {
+                return Err(Halt::Otherwise { slot: step.slot });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What does not hold what it held before the change.
+pub fn not_back(surveyor: &mut dyn Surveyor, steps: &[Step]) -> Vec<Left> {
+    let mut left = Vec::new();
+    for steps in steps.chunks(STRIDE) {
+        for (step, held) in steps.iter().zip(read(surveyor, steps.iter())) {
+            let why = match held {
+                Ok(held) if held == step.old => continue,
+                Ok(_) => "it reads back otherwise".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            left.push(Left { what: step.slot.to_string(), why });
+        }
+    }
+    left
+}
+
+pub(super) fn read<'s>(
+    surveyor: &mut dyn Surveyor,
+    steps: impl Iterator<Item = &'s Step>,
+) -> Vec<Result<Vec<u8>, WriteError>> {
+    let slots: Vec<Slot> = steps.map(|step| step.slot).collect();
+    surveyor.read(&slots)
+}

@@ -1,0 +1,83 @@
+//! Where a guard is asked: a socket in the folder of its change, a line of JSON each way.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use super::ask::{Answer, Ask, Order};
+
+/// How long either end waits for the other's line.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A longer line is no request.
+const LINE_MOST: u64 = 64 * 1024;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    #[error("FD-5651: the guard of the change does not answer: {0}")]
+    Silent(std::io::Error),
+    #[error("FD-5652: what answers for the guard is none: {0}")]
+    NoGuard(serde_json::Error),
+}
+
+/// An open door. It ends with the process.
+#[derive(Debug)]
+pub struct Door;
+
+impl Door {
+    /// Lets everybody in who may open the folder; each has a thread for one question.
+    pub fn open(socket: &Path, orders: Sender<Order>) -> std::io::Result<Self> {
+        // What a guard left behind that was killed; the lock says that none lives.
+        match std::fs::remove_file(socket) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let listener = UnixListener::bind(socket)?;
+        thread::Builder::new().name("door".into()).spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let orders = orders.clone();
+                // Without a thread to be had the caller finds its stream ended, and asks again.
+                let _ = thread::Builder::new().spawn(move || answer(&stream, &orders));
+            }
+        })?;
+        Ok(Self)
+    }
+}
+
+/// One question, and its answer; what is no question gets none.
+fn answer(stream: &UnixStream, orders: &Sender<Order>) -> Option<()> {
+    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    stream.set_write_timeout(Some(PATIENCE)).ok()?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LINE_MOST)).read_line(&mut line).ok()?;
+    let ask: Ask = serde_json::from_str(&line).ok()?;
+    let (reply, answered) = channel();
+    orders.send(Order { ask, reply }).ok()?;
+    let answer = answered.recv_timeout(PATIENCE).ok()?;
+    let mut text = serde_json::to_string(&answer).ok()?;
+    text.push('\n');
+    let mut stream = stream;
+    stream.write_all(text.as_bytes()).ok()
+}
+
+/// Asks the guard behind a socket.
+pub fn call(socket: &Path, ask: &Ask) -> Result<Answer, DoorError> {
+    let asked = || {
+        let mut stream = UnixStream::connect(socket)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut line = serde_json::to_string(ask)?;
+        line.push('\n');
+        stream.write_all(line.as_bytes())?;
+        let mut text = String::new();
+        BufReader::new(stream).read_line(&mut text)?;
+        Ok(text)
+    };
+    let text = asked().map_err(DoorError::Silent)?;
+    if text.is_empty() {
+        return Err(DoorError::Silent(std::io::ErrorKind::UnexpectedEof.into()));
+    }
+    serde_json::from_str(&text).map_err(DoorError::NoGuard)
+}

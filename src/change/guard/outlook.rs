@@ -1,0 +1,79 @@
+//! What a fabric would hold after a rollback, weighed against what it holds.
+
+use crate::access::{Part, SourceError, Surveyor, Unwatched, Wanted};
+use crate::change::plan::Plan;
+use crate::change::writes::{Step, Write};
+use crate::fabric::{Fabric, Guid, NodeKind, Routes, Tables};
+use crate::observe::Observation;
+use crate::routing::certificate::{LaneKnowledge, Scope, certify};
+use crate::routing::{Cause, NoPulse, Problem};
+
+/// What is wrong with some tables: pairs that have no path though cables join them, and circles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Wrong {
+    pub pairs: u64,
+    pub circles: u64,
+}
+
+/// Both ways on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Outlook {
+    pub staying: Wrong,
+    pub back: Wrong,
+}
+
+impl Outlook {
+    /// Looks at the fabric, and judges it as it is and as it would be after a rollback.
+    pub fn of(surveyor: &mut dyn Surveyor, plan: &Plan, steps: &[Step]) -> Result<Self, SourceError> {
+        let look = surveyor.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)?;
+        let back = taken_back(&look, steps);
+        let fabric = &look.fabric;
+        Ok(Self { staying: wrong(fabric, &look.tables, plan), back: wrong(fabric, &back, plan) })
+    }
+
+    /// Whether nobody has to be asked before going back: it loses no more than staying does, or no more than was lost
+    /// before the change.
+    pub fn back_is_no_worse(&self, lost_before: u64) -> bool {
+        self.back.pairs <= self.staying.pairs.max(lost_before)
+    }
+}
+
+/// What is wrong with tables over the scope of a plan.
+pub fn wrong(fabric: &Fabric, tables: &Tables, plan: &Plan) -> Wrong {
+    let faults = plan.faults(fabric);
+    let problem = Problem::new(fabric, &faults);
+    let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
+    routes.lanes = plan.lanes_of(fabric, &routes);
+    let scope = Scope { switches: plan.scope.switches, lanes: LaneKnowledge::Known };
+    // Nobody can cancel it, so it has an end.
+    let Ok(judged) = certify(&problem, &routes, &scope, &NoPulse) else { return Wrong::default() };
+    let pairs = judged.lost.total().saturating_sub(judged.lost.by_cause(Cause::CutOff));
+    Wrong { pairs, circles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
+}
+
+/// The tables once every block that holds the plan's bytes holds again what it held before.
+fn taken_back(look: &Observation, steps: &[Step]) -> Tables {
+    let mut tables = look.tables.clone();
+    for step in steps {
+        let Some(id) = look.fabric.node_of(NodeKind::Switch, step.slot.switch) else { continue };
+        let held = look.tables.nodes.get(&id);
+        let ours = match step.slot.part {
+            Part::Block(block) => held.is_some_and(|held| step.new == Write::block_in(held, block)),
+            // What is no forwarding table decides nothing here.
+            _ => false,
+        };
+        if ours {
+            Write::put(step.slot.part, &step.old, tables.entry(id));
+        }
+    }
+    tables
+}
+
+/// The ports that a plan takes out of service, and those that it brings back: no way may lead over them.
+pub(super) fn switched(steps: &[Step]) -> std::collections::BTreeSet<(Guid, u8)> {
+    let ports = steps.iter().filter_map(|step| match step.slot.part {
+        Part::Port(port) => Some((step.slot.switch, port)),
+        _ => None,
+    });
+    ports.collect()
+}

@@ -1,0 +1,163 @@
+//! Lines that hold each other: a checksum tells a damaged line, a chain of hashes one that was taken out or put in.
+//!
+//! ```text
+//! 1f3a90c2 7b1e02c4d5a60f18 {"record":"begun",...}
+//! crc32    chain            JSON
+//! ```
+
+use std::fmt::Write;
+
+/// Hexadecimal digits of the checksum and of the chain.
+const CRC: usize = 8;
+const CHAIN: usize = 16;
+
+/// Where a chain stands: over every line so far.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Link([u8; CHAIN / 2]);
+
+impl Link {
+    fn after(self, json: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.0);
+        hasher.update(json);
+        let mut link = [0; CHAIN / 2];
+        link.copy_from_slice(&hasher.finalize().as_bytes()[..CHAIN / 2]);
+        Self(link)
+    }
+}
+
+impl std::fmt::Display for Link {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// The next line of a chain, and where the chain stands behind it.
+pub fn line(before: Link, json: &str) -> (String, Link) {
+    let link = before.after(json.as_bytes());
+    let rest = format!("{link} {json}");
+    let mut line = String::with_capacity(CRC + rest.len() + 2);
+    // Writing to a string cannot fail.
+    let _ = writeln!(line, "{:08x} {rest}", crc32fast::hash(rest.as_bytes()));
+    (line, link)
+}
+
+/// What of a file holds.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Chained<'t> {
+    /// The JSON of each line, with where the line begins.
+    pub lines: Vec<(u64, &'t str)>,
+    pub link: Link,
+    /// Bytes up to the end of the last whole line.
+    pub length: u64,
+    /// Bytes behind it: a line that was not written to its end.
+    pub torn: u64,
+}
+
+/// A line that is whole and wrong, which no crash leaves behind.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("offset {offset}: FD-5601: {what}; nothing behind this place is believed")]
+pub struct ChainError {
+    pub offset: u64,
+    pub what: &'static str,
+}
+
+impl<'t> Chained<'t> {
+    /// Reads lines up to the end. What a crash leaves at the end of a file (a line without its end, or zeros) is torn; a line
+    /// that ends as lines do and does not hold is damage.
+    pub fn read(bytes: &'t [u8]) -> Result<Self, ChainError> {
+        let mut read = Self::default();
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let offset = read.length;
+            let wrong = |what| ChainError { offset, what };
+            let (json, link) = checked(&rest[..end], read.link).map_err(wrong)?;
+            read.lines.push((offset, json));
+            read.link = link;
+            read.length += end as u64 + 1;
+            rest = &rest[end + 1..];
+        }
+        read.torn = rest.len() as u64;
+        Ok(read)
+    }
+}
+
+fn checked(line: &[u8], before: Link) -> Result<(&str, Link), &'static str> {
+    let text = std::str::from_utf8(line).map_err(|_| "the line is no text")?;
+    let split =
+        |at: usize, text: &'_ str| text.is_char_boundary(at) && text.as_bytes().get(at) == Some(&b' ');
+    if !split(CRC, text) {
+        return Err("the line does not begin with its checksum");
+    }
+    let (crc, rest) = (&text[..CRC], &text[CRC + 1..]);
+    if format!("{:08x}", crc32fast::hash(rest.as_bytes())) != crc {
+        return Err("the line does not fit its checksum");
+    }
+    if !split(CHAIN, rest) {
+        return Err("the line has no place in the chain");
+    }
+    let (told, json) = (&rest[..CHAIN], &rest[CHAIN + 1..]);
+    let link = before.after(json.as_bytes());
+    if link.to_string() != told {
+        return Err("the line does not follow the one before it");
+    }
+    Ok((json, link))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text() -> String {
+        let mut link = Link::default();
+        let mut text = String::new();
+        for word in ["{\"a\":1}", "{\"b\":2}", "{\"c\":\"\u{fc}\"}"] {
+            let (line, next) = line(link, word);
+            text += &line;
+            link = next;
+        }
+        text
+    }
+
+    #[test]
+    fn a_cut_keeps_what_is_before_it() {
+        let text = text();
+        let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
+        for cut in 0..=text.len() {
+            let read = Chained::read(&text.as_bytes()[..cut]).unwrap();
+            let whole = ends.iter().filter(|end| **end <= cut).count();
+            assert_eq!(read.lines.len(), whole, "{cut}");
+            assert_eq!((read.length + read.torn) as usize, cut);
+        }
+    }
+
+    #[test]
+    fn a_flipped_bit_is_told_with_its_line_or_tears_the_end() {
+        let text = text();
+        let starts: Vec<u64> =
+            Chained::read(text.as_bytes()).unwrap().lines.iter().map(|(at, _)| *at).collect();
+        for at in 0..text.len() {
+            for bit in 0..8 {
+                let mut bytes = text.clone().into_bytes();
+                bytes[at] ^= 1 << bit;
+                let line = starts.iter().rposition(|start| *start <= at as u64).unwrap();
+                match Chained::read(&bytes) {
+                    Err(error) => assert_eq!(error.offset, starts[line], "{at} {bit}"),
+                    // The last line lost its end.
+                    Ok(read) => assert!(at == text.len() - 1 && read.lines.len() == 2, "{at} {bit}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_that_were_taken_out_or_changed_places_are_told() {
+        let text = text();
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        for wrong in [vec![1, 2], vec![0, 2], vec![1, 0, 2], vec![0, 0, 1, 2]] {
+            let text: String = wrong.iter().map(|at| lines[*at]).collect();
+            let error = Chained::read(text.as_bytes()).unwrap_err();
+            assert!(error.what.contains("does not follow"), "{wrong:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The file under a journal: what is appended may be lost until it was synced.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// One file that only grows. Tests bring disks that fail.
+pub trait Disk: Send {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
+
+    /// What was appended outlives the machine once this returns.
+    fn sync(&mut self) -> io::Result<()>;
+}
+
+/// A file of the system.
+#[derive(Debug)]
+pub struct FileDisk(File);
+
+impl FileDisk {
+    /// A new file in a folder that is there, whose entry outlives the machine too.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        if let Some(folder) = path.parent() {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(Self(file))
+    }
+
+    /// A file that is there, cut off behind its first `length` bytes, which are whole.
+    pub fn reopen(path: &Path, length: u64) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).open(path)?;
+        if file.metadata()?.len() != length {
+            file.set_len(length)?;
+            file.sync_all()?;
+        }
+        Ok(Self(file))
+    }
+}
+
+impl Disk for FileDisk {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    fn sync(&mut self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+}

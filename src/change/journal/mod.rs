@@ -1,0 +1,11 @@
+//! What was to be done and how far it came, durable before the first datagram that writes.
+
+mod chain;
+mod disk;
+mod record;
+mod written;
+
+pub use chain::{ChainError, Chained, line};
+pub use disk::{Disk, FileDisk};
+pub use record::{Begun, Ended, Left, Phase, Record, Told};
+pub use written::{Journal, JournalError, Read};

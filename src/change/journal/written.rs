@@ -1,0 +1,145 @@
+//! Writing a journal, and reading what is left of one.
+
+use std::io;
+use std::path::Path;
+
+use super::chain::{ChainError, Chained, Link, line};
+use super::disk::{Disk, FileDisk};
+use super::record::{Record, Told};
+
+/// Why a journal cannot be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error("{file}: FD-5602: the journal cannot be {what}: {error}; see that its disk has room and works")]
+    Disk { file: String, what: &'static str, error: io::Error },
+    #[error(
+        "{file}: {error}. Take what the journal says of old and new bytes, and the fabric, before it is removed"
+    )]
+    Damaged { file: String, error: ChainError },
+    #[error(
+        "{file}: offset {offset}: FD-5603: the record cannot be read: {what}; a newer fabdeck may have written it"
+    )]
+    Record { file: String, offset: u64, what: String },
+    #[error("{file}: FD-5604: the journal has no beginning: nothing was written to the fabric under it")]
+    Empty { file: String },
+    #[error("{file}: FD-5605: the journal failed before, and nothing more is written to it")]
+    Failed { file: String },
+}
+
+/// An open journal. Once it fails it stays shut: a line behind half a line would be damage.
+pub struct Journal {
+    name: String,
+    disk: Box<dyn Disk>,
+    link: Link,
+    /// Everything that was appended is durable.
+    durable: bool,
+    failed: bool,
+}
+
+/// What a file tells.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Read {
+    pub told: Told,
+    link: Link,
+    length: u64,
+    /// Bytes at the end that a crash left behind.
+    pub torn: u64,
+}
+
+impl Journal {
+    /// Over an empty disk.
+    pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
+        Self { name: name.into(), disk, link: Link::default(), durable: true, failed: false }
+    }
+
+    pub fn create(path: &Path) -> Result<Self, JournalError> {
+        let name = path.display().to_string();
+        match FileDisk::create(path) {
+            Ok(disk) => Ok(Self::on(name, Box::new(disk))),
+            Err(error) => Err(JournalError::Disk { file: name, what: "made", error }),
+        }
+    }
+
+    /// Goes on with a file that was read; what was torn at its end is cut off.
+    pub fn resume(path: &Path, read: &Read) -> Result<Self, JournalError> {
+        let name = path.display().to_string();
+        match FileDisk::reopen(path, read.length) {
+            Ok(disk) => Ok(Self { link: read.link, ..Self::on(name, Box::new(disk)) }),
+            Err(error) => Err(JournalError::Disk { file: name, what: "opened", error }),
+        }
+    }
+
+    pub fn load(path: &Path) -> Result<Read, JournalError> {
+        let file = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => Self::read(&file, &bytes),
+            Err(error) => Err(JournalError::Disk { file, what: "read", error }),
+        }
+    }
+
+    pub fn read(file: &str, bytes: &[u8]) -> Result<Read, JournalError> {
+        let file = file.to_owned();
+        let chained = Chained::read(bytes);
+        let chained = chained.map_err(|error| JournalError::Damaged { file: file.clone(), error })?;
+        let mut records = Vec::with_capacity(chained.lines.len());
+        for (offset, json) in chained.lines {
+            let record: Result<Record, _> = serde_json::from_str(json);
+            let wrong = |error: serde_json::Error| JournalError::Record {
+                file: file.clone(),
+                offset,
+                what: error.to_string(),
+            };
+            records.push(record.map_err(wrong)?);
+        }
+        let told = Told::of(&records).ok_or(JournalError::Empty { file })?;
+        Ok(Read { told, link: chained.link, length: chained.length, torn: chained.torn })
+    }
+
+    /// Writes a record that may be lost.
+    pub fn mark(&mut self, record: &Record) -> Result<(), JournalError> {
+        if self.failed {
+            return Err(JournalError::Failed { file: self.name.clone() });
+        }
+        let broken =
+            |error: io::Error| JournalError::Disk { file: self.name.clone(), what: "written", error };
+        let json = serde_json::to_string(record).map_err(|error| broken(error.into()))?;
+        let (text, link) = line(self.link, &json);
+        self.durable = false;
+        if let Err(error) = self.disk.append(text.as_bytes()) {
+            self.failed = true;
+            return Err(broken(error));
+        }
+        self.link = link;
+        Ok(())
+    }
+
+    /// Writes a record that outlives the machine once this returns.
+    pub fn keep(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.mark(record)?;
+        if let Err(error) = self.disk.sync() {
+            self.failed = true;
+            return Err(JournalError::Disk { file: self.name.clone(), what: "made durable", error });
+        }
+        self.durable = true;
+        Ok(())
+    }
+
+    /// Whether it can be written still.
+    pub fn works(&self) -> bool {
+        !self.failed
+    }
+
+    /// Whether all that was written is durable.
+    pub fn is_durable(&self) -> bool {
+        self.durable
+    }
+}
+
+impl std::fmt::Debug for Journal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Journal")
+            .field("name", &self.name)
+            .field("failed", &self.failed)
+            .finish_non_exhaustive()
+    }
+}
