@@ -251,7 +251,7 @@ impl Plan {
 mod tests {
     use super::*;
     use crate::change::writes;
-    use crate::fabric::{Faults, NodeId};
+    use crate::fabric::{Faults, Lft, NodeId};
     use crate::generate::{Spec, generate};
     use crate::routing::{NoPulse, Problem, Request, engine};
 
