@@ -117,6 +117,7 @@ fn no_color() -> bool {
 
 fn command(machine: &Machine, log: String) -> Ended {
     let terminal = Terminal {
+        stdin: io::stdin().is_terminal(),
         stdout: io::stdout().is_terminal(),
         stderr: io::stderr().is_terminal(),
         no_color: no_color(),

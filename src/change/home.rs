@@ -10,6 +10,7 @@
 //!   guard.lock          held by the process that keeps the change
 //!   guard.sock          where it is asked
 //!   guard.log           what it said
+//!   ended               nothing is left to do; the journal says how it ended
 //! ```
 
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -20,6 +21,7 @@ use super::journal::{Begun, Journal, JournalError, Phase, Read, Record};
 
 const JOURNAL: &str = "journal";
 const PLAN: &str = "plan.json";
+const ENDED: &str = "ended";
 
 /// Why the folder cannot be used, or no change begun.
 #[derive(Debug, thiserror::Error)]
@@ -94,11 +96,22 @@ impl Home {
 
     /// All changes there are, the first first; those that cannot be read with the reason.
     pub fn all(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
+        self.read(|_| true)
+    }
+
+    /// Those that are pending; whoever is over has left a sign, for journals may be long.
+    pub fn pending(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
+        let mut open = self.read(|folder| !folder.join(ENDED).exists())?;
+        open.retain(|kept| kept.as_ref().map_or(true, |kept| kept.read.told.phase.is_pending()));
+        Ok(open)
+    }
+
+    fn read(&self, wanted: impl Fn(&Path) -> bool) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for entry in fs::read_dir(self.changes()).map_err(|error| self.bad(error))? {
             let path = entry.map_err(|error| self.bad(error))?.path();
             // A folder whose journal was never made had nothing written under it.
-            if path.join(JOURNAL).exists() {
+            if path.join(JOURNAL).exists() && wanted(&path) {
                 folders.push(path);
             }
         }
@@ -109,6 +122,16 @@ impl Home {
             Err(error) => Some(Err(HomeError::Unread { folder: folder.display().to_string(), error })),
         };
         Ok(folders.into_iter().filter_map(kept).collect())
+    }
+
+    /// The highest number that a folder has, one that was never begun included.
+    fn last_number(&self) -> io::Result<u64> {
+        let mut last = 0;
+        for entry in fs::read_dir(self.changes())? {
+            let name = entry?.file_name();
+            last = last.max(name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0));
+        }
+        Ok(last)
     }
 
     /// The change of an id.
@@ -128,18 +151,17 @@ impl Home {
     /// switches, and while it is not known whether one is.
     pub fn begin(&self, mut begun: Begun, plan: &str) -> Result<(Kept, Keeping), HomeError> {
         let alone = self.alone("lock").map_err(|error| self.bad(error))?;
-        let mut number = 0;
-        for kept in self.all()? {
+        for kept in self.pending()? {
             let told = kept?.read.told;
-            number = number.max(told.begun.number);
-            if told.phase.is_pending() && same_fabric(&told.begun, &begun) {
+            if same_fabric(&told.begun, &begun) {
                 return Err(pending(&told.begun, told.phase));
             }
         }
-        begun.number = number + 1;
+        begun.number = self.last_number().map_err(|error| self.bad(error))? + 1;
         let folder = self.changes().join(format!("{:06}", begun.number));
-        let made = fs::remove_dir_all(&folder).or_else(absent_is_fine).and_then(|()| fs::create_dir(&folder));
-        made.and_then(|()| write_durably(&folder.join(PLAN), plan)).map_err(|error| self.bad(error))?;
+        fs::create_dir(&folder)
+            .and_then(|()| write_durably(&folder.join(PLAN), plan))
+            .map_err(|error| self.bad(error))?;
         let keeping = keep(&folder).map_err(|error| self.bad(error))?;
         let path = folder.join(JOURNAL);
         Journal::create(&path)?.keep(&Record::Begun(Box::new(begun)))?;
@@ -149,10 +171,6 @@ impl Home {
         let keeping = keeping.ok_or_else(|| self.bad(io::ErrorKind::WouldBlock.into()))?;
         Ok((Kept { folder, read }, keeping))
     }
-}
-
-fn absent_is_fine(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn write_durably(path: &Path, text: &str) -> io::Result<()> {
@@ -196,6 +214,16 @@ impl Kept {
 
     pub fn plan(&self) -> PathBuf {
         self.folder.join(PLAN)
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("guard.log")
+    }
+
+    /// Nothing is left to do. Without the sign its journal is read once more.
+    pub fn end(&self) {
+        let _ = File::create(self.folder.join(ENDED));
+        let _ = fs::remove_file(self.socket());
     }
 
     pub fn socket(&self) -> PathBuf {

@@ -21,7 +21,8 @@ pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{Answer, Ask, Door, DoorError, Errand, Guard, Order, Outlook, Status, Wrong, call, wrong};
 pub use home::{Home, HomeError, Keeping, Kept};
 pub use journal::{
-    Begun, ChainError, Chained, Disk, Ended, FileDisk, Journal, JournalError, Left, Phase, Read, Record, Told,
+    Begun, ChainError, Chained, Disk, Ended, FileDisk, Journal, JournalError, Left, MemoryDisk, Phase, Read,
+    Record, Told,
 };
 pub use lanes::PlanLanes;
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs};
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use crate::console::theme_names;
 use crate::session;
@@ -54,6 +55,13 @@ pub struct Globals {
     /// Set of InformInfo, and to stop with another
     #[arg(long, global = true)]
     pub traps: bool,
+    /// Let commands that write do so, on a fabric that the configuration names ([[fabric]]); a simulator needs no leave
+    #[arg(long, global = true)]
+    pub allow_write: bool,
+    /// Where changes are kept: their journals, locks and the audit trail (usually /var/lib/fabdeck; of simulators a folder of
+    /// your own)
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state_dir: Option<PathBuf>,
     /// The configuration to use instead of the one in the configuration folder
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -110,6 +118,15 @@ pub enum Action {
     Route(RoutePlanArgs),
     #[command(subcommand)]
     Plan(PlanAction),
+    Apply(ApplyArgs),
+    Confirm {
+        /// As `apply` and `changes` say it
+        id: String,
+    },
+    Extend(ExtendArgs),
+    Rollback(RollbackArgs),
+    Changes,
+    Guard(GuardArgs),
     Generate(GenerateArgs),
     Convert(ConvertArgs),
     Simulate(SimulateArgs),

@@ -21,6 +21,8 @@ pub struct Config {
     pub node_name_map: Option<PathBuf>,
     pub color: Option<Color>,
     pub mkey_file: Option<PathBuf>,
+    /// Where changes are kept.
+    pub state_dir: Option<PathBuf>,
     pub theme: Option<String>,
     /// Themes by the beginnings of sources: a fabric that matters looks like no other.
     pub themes: BTreeMap<String, String>,
@@ -39,7 +41,7 @@ pub struct Config {
     pub watch: Option<Duration>,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, theme, ascii, [themes], [keys], [hotspots], [watch], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, [themes], [keys], [hotspots], [watch], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -100,6 +102,7 @@ impl Config {
                 "source" => config.source = Some(word.to_owned()),
                 "node-name-map" => config.node_name_map = Some(word.into()),
                 "theme" => config.theme = Some(word.to_owned()),
+                "state-dir" => config.state_dir = Some(word.into()),
                 "mkey-file" => config.mkey_file = Some(word.into()),
                 "color" => {
                     let color = Color::from_str(word, false).map_err(|_| {

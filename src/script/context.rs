@@ -23,6 +23,8 @@ pub struct Context<'a, 'o> {
     pub output: Output<'o>,
     /// Whether somebody watches stderr while a long look is under way.
     pub progress: bool,
+    /// Whether somebody is there to answer a question.
+    pub asks: bool,
 }
 
 impl Context<'_, '_> {

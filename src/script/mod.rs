@@ -4,6 +4,7 @@
 mod adapters;
 mod args;
 mod capture;
+mod changing;
 mod check;
 mod config;
 mod context;

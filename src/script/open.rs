@@ -1,22 +1,36 @@
 //! What the command line gets from outside: fabrics, files and what this machine has. Tests bring an outside of
 //! their own; the real one is `Machine`.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Adapter, Found, Stop};
-use crate::access::{Source, SourceError, Traffic};
+use super::{Adapter, Failure, Found, Stop};
+use crate::access::{Actuator, Source, SourceError, Traffic};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
 use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
+use crate::source::Right;
 
 /// The world behind the command line.
 pub trait Outside {
     /// What `--source` names.
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError>;
+
+    /// Who writes to what `--source` names, for whoever may.
+    fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure>;
+
+    /// Whether what `--source` names lives in this process alone, and ends with it.
+    fn is_own_simulator(&self, source: &str) -> bool;
+
+    /// Starts this program once more, in a session of its own, with what it says going to a file.
+    fn start_guard(&self, args: &[OsString], log: &Path) -> std::io::Result<()>;
+
+    /// Where this user's state lies.
+    fn user_state(&self) -> Option<PathBuf>;
 
     /// Files that are one fabric together; `-` is stdin.
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError>;

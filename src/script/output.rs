@@ -20,6 +20,7 @@ pub const SHORTEST: usize = 24;
 /// What the process knows of its terminal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Terminal {
+    pub stdin: bool,
     pub stdout: bool,
     pub stderr: bool,
     /// The environment asks for no colour (`NO_COLOR`, or a terminal that has none).

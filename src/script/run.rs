@@ -15,8 +15,8 @@ use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
-    Exit, Failure, capture, check, convert, generate, hotspots, identity, overview, plan, record, route,
-    shell, show, simulate, sources, trace, whatif,
+    Exit, Failure, capture, changing, check, convert, generate, hotspots, identity, overview, plan, record,
+    route, shell, show, simulate, sources, trace, whatif,
 };
 
 /// Columns of help that goes to a file or a pipe.
@@ -62,11 +62,15 @@ pub fn run(
         outside,
         output,
         progress: terminal.stderr,
+        asks: terminal.stdin && terminal.stderr,
     };
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);
     }
     let prepared = prepare(&mut context, &cli.globals, terminal);
+    if prepared.is_ok() && !matches!(cli.action, Some(Action::Guard(_))) {
+        changing::resume(&mut context);
+    }
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
     let opened = if console {
         prepared.and_then(|()| Opening::of(&context)).map(Some)
@@ -125,6 +129,12 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Whatif(args)) => whatif::run(context, args),
         Some(Action::Route(args)) => route::run(context, args),
         Some(Action::Plan(action)) => plan::run(context, action),
+        Some(Action::Apply(args)) => changing::apply(context, args),
+        Some(Action::Confirm { id }) => changing::confirm(context, id),
+        Some(Action::Extend(args)) => changing::extend(context, args),
+        Some(Action::Rollback(args)) => changing::roll_back(context, args),
+        Some(Action::Changes) => changing::changes(context),
+        Some(Action::Guard(args)) => changing::guard(context, args),
         Some(Action::Generate(args)) => generate::run(context, args),
         Some(Action::Convert(args)) => convert::run(context, args),
         Some(Action::Simulate(args)) => simulate::run(context, args),
@@ -227,10 +237,7 @@ fn say_refusal<'w>(
 }
 
 /// Commands that the contract names and that are still to come.
-const LATER: &[&str] = &[
-    "apply", "disable", "enable", "guard", "confirm", "extend", "rollback", "changes", "lanes", "jobs",
-    "run", "agent",
-];
+const LATER: &[&str] = &["disable", "enable", "lanes", "jobs", "run", "agent"];
 
 /// The command that clap does not know and that a later version will.
 fn later(refused: &clap::Error) -> Option<String> {

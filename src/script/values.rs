@@ -23,6 +23,13 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "write a number of seconds above 0".to_owned())
 }
 
+/// How long a change waits to be confirmed: long enough to look, and no longer than a day.
+pub fn window(text: &str) -> Result<Duration, String> {
+    let time = long_duration(text)?;
+    let fits = (Duration::from_secs(30)..=Duration::from_secs(86_400)).contains(&time);
+    fits.then_some(time).ok_or_else(|| "it has to be 30s to 24h".to_owned())
+}
+
 /// A time with its unit, an hour at most; a number alone counts seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     time(text, Duration::from_secs(3600), "it has to be an hour at most")

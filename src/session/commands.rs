@@ -8,6 +8,8 @@ pub enum Danger {
     None,
     /// A file that the operator names.
     WritesFile,
+    /// The fabric, journalled, and only where that was opted in.
+    WritesFabric,
     /// Opens a socket that other processes of the same user can reach.
     OpensSocket,
 }
@@ -17,6 +19,7 @@ impl Danger {
         match self {
             Self::None => "changes nothing",
             Self::WritesFile => "writes the file you name",
+            Self::WritesFabric => "writes to the fabric, where that was opted in",
             Self::OpensSocket => "opens the socket you name to other processes of yours",
         }
     }
@@ -66,6 +69,11 @@ impl Command {
 
     const fn writes(mut self) -> Self {
         self.danger = Danger::WritesFile;
+        self
+    }
+
+    const fn writes_fabric(mut self) -> Self {
+        self.danger = Danger::WritesFabric;
         self
     }
 
@@ -232,6 +240,46 @@ pub const COMMANDS: &[Command] = &[
     command_of("plan diff", "Where the fabric differs from a plan", "Switches whose tables are not what the plan leads to.")
         .looks()
         .examples(&["fabdeck --source umad plan diff capture/reroute.plan"]),
+    command_of(
+        "apply",
+        "Write exactly what a plan says, and take it back unless it is confirmed",
+        "The fabric has to be the one that the plan is for (exit code 3 else), and the plan without findings, or with those \
+         that --accept names (4). Everything is in a journal before the first write; every part is compared with what the plan \
+         found there, written, and read back. A process of its own does that, keeps the time and takes the change back when \
+         nobody confirms it in time, whatever becomes of this terminal. A fabric that is not simulated has to be opted in: \
+         --allow-write, and an entry that `sources --identity` prints. docs/safety.md says what is promised.",
+    )
+    .looks()
+    .writes_fabric()
+    .examples(&[
+        "fabdeck --source umad --allow-write apply reroute.plan",
+        "fabdeck --source sim:./lab.sock apply reroute.plan --yes --confirm-within 2m",
+    ]),
+    command_of("confirm", "Keep a change that was applied", "ID is what `apply` and `changes` say; a change is confirmed by nothing else.")
+        .writes_fabric()
+        .examples(&["fabdeck confirm 3f2a91bc"]),
+    command_of("extend", "Give a change more time to be confirmed", "It waits longer before it is rolled back; a day at most.")
+        .writes_fabric()
+        .examples(&["fabdeck extend 3f2a91bc 30m"]),
+    command_of(
+        "rollback",
+        "Take a change back now",
+        "What still holds what the change wrote is brought back to what it was, and read back; what somebody else wrote since, \
+         and what does not answer, is left and named (exit code 6). Where the fabric has changed so that going back loses \
+         paths, it says how many and asks for --force.",
+    )
+    .writes_fabric()
+    .examples(&["fabdeck rollback 3f2a91bc"]),
+    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the last first.")
+        .examples(&["fabdeck changes", "fabdeck changes --json"]),
+    command_of(
+        "guard",
+        "Take over changes whose guard is gone",
+        "After a crash or a reboot: what was written half is taken back, what waits to be confirmed goes on waiting, and is \
+         taken back where its time is over. Any fabdeck that starts does the same; docs/systemd has a unit that does it at boot.",
+    )
+    .writes_fabric()
+    .examples(&["fabdeck guard --resume"]),
     command_of(
         "generate",
         "Make a fabric by name",

@@ -44,6 +44,20 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
     Ok(Box::new(FilesSource::new(text, vec![path])))
 }
 
+/// The port behind a name; `None` where what it names is no live fabric.
+pub(super) fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
+    if let Some(words) = text.strip_prefix("sim:") {
+        return Ok(Some(match simulated::socket(words)? {
+            Some((path, at)) => socket::connect(&path, at)?,
+            None => simulated::simulated_port(text, words, options)?,
+        }));
+    }
+    match adapter_words(text)? {
+        Some((adapter, port)) => Ok(Some(open_adapter(adapter, port)?)),
+        None => Ok(None),
+    }
+}
+
 /// What is read through a port.
 pub(super) fn live(text: &str, port: ReadPort, options: &LiveOptions) -> LiveSource {
     LiveSource::new(text, port, options.policy, options.keys.clone()).with_traps(options.traps)

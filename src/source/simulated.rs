@@ -9,7 +9,7 @@ use super::generated::{make, notes_of};
 use super::live::LiveSource;
 use super::open::{LiveOptions, live};
 use super::story;
-use crate::access::SourceError;
+use crate::access::{ReadPort, SourceError};
 use crate::fabric::{NodeId, Tables};
 use crate::generate::Generated;
 use crate::observe::{Notes, Place};
@@ -106,6 +106,13 @@ pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Resul
     let port = shared.open(wishes.at.as_deref()).map_err(no_such_node)?;
     let source = live(text, port, options).with_notes(notes);
     Ok(source.with_remarks(Box::new(carried::Lateness::of(text, shared))))
+}
+
+/// A port of a simulator of its own, to be read or written through.
+pub fn simulated_port(text: &str, words: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
+    let wishes = wishes(words)?;
+    let (simulator, _) = simulator(text, &wishes, options)?;
+    SimulatedPort::new(simulator).open(wishes.at.as_deref()).map_err(no_such_node)
 }
 
 /// The simulator behind `sim:NAME,...`, to be served to others.

@@ -6,6 +6,6 @@ mod record;
 mod written;
 
 pub use chain::{ChainError, Chained, line};
-pub use disk::{Disk, FileDisk};
+pub use disk::{Disk, FileDisk, MemoryDisk};
 pub use record::{Begun, Ended, Left, Phase, Record, Told};
 pub use written::{Journal, JournalError, Read};

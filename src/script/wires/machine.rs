@@ -1,17 +1,19 @@
 //! The outside of a process on this machine.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::{adapters, common_keys, files, generated, simulated, sources};
-use crate::access::{Source, SourceError};
+use super::{adapters, common_keys, files, generated, guards, simulated, sources};
+use crate::access::{Actuator, Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
 use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Found, Outside, Reach, Served, Stop, Writer, found,
+    Adapter, CatalogueEntry, CatalogueKey, Failure, Found, Outside, Reach, Served, Stop, Writer, found,
 };
+use crate::source::{self, Right};
 
 /// Files, folders and names of this machine.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +31,23 @@ impl Machine {
 impl Outside for Machine {
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
         sources::open(source, reach)
+    }
+
+    fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure> {
+        guards::actuator(source, reach, right)
+    }
+
+    fn is_own_simulator(&self, source: &str) -> bool {
+        source.strip_prefix("sim:").is_some_and(|words| matches!(source::socket_of(words), Ok(None)))
+    }
+
+    fn start_guard(&self, args: &[OsString], log: &Path) -> std::io::Result<()> {
+        guards::start(args, log)
+    }
+
+    fn user_state(&self) -> Option<PathBuf> {
+        let folders = directories::ProjectDirs::from("", "", "fabdeck")?;
+        Some(folders.state_dir()?.to_owned())
     }
 
     fn open_files(&self, files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

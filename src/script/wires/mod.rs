@@ -5,6 +5,7 @@ mod adapters;
 mod common_keys;
 mod files;
 mod generated;
+mod guards;
 mod machine;
 mod simulated;
 mod sources;

@@ -1,0 +1,77 @@
+//! What stands against a plan, and what somebody took in by name.
+
+use crate::change::{Plan, TransitionReport};
+use crate::script::{Exit, Failure};
+use crate::session::{Judged, Report};
+
+/// The names of findings.
+pub const NAMES: &[&str] = &["unreachable", "loop", "cycle", "lanes", "transition"];
+
+/// What stands against a plan: the name by which it is accepted, and the words.
+pub fn findings(judged: &Judged, plan: &Plan) -> Vec<(&'static str, String)> {
+    let Judged { report, transition, unmet, .. } = judged;
+    let mut found = of_report(report);
+    if plan.lanes.count > 1 && unmet.as_ref().is_none_or(|switches| !switches.is_empty()) {
+        let words = match unmet {
+            Some(switches) => format!("its lanes do not hold on {} switches", switches.len()),
+            None => "whether its lanes hold is not known: no switch told its SL2VL tables".to_owned(),
+        };
+        found.push(("lanes", words));
+    }
+    if transition.safe != Some(true) {
+        found.push(("transition", unsafe_words(transition)));
+    }
+    found
+}
+
+fn of_report(report: &Report) -> Vec<(&'static str, String)> {
+    let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
+    let all = [
+        ("unreachable", left > 0, format!("{left} pairs have no path, though cables connect them")),
+        ("loop", report.loops > 0, "packets run in a loop".to_owned()),
+        (
+            "cycle",
+            report.deadlock_free != Some(true),
+            match report.deadlock_free {
+                Some(_) => "packets can wait for each other in a circle".to_owned(),
+                None => "whether packets can wait for each other in a circle is not known".to_owned(),
+            },
+        ),
+        (
+            "lanes",
+            !report.lane_limits.is_empty(),
+            "paths are on lanes that a port on their way does not have".to_owned(),
+        ),
+    ];
+    all.into_iter().filter(|(_, found, _)| *found).map(|(name, _, words)| (name, words)).collect()
+}
+
+fn unsafe_words(transition: &TransitionReport) -> String {
+    let mut lines = transition.lines();
+    if lines.is_empty() { transition.word() } else { lines.swap_remove(0).1 }
+}
+
+/// Refuses what was not accepted, and names that name nothing.
+pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
+    if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
+        let names = NAMES.join(", ");
+        return Err(Failure::usage(format!("FD-7962: '{name}' names no finding; they are {names}")));
+    }
+    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted.iter().any(|word| word == name)).collect();
+    if open.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = open.iter().map(|(name, words)| format!("{words} ({name})")).collect();
+    let mut names: Vec<&str> =
+        open.iter().map(|(name, _)| *name).chain(accepted.iter().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(Failure::new(
+        Exit::Refused,
+        format!(
+            "FD-7963: the plan is not applied: {}; make another, or take it in knowingly: --accept {}",
+            words.join("; "),
+            names.join(",")
+        ),
+    ))
+}

@@ -1,0 +1,68 @@
+//! The arguments of commands that change a fabric.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+
+use crate::script::values::window;
+
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// A plan that `route` wrote
+    pub plan: PathBuf,
+    /// The road to the fabric
+    #[arg(long, value_name = "ROAD", value_enum, default_value_t = Via::Direct)]
+    pub via: Via,
+    /// How long it waits to be confirmed before it is rolled back: 30s to 24h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window)]
+    pub confirm_within: Duration,
+    /// Do not ask before it is written; it still has to be confirmed afterwards
+    #[arg(long)]
+    pub yes: bool,
+    /// Stay until it is confirmed (0) or rolled back (5)
+    #[arg(long)]
+    pub wait: bool,
+    /// Findings that are taken in, by name with commas between: unreachable, loop, cycle, lanes, transition
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub accept: Vec<String>,
+    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
+    /// them any time
+    #[arg(long)]
+    pub beside_manager: bool,
+}
+
+/// How a change gets to the fabric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Via {
+    /// Datagrams of fabdeck itself
+    Direct,
+}
+
+#[derive(Debug, Args)]
+pub struct ExtendArgs {
+    /// As `apply` and `changes` say it
+    pub id: String,
+    /// How much longer it waits: 10m, 2h
+    #[arg(value_name = "DURATION", value_parser = window)]
+    pub by: Duration,
+}
+
+#[derive(Debug, Args)]
+pub struct RollbackArgs {
+    /// As `apply` and `changes` say it
+    pub id: String,
+    /// Even where the fabric has changed so that going back loses paths
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct GuardArgs {
+    /// Take over every change that is pending and whose guard is gone, and keep it to its end
+    #[arg(long, required_unless_present = "begin")]
+    pub resume: bool,
+    /// Apply the change of this id, which was begun just now
+    #[arg(long, value_name = "ID", hide = true, conflicts_with = "resume")]
+    pub begin: Option<String>,
+}

@@ -1,0 +1,16 @@
+//! Changes from the command line: apply, confirm, extend, roll back, list, and the process that keeps one.
+
+mod accept;
+mod apply;
+mod args;
+mod guard;
+mod home;
+mod pending;
+mod told;
+
+pub use args::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs};
+pub use home::resume;
+pub use pending::{changes, confirm, extend, roll_back};
+
+pub use apply::run as apply;
+pub use guard::run as guard;
