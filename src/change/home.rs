@@ -7,7 +7,7 @@
 //! changes/000007/
 //!   plan.json           as it was given
 //!   journal             durable before the first write
-//!   guard.lock          held by the process that keeps the change
+//!   guard.lock          held by the process that keeps the change; its number
 //!   guard.sock          where it is asked
 //!   guard.log           what it said
 //!   ended               nothing is left to do; the journal says how it ended
@@ -16,12 +16,14 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::journal::{Begun, Journal, JournalError, Phase, Read, Record};
 
 const JOURNAL: &str = "journal";
 const PLAN: &str = "plan.json";
 const ENDED: &str = "ended";
+const LOCK: &str = "guard.lock";
 
 /// Why the folder cannot be used, or no change begun.
 #[derive(Debug, thiserror::Error)]
@@ -190,9 +192,13 @@ fn pending(begun: &Begun, phase: Phase) -> HomeError {
 }
 
 fn keep(folder: &Path) -> io::Result<Option<Keeping>> {
-    let file = OpenOptions::new().create(true).append(true).open(folder.join("guard.lock"))?;
+    let file = OpenOptions::new().create(true).append(true).open(folder.join(LOCK))?;
     match file.try_lock() {
-        Ok(()) => Ok(Some(Keeping(file))),
+        // For people: who it is that keeps it. The lock itself asks nobody.
+        Ok(()) => file
+            .set_len(0)
+            .and_then(|()| (&file).write_all(std::process::id().to_string().as_bytes()))
+            .map(|()| Some(Keeping(file))),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error),
     }
@@ -203,6 +209,22 @@ impl Kept {
     pub fn keep(&self) -> Result<Option<Keeping>, HomeError> {
         keep(&self.folder)
             .map_err(|error| HomeError::Folder { folder: self.folder.display().to_string(), error })
+    }
+
+    /// Whether nobody keeps it. Whoever began it lets go of it for its guard to take it, which has so much time for that.
+    pub fn is_abandoned(&self) -> bool {
+        const HANDED_OVER: Duration = Duration::from_secs(15);
+        let path = self.folder.join(LOCK);
+        // A lock that cannot be looked at is as good as held: its guard says what is wrong.
+        let Ok(file) = File::open(&path) else { return false };
+        if file.try_lock_shared().is_err() {
+            return false;
+        }
+        drop(file);
+        let holder = fs::read_to_string(&path).unwrap_or_default();
+        let age =
+            fs::metadata(&path).and_then(|held| held.modified()).ok().and_then(|time| time.elapsed().ok());
+        holder != self.read.told.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
     }
 
     /// As it is on the disk now, open to be written.

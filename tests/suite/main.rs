@@ -10,6 +10,7 @@
 
 mod analysis;
 mod captures;
+mod changing;
 mod codes;
 mod commands;
 mod console;

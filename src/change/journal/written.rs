@@ -69,6 +69,11 @@ impl Journal {
         }
     }
 
+    /// Goes on with what was read, on a disk that holds it.
+    pub fn over(disk: Box<dyn Disk>, read: &Read) -> Self {
+        Self { link: read.link, ..Self::on("journal", disk) }
+    }
+
     pub fn load(path: &Path) -> Result<Read, JournalError> {
         let file = path.display().to_string();
         match std::fs::read(path) {

@@ -57,6 +57,9 @@ fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
                     continue;
                 }
             };
+            if !kept.is_abandoned() {
+                continue;
+            }
             let Some(keeping) = kept.keep().map_err(home::refused)? else { continue };
             taken += 1;
             match keep(context, &home, &kept, keeping, Errand::TakeOver) {

@@ -81,8 +81,9 @@ pub fn resume(context: &mut Context<'_, '_>) {
     for home in all(context) {
         let Ok(pending) = home.pending() else { continue };
         for kept in pending.into_iter().flatten() {
-            let Ok(Some(keeping)) = kept.keep() else { continue };
-            drop(keeping);
+            if !kept.is_abandoned() {
+                continue;
+            }
             let begun = &kept.read.told.begun;
             context.output.say(&format!(
                 "change {} of {} is {} and its guard was gone; another one takes over",

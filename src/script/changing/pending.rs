@@ -63,8 +63,7 @@ fn asked(context: &Context<'_, '_>, (home, kept): (&Home, &Kept), ask: &Ask) -> 
             Err(error @ DoorError::NoGuard(_)) => return Err(Failure::new(Exit::Failed, error.to_string())),
             Err(error) => error,
         };
-        let free = kept.keep().map_err(home::refused)?.is_some();
-        if free && !started {
+        if !started && kept.is_abandoned() {
             home::start_guard(context, home, &["--resume"], &kept.log())?;
             started = true;
         }
@@ -106,7 +105,7 @@ pub fn look(context: &Context<'_, '_>, (home, kept): (&Home, &Kept)) -> Result<S
     }
     let now = home.find(&kept.read.told.begun.id).map_err(home::refused)?;
     let told = &now.read.told;
-    if told.phase.is_pending() && kept.keep().map_err(home::refused)?.is_some() {
+    if told.phase.is_pending() && kept.is_abandoned() {
         // Its guard died under way: another one takes it back.
         match asked(context, (home, kept), &Ask::Status)? {
             Answer::Status(status) => return Ok(status),

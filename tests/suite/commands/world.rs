@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use fabdeck::access::Actuator;
 use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, Source, SourceError, Traffic, Wanted, Watch};
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
@@ -13,10 +14,11 @@ use fabdeck::files::{flows, guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
-    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Found, Outside, Reach, Served, Stop,
-    Terminal, WriteError, Writer, Written, run,
+    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Failure, Found, Outside, Reach, Served,
+    Stop, Terminal, WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
+use fabdeck::source::Right;
 
 /// What a command line came to.
 pub struct Ended {
@@ -129,6 +131,22 @@ impl Outside for World {
             }
             _ => Err(SourceError::Name { code: "FD-2", what: "no such name".into(), hint: "look".into() }),
         }
+    }
+
+    fn actuator(&self, source: &str, _: &Reach, _: &Right) -> Result<Box<dyn Actuator>, Failure> {
+        Err(Failure::new(Exit::Refused, format!("nobody writes to {source}")))
+    }
+
+    fn is_own_simulator(&self, _: &str) -> bool {
+        false
+    }
+
+    fn start_guard(&self, _: &[OsString], _: &Path) -> std::io::Result<()> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    fn user_state(&self) -> Option<PathBuf> {
+        None
     }
 
     fn open_files(&self, _: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

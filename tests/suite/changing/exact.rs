@@ -1,0 +1,59 @@
+//! The Sets on the wire are those of the plan, in its order, and a plan that was applied writes nothing more.
+
+use fabdeck::change::{Phase, Plan};
+use fabdeck::fabric::{Faults, Resolved};
+use rayon::prelude::*;
+
+use super::{Stage, fabric, long, nobody, planned, seen, simulated};
+
+const FABRICS: &[&str] =
+    &["kary,k=2,n=2", "kary,k=3,n=2", "torus,dims=3x3", "mesh,dims=2x3", "random,switches=6,links=9"];
+const ENGINES: &[&str] = &["minhop", "updn", "sssp", "nue", "dfsssp"];
+
+/// A plan by its number: fabric, engine and what failed.
+fn drawn(seed: u64) -> Option<(fabdeck::simulator::SimulatedPort, Plan)> {
+    let name = FABRICS[seed as usize % FABRICS.len()];
+    let name = if name.starts_with("random") { format!("{name},seed={seed}") } else { name.to_owned() };
+    let fabric = fabric(&name);
+    let mut faults = Faults::new();
+    let links: Vec<_> = fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id)).collect();
+    if seed % 3 > 0 {
+        let link = links[seed as usize * 7 % links.len()];
+        faults.mark(Resolved::Link(link));
+    }
+    let simulator = simulated(&fabric);
+    let plan = planned(&simulator, ENGINES[seed as usize / 5 % ENGINES.len()], &faults);
+    (!plan.writes.is_empty()).then_some((simulator, plan))
+}
+
+#[test]
+fn the_wire_says_what_the_plan_says() {
+    // All of them take minutes; the share is drawn from all kinds.
+    let seeds = 0..if long() { 1250u64 } else { 150 };
+    let told: Vec<usize> = seeds
+        .into_par_iter()
+        .filter_map(drawn)
+        .map(|(simulator, plan)| {
+            let mut stage = Stage::new(&simulator, &plan);
+            let (sender, orders) = nobody();
+            let confirming = super::window::confirm_when_applied(sender);
+            let told = stage.apply(60, &orders).unwrap();
+            confirming.join().unwrap();
+            assert_eq!(told.phase, Phase::Confirmed, "{:?}", stage.said);
+            let sent: Vec<_> = std::mem::take(&mut stage.witness.course().sets);
+            let wanted = plan.writes.iter().map(|write| write.step().unwrap());
+            let wanted: Vec<_> = wanted.map(|step| (step.slot, step.new)).collect();
+            assert_eq!(sent, wanted);
+            let look = seen(&simulator);
+            assert!(plan.is_applied(&look.fabric, &look.tables, look.subnet_manager.map(|sm| sm.guid)));
+            // What stands there already is not written again, whoever asks.
+            let mut again = Stage::new(&simulator, &plan);
+            let (_sender, orders) = nobody();
+            again.apply(0, &orders).unwrap();
+            assert!(again.witness.course().sets.is_empty());
+            sent.len()
+        })
+        .collect();
+    println!("said: {} plans with {} Sets", told.len(), told.iter().sum::<usize>());
+    assert!(told.len() >= if long() { 1000 } else { 110 }, "{}", told.len());
+}
