@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
+use super::changing;
 use crate::session::{Browse, Column, Ending, Kind, Look, NEWS_WORDS, Summary};
 
 /// File name (`links.json`) and content of every schema.
@@ -39,6 +40,8 @@ pub fn schemas() -> BTreeMap<String, String> {
     judged.extend(check());
     add("plan-check", "fabdeck plan check --json", true, judged);
     add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
+    add("change", "fabdeck apply, confirm, extend and rollback --json", false, changing::change());
+    add("changes", "fabdeck changes --json", false, vec![("rows", list(changing::row()))]);
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
     let texts = || list(text());
@@ -96,7 +99,7 @@ fn object(id: &str, title: &str, looked: bool, properties: Vec<(&str, Value)>) -
     })
 }
 
-fn closed(properties: Vec<(&str, Value)>) -> Value {
+pub(super) fn closed(properties: Vec<(&str, Value)>) -> Value {
     let required: Vec<&str> = properties.iter().map(|(key, _)| *key).collect();
     let known: Map<String, Value> =
         properties.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
@@ -137,28 +140,28 @@ fn cell(column: &Column) -> Value {
     schema
 }
 
-fn text() -> Value {
+pub(super) fn text() -> Value {
     json!({ "type": "string" })
 }
 
-fn number() -> Value {
+pub(super) fn number() -> Value {
     json!({ "type": "integer", "minimum": 0 })
 }
 
-fn flag() -> Value {
+pub(super) fn flag() -> Value {
     json!({ "type": "boolean" })
 }
 
-fn guid() -> Value {
+pub(super) fn guid() -> Value {
     json!({ "type": "string", "pattern": "^0x[0-9a-f]{16}$" })
 }
 
-fn list(items: Value) -> Value {
+pub(super) fn list(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
 /// The same, or null.
-fn nullable(mut schema: Value) -> Value {
+pub(super) fn nullable(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
     }

@@ -29,16 +29,15 @@ pub enum Ask {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Status {
     pub id: String,
+    #[serde(rename = "state")]
     pub phase: Phase,
     /// Writes that are settled, or taken back.
     pub done: u64,
     pub writes: u64,
     pub deadline: Option<String>,
     pub why: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Left>,
     /// What somebody else wrote over since it was applied.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<String>,
 }
 

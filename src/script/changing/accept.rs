@@ -55,7 +55,7 @@ fn unsafe_words(transition: &TransitionReport) -> String {
 pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
     if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let names = NAMES.join(", ");
-        return Err(Failure::usage(format!("FD-7962: '{name}' names no finding; they are {names}")));
+        return Err(Failure::usage(format!("FD-7982: '{name}' names no finding; they are {names}")));
     }
     let open: Vec<_> = found.iter().filter(|(name, _)| !accepted.iter().any(|word| word == name)).collect();
     if open.is_empty() {
@@ -69,7 +69,7 @@ pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(
     Err(Failure::new(
         Exit::Refused,
         format!(
-            "FD-7963: the plan is not applied: {}; make another, or take it in knowingly: --accept {}",
+            "FD-7983: the plan is not applied: {}; make another, or take it in knowingly: --accept {}",
             words.join("; "),
             names.join(",")
         ),

@@ -33,7 +33,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let look = context.look_of(&source, observed)?;
     let judged = match fit(&look, &plan) {
         Fit::Stale(stale) => {
-            let what = format!("FD-7966: the plan is stale: {}; make it again", stale.words());
+            let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
             return Err(Failure::new(Exit::Stale, what));
         }
         Fit::Applied => {
@@ -114,7 +114,7 @@ fn refuse_beside(args: &ApplyArgs, look: &Look, simulated: bool) -> Result<(), F
         Some(manager) => Err(Failure::new(
             Exit::Refused,
             format!(
-                "FD-7967: the subnet manager {manager} is in charge: it does not read tables back, and writes over this change \
+                "FD-7987: the subnet manager {manager} is in charge: it does not read tables back, and writes over this change \
                  at its next handover or reroute; --beside-manager does it all the same"
             ),
         )),
@@ -134,7 +134,7 @@ fn refuse_unreachable(surveyor: &mut (impl Surveyor + ?Sized), plan: &Plan) -> R
         Some(guid) => Err(Failure::new(
             Exit::Refused,
             format!(
-                "FD-7968: without the ports that the plan disables there is no way left to switch {guid}"
+                "FD-7988: without the ports that the plan disables there is no way left to switch {guid}"
             ),
         )),
     }
@@ -153,7 +153,7 @@ fn ask_first(
     if !context.asks {
         return Err(Failure::new(
             Exit::Refused,
-            "FD-7969: nobody is there to say yes before it is written; --yes says so beforehand (it still has to be confirmed)",
+            "FD-7989: nobody is there to say yes before it is written; --yes says so beforehand (it still has to be confirmed)",
         ));
     }
     let switches: std::collections::BTreeSet<&str> =
@@ -195,7 +195,7 @@ fn ask_first(
     let read = std::io::stdin().lock().read_line(&mut answer);
     match read {
         Ok(_) if answer.trim() == "yes" => Ok(()),
-        _ => Err(Failure::new(Exit::Refused, "FD-7970: it was not confirmed with yes; nothing was written")),
+        _ => Err(Failure::new(Exit::Refused, "FD-7990: it was not confirmed with yes; nothing was written")),
     }
 }
 
@@ -206,7 +206,7 @@ fn in_process(
     plan: &Plan,
     (begun, actuator): (Begun, &mut dyn crate::access::Actuator),
 ) -> Result<Exit, Failure> {
-    let mut journal = Journal::on("journal in memory", Box::new(MemoryDisk::default()));
+    let mut journal = Journal::on("journal in memory", Box::new(MemoryDisk));
     let record = Record::Begun(Box::new(begun.clone()));
     journal.keep(&record).map_err(|error| Failure::new(Exit::Failed, error.to_string()))?;
     let Some(told) = Told::of(&[record]) else { return Ok(Exit::Bug) };

@@ -34,7 +34,7 @@ fn begin(context: &mut Context<'_, '_>, id: &str) -> Result<Exit, Failure> {
         match kept.keep().map_err(home::refused)? {
             Some(keeping) => break keeping,
             None if since.elapsed() > HANDED_OVER => {
-                return Err(Failure::new(Exit::Refused, format!("FD-7964: change {id} has a guard already")));
+                return Err(Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already")));
             }
             None => std::thread::sleep(Duration::from_millis(10)),
         }

@@ -72,7 +72,7 @@ pub fn start_guard(
     flag("--timeout", globals.timeout.map(|time| format!("{}ms", time.as_millis()).into()));
     flag("--retries", globals.retries.map(|retries| retries.to_string().into()));
     context.outside.start_guard(&args, log).map_err(|error| {
-        Failure::new(Exit::Failed, format!("FD-7961: the guard of the change cannot be started: {error}"))
+        Failure::new(Exit::Failed, format!("FD-7981: the guard of the change cannot be started: {error}"))
     })
 }
 

@@ -6,11 +6,13 @@ mod args;
 mod guard;
 mod home;
 mod pending;
+mod schemas;
 mod told;
 
 pub use args::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs};
 pub use home::resume;
 pub use pending::{changes, confirm, extend, roll_back};
+pub use schemas::{change, row};
 
 pub use apply::run as apply;
 pub use guard::run as guard;

@@ -44,7 +44,7 @@ fn order(context: &mut Context<'_, '_>, id: &str, ask: &Ask) -> Result<Status, F
     let (home, kept) = home::find(context, id)?;
     let phase = kept.read.told.phase;
     if !phase.is_pending() {
-        let what = format!("FD-7965: change {id} is {}: there is nothing left to decide", phase.title());
+        let what = format!("FD-7985: change {id} is {}: there is nothing left to decide", phase.title());
         return Err(Failure::new(Exit::Refused, what));
     }
     match asked(context, (&home, &kept), ask)? {
@@ -118,7 +118,6 @@ pub fn look(context: &Context<'_, '_>, (home, kept): (&Home, &Kept)) -> Result<S
 pub fn report(context: &mut Context<'_, '_>, status: &Status) -> Result<(), Failure> {
     if context.output.json {
         let mut object = context.plain_object("change")?;
-        object.field("state", &status.phase)?;
         object.fields(status)?;
         return Ok(object.end()?);
     }

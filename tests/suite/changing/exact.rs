@@ -17,7 +17,7 @@ fn drawn(seed: u64) -> Option<(fabdeck::simulator::SimulatedPort, Plan)> {
     let fabric = fabric(&name);
     let mut faults = Faults::new();
     let links: Vec<_> = fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id)).collect();
-    if seed % 3 > 0 {
+    if !seed.is_multiple_of(3) {
         let link = links[seed as usize * 7 % links.len()];
         faults.mark(Resolved::Link(link));
     }

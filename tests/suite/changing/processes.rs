@@ -127,9 +127,9 @@ fn a_change_is_applied_confirmed_and_listed() {
     let lab = Lab::new(DEMO);
     let before = lab.tables();
     let refused = lab.ends(&["apply", "a.plan", "--yes"], 4);
-    assert!(refused.contains("FD-7963") && refused.contains("--accept transition"), "{refused}");
+    assert!(refused.contains("FD-7983") && refused.contains("--accept transition"), "{refused}");
     let refused = lab.ends(&["apply", "a.plan", "--accept", "transition"], 4);
-    assert!(refused.contains("FD-7969"), "{refused}");
+    assert!(refused.contains("FD-7989"), "{refused}");
     assert_eq!((lab.tables(), lab.state()), (before.clone(), "none".to_owned()));
     let id = lab.apply();
     assert_ne!(lab.tables(), before);
@@ -143,7 +143,7 @@ fn a_change_is_applied_confirmed_and_listed() {
     lab.ends(&["extend", &id, "1m"], 0);
     lab.ends(&["confirm", &id], 0);
     assert_eq!(lab.state(), "confirmed");
-    assert!(lab.ends(&["rollback", &id], 4).contains("FD-7965"));
+    assert!(lab.ends(&["rollback", &id], 4).contains("FD-7985"));
     let trail = std::fs::read_to_string(lab.home.path().join("state/audit")).unwrap();
     for what in ["writing", "applied", "extended", "confirmed"] {
         assert!(trail.contains(&format!("\"what\":\"{what}\"")), "{what}: {trail}");
@@ -162,7 +162,7 @@ fn a_stale_plan_and_what_is_no_fabric_are_refused() {
     let id = lab.apply_plan("c.plan");
     lab.ends(&["confirm", &id], 0);
     let stale = lab.ends(&["apply", "a.plan", "--yes", "--accept", "transition"], 3);
-    assert!(stale.contains("FD-7966"), "{stale}");
+    assert!(stale.contains("FD-7986"), "{stale}");
     let mut file = lab.command(&[]);
     let ended = file.args(["--source", "lab.txt", "apply", "a.plan", "--yes"]).output().unwrap();
     assert_ne!(ended.status.code(), Some(0));
@@ -210,12 +210,15 @@ fn a_guard_that_is_killed_while_it_writes_leaves_something_to_take_back() {
         let mut applying =
             lab.command(&["apply", "a.plan", "--yes", "--accept", "transition,cycle"]).spawn().unwrap();
         let since = Instant::now();
-        while lab.guards().is_empty() && since.elapsed() < Duration::from_secs(20) {
+        // Whoever began it has the lock at first.
+        let parent = applying.id().to_string();
+        let taken = || lab.guards().iter().any(|pid| *pid != parent && !pid.is_empty());
+        while !taken() && since.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(1));
         }
         std::thread::sleep(Duration::from_millis(20 + round * 17));
-        for pid in lab.guards() {
-            let _ = Command::new("kill").args(["-s", "KILL", &pid]).status();
+        for pid in lab.guards().iter().filter(|pid| **pid != parent) {
+            let _ = Command::new("kill").args(["-s", "KILL", pid]).status();
         }
         applying.wait().unwrap();
         lab.ends(&["guard", "--resume"], 0);

@@ -1,0 +1,49 @@
+//! The JSON of changes.
+
+use serde_json::{Value, json};
+
+use crate::script::schemas::{closed, list, nullable, number, text};
+
+/// How far a change is.
+fn state() -> Value {
+    json!({ "enum": [
+        "applying", "applied", "confirmed", "rolling-back", "rolled-back", "incomplete", "refused",
+    ] })
+}
+
+fn left() -> Value {
+    list(closed(vec![("what", text()), ("why", text())]))
+}
+
+/// One change, as its guard tells it.
+pub fn change() -> Vec<(&'static str, Value)> {
+    vec![
+        ("id", text()),
+        ("state", state()),
+        ("done", number()),
+        ("writes", number()),
+        ("deadline", nullable(text())),
+        ("why", nullable(text())),
+        ("left", left()),
+        ("drift", nullable(text())),
+    ]
+}
+
+/// One of all changes.
+pub fn row() -> Value {
+    closed(vec![
+        ("id", text()),
+        ("number", number()),
+        ("state", state()),
+        ("time", text()),
+        ("user", text()),
+        ("deadline", nullable(text())),
+        ("source", text()),
+        ("via", text()),
+        ("engine", text()),
+        ("writes", number()),
+        ("why", nullable(text())),
+        ("left", left()),
+        ("drift", nullable(text())),
+    ])
+}
