@@ -45,6 +45,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let found = accept::findings(&judged, &plan);
     accept::refuse(&found, &args.accept)?;
     let own = context.outside.is_own_simulator(&source);
+    refuse_stdin_key(context, own)?;
     let simulated = source.starts_with("sim:");
     refuse_beside(args, &look, simulated)?;
     refuse_unreachable(actuator.as_mut(), &plan)?;
@@ -73,6 +74,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     Ok(exit(status.phase))
 }
 
+/// The guard reads the keys itself, and so does the one after it.
+fn refuse_stdin_key(context: &Context<'_, '_>, own: bool) -> Result<(), Failure> {
+    let stdin = context.reach().mkey_file.is_some_and(|file| file.as_os_str() == "-");
+    if own || !stdin {
+        return Ok(());
+    }
+    Err(Failure::usage("FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file"))
+}
+
 /// What the journal begins with.
 fn begun(context: &Context<'_, '_>, args: &ApplyArgs, plan: &Plan, look: &Look) -> Result<Begun, Failure> {
     let source = context.named_source()?;
@@ -96,7 +106,7 @@ fn begun(context: &Context<'_, '_>, args: &ApplyArgs, plan: &Plan, look: &Look) 
         plan: plan.hash.clone(),
         engine: plan.engine.clone(),
         accepted: args.accept.clone(),
-        mkey_file: context.reach().mkey_file.map(|file| file.display().to_string()),
+        mkey_file: context.reach().mkey_file.map(|file| full(file)),
         switches: look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect(),
         simulator,
         lost_before: wrong(look.fabric(), &look.observation.tables, plan).pairs,
