@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs};
+use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use crate::console::theme_names;
 use crate::session;
@@ -118,6 +118,8 @@ pub enum Action {
     Route(RoutePlanArgs),
     #[command(subcommand)]
     Plan(PlanAction),
+    Disable(ServiceArgs),
+    Enable(ServiceArgs),
     Apply(ApplyArgs),
     Confirm {
         /// As `apply` and `changes` say it

@@ -18,6 +18,7 @@ use super::{
     Exit, Failure, capture, changing, check, convert, generate, hotspots, identity, overview, plan, record,
     route, shell, show, simulate, sources, trace, whatif,
 };
+use crate::session::Service;
 
 /// Columns of help that goes to a file or a pipe.
 const WIDTH: usize = 100;
@@ -129,6 +130,8 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Whatif(args)) => whatif::run(context, args),
         Some(Action::Route(args)) => route::run(context, args),
         Some(Action::Plan(action)) => plan::run(context, action),
+        Some(Action::Disable(args)) => changing::service(context, args, Service::Disable),
+        Some(Action::Enable(args)) => changing::service(context, args, Service::Enable),
         Some(Action::Apply(args)) => changing::apply(context, args),
         Some(Action::Confirm { id }) => changing::confirm(context, id),
         Some(Action::Extend(args)) => changing::extend(context, args),

@@ -40,6 +40,8 @@ pub fn schemas() -> BTreeMap<String, String> {
     judged.extend(check());
     add("plan-check", "fabdeck plan check --json", true, judged);
     add("plan-diff", "fabdeck plan diff --json", true, plan_diff());
+    let served = vec![("plan", text()), ("findings", list(text()))];
+    add("service", "fabdeck disable and enable --json", true, served);
     add("change", "fabdeck apply, confirm, extend and rollback --json", false, changing::change());
     add("changes", "fabdeck changes --json", false, vec![("rows", list(changing::row()))]);
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);

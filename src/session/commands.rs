@@ -241,6 +241,20 @@ pub const COMMANDS: &[Command] = &[
         .looks()
         .examples(&["fabdeck --source umad plan diff capture/reroute.plan"]),
     command_of(
+        "disable",
+        "A plan that takes a link out of service",
+        "One port of a switch is disabled by it; routes stay as they are, so a reroute that does without the link comes first: paths \
+         that still lead over it are findings (exit code 2). A disabled link is brought back by `enable`, or by rolling the change \
+         back.",
+    )
+    .looks()
+    .writes()
+    .examples(&["fabdeck --source umad disable link:leaf0[3] -o out.plan"]),
+    command_of("enable", "A plan that brings a link back into service", "The port of a switch that was disabled is enabled by it.")
+        .looks()
+        .writes()
+        .examples(&["fabdeck --source umad enable port:leaf0[3] -o back.plan"]),
+    command_of(
         "apply",
         "Write exactly what a plan says, and take it back unless it is confirmed",
         "The fabric has to be the one that the plan is for (exit code 3 else), and the plan without findings, or with those \

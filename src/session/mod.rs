@@ -18,6 +18,7 @@ mod preview;
 mod proposals;
 mod query;
 mod rowset;
+mod service;
 mod summary;
 mod trace;
 mod traffic;
@@ -45,6 +46,7 @@ pub use preview::Preview;
 pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
 pub use rowset::Rowset;
+pub use service::{Service, UnservedPlan, service_plan};
 pub use summary::{Summary, counted};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use traffic::{

@@ -45,3 +45,16 @@ fn codes_of_files_are_documented() {
     let stale: Vec<_> = documented.difference(&used).collect();
     assert!(missing.is_empty() && stale.is_empty(), "missing {missing:?}, stale {stale:?}");
 }
+
+/// Those of changes have a page of their own.
+#[test]
+fn codes_of_changes_are_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut used = BTreeSet::new();
+    codes_under(&root.join("src/change"), &mut used);
+    let page = std::fs::read_to_string(root.join("docs/safety.md")).unwrap();
+    let documented = codes(&page);
+    // FD-55xx are those of plans: whoever reads the file sees them.
+    let used: BTreeSet<_> = used.into_iter().filter(|code| code.starts_with("FD-56")).collect();
+    assert_eq!(used, documented);
+}

@@ -40,6 +40,18 @@ pub enum Via {
 }
 
 #[derive(Debug, Args)]
+pub struct ServiceArgs {
+    /// The cable: link:NAME[PORT], port:NAME[PORT] or NAME/PORT
+    pub element: String,
+    /// Where to write the plan, a name that is free; `-` is stdout
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub force: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct ExtendArgs {
     /// As `apply` and `changes` say it
     pub id: String,

@@ -160,7 +160,7 @@ pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 
 fn list(context: &mut Context<'_, '_>, rows: &[ChangeRow]) -> Result<(), Failure> {
     if rows.is_empty() {
-        context.output.say("no changes were made with this state folder; 'fabdeck apply PLAN' makes one");
+        writeln!(context.output.out, "no changes: nothing was applied with this state folder")?;
         return Ok(());
     }
     for row in rows {

@@ -258,3 +258,38 @@ fn a_session_that_is_hung_up_ends_rolled_back() {
     let trail = std::fs::read_to_string(lab.home.path().join("state/audit")).unwrap();
     assert!(trail.contains("nobody confirmed it in time"), "{trail}");
 }
+
+/// A link out of service after a reroute, and back: the port is disabled, no pair loses its path, and a rollback enables it.
+#[test]
+fn a_link_goes_out_of_service_and_comes_back() {
+    let lab = Lab::new(DEMO);
+    let link = "link:rack1-leaf[8]";
+    let used = lab.ends(&["disable", link, "-o", "early.plan"], 2);
+    assert!(used.contains("have no path, though cables connect them"), "{used}");
+    let refused = lab.ends(&["apply", "early.plan", "--yes"], 4);
+    assert!(refused.contains("unreachable"), "{refused}");
+    lab.ends(&["route", "--engine", "updn", "--fail", link, "-o", "around.plan"], 2);
+    let id = lab.apply_plan("around.plan");
+    lab.ends(&["confirm", &id], 0);
+    lab.ends(&["disable", link, "-o", "out.plan"], 0);
+    let before = lab.ends(&["show", "links", "--json", "--no-times"], 0);
+    let id = lab.apply_plan("out.plan");
+    let links = || lab.ends(&["show", "fabric", "--json", "--no-times"], 0);
+    let number = |text: &str| serde_json::from_str::<Value>(text).unwrap()["links"].as_u64().unwrap();
+    let out = number(&links());
+    assert!(lab.ends(&["check"], 0).contains("unreachable   none"));
+    lab.ends(&["rollback", &id], 0);
+    assert_eq!(
+        (number(&links()), lab.ends(&["show", "links", "--json", "--no-times"], 0)),
+        (out + 1, before.clone())
+    );
+    lab.ends(&["disable", link, "-o", "out.plan", "--force"], 0);
+    let id = lab.apply_plan("out.plan");
+    lab.ends(&["confirm", &id], 0);
+    assert_eq!(number(&links()), out);
+    lab.ends(&["enable", "port:rack1-leaf[8]", "-o", "back.plan"], 0);
+    let id = lab.apply_plan("back.plan");
+    lab.ends(&["confirm", &id], 0);
+    assert_eq!(lab.ends(&["show", "links", "--json", "--no-times"], 0), before);
+    assert!(lab.ends(&["enable", "port:rack1-leaf[8]", "-o", "x.plan"], 1).contains("FD-7997"));
+}

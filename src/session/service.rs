@@ -1,0 +1,105 @@
+//! A link out of service, or back in it: the routes stay as they are, and one port of a switch is disabled or enabled.
+
+use std::sync::Arc;
+
+use super::lanes::{Sent, lanes_in_force};
+use super::weighed::weigh;
+use super::whatif::in_force;
+use super::written_plan::plan_of;
+use super::{Look, Made, Proposal, Took, UnwrittenPlan};
+use crate::access::Part;
+use crate::change::{Plan, Write};
+use crate::fabric::{Element, Faults, PhysicalState, PortId, PortNum, Resolved};
+use crate::routing::{NoPulse, Problem, Ran, Refusal};
+
+/// What becomes of a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Service {
+    Disable,
+    Enable,
+}
+
+/// Why there is no such plan.
+#[derive(Debug, thiserror::Error)]
+pub enum UnservedPlan {
+    #[error("FD-7996: {0} is no cable and no port of a switch; give link:NAME[PORT] or port:NAME[PORT]")]
+    NoPort(String),
+    #[error("FD-7997: {0} is {1} already")]
+    Already(String, &'static str),
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Plan(#[from] UnwrittenPlan),
+}
+
+/// The plan that disables or enables the port of an element. Paths that lead over a link that goes stand in its certificate as
+/// lost: a reroute comes before.
+pub fn service_plan(
+    look: &Look,
+    element: Resolved,
+    service: Service,
+    sent: Sent<'_>,
+    made: Made,
+) -> Result<Plan, UnservedPlan> {
+    let fabric = look.fabric();
+    let called = || Element::of(fabric, &look.names, element).to_string();
+    let port = switch_port(look, element).ok_or_else(|| UnservedPlan::NoPort(called()))?;
+    let disabled = fabric.port(port).facts.physical_state == Some(PhysicalState::Disabled);
+    match service {
+        Service::Disable if disabled => return Err(UnservedPlan::Already(called(), "disabled")),
+        Service::Enable if !disabled => return Err(UnservedPlan::Already(called(), "enabled")),
+        _ => {}
+    }
+    let mut faults = Faults::new();
+    if service == Service::Disable {
+        faults.mark(fabric.port(port).link.map_or(Resolved::Port(port), Resolved::Link));
+    }
+    let proposal = as_it_is(look, &faults, sent)?;
+    let mut plan = plan_of(look, &faults, "none: routes stay as they are", &proposal, made)?;
+    let (old, new) = if service == Service::Disable { ("01", "00") } else { ("00", "01") };
+    let at = fabric.port(port);
+    plan.writes.push(Write {
+        switch: fabric.node(at.node).guid().to_string(),
+        part: Part::Port(at.number.value()),
+        old: old.to_owned(),
+        new: new.to_owned(),
+    });
+    Ok(plan)
+}
+
+/// The port of a switch that decides over a cable: the given one, or the end that is a switch.
+fn switch_port(look: &Look, element: Resolved) -> Option<PortId> {
+    let fabric = look.fabric();
+    let of_switch = |port: &PortId| {
+        let at = fabric.port(*port);
+        fabric.node(at.node).is_switch() && at.number != PortNum::MANAGEMENT
+    };
+    match element {
+        Resolved::Node(_) => None,
+        Resolved::Port(port) => Some(port).filter(of_switch).or_else(|| fabric.peer(port).filter(of_switch)),
+        Resolved::Link(link) => [fabric.link(link).a, fabric.link(link).b].into_iter().find(of_switch),
+    }
+}
+
+/// The routes in force as if they were proposed, on what the marks leave.
+fn as_it_is(look: &Look, faults: &Faults, sent: Sent<'_>) -> Result<Proposal, Refusal> {
+    let tables = &look.observation.tables;
+    let problem = Problem::new(look.fabric(), faults);
+    let mut routes = in_force(look, tables, faults);
+    if let (Some(lanes), _) = lanes_in_force(look, &problem, tables, &routes, false, sent) {
+        routes.lanes = lanes;
+    }
+    let weighed = weigh((look, tables), &problem, &routes, (false, sent), &NoPulse)?;
+    Ok(Proposal {
+        routes: Arc::new(routes),
+        switches: false,
+        report: weighed.report,
+        difference: weighed.difference,
+        changed_lanes: weighed.changed_lanes,
+        transition: weighed.transition,
+        remarks: Vec::new(),
+        not_used: Vec::new(),
+        ran: Ran::default(),
+        took: Took::default(),
+    })
+}
