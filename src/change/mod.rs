@@ -9,6 +9,7 @@ mod guard;
 mod home;
 mod journal;
 mod lanes;
+mod order;
 mod plan;
 mod standing;
 mod transition;
@@ -25,7 +26,8 @@ pub use journal::{
     Record, Told,
 };
 pub use lanes::PlanLanes;
+pub use order::{OnTheWay, Ordered, in_order};
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
 pub use standing::Standing;
-pub use transition::TransitionReport;
+pub use transition::{Staged, TransitionReport};
 pub use writes::{PlanError, Step, Write, writes};

@@ -1,6 +1,6 @@
 //! A plan as a file: readable JSON with everything that would be written and why it may be.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,7 +112,7 @@ impl Plan {
         if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
             return Err(PlanFileError::Lanes(fault));
         }
-        let mut places = std::collections::BTreeSet::new();
+        let mut places = BTreeSet::new();
         for (at, write) in plan.writes.iter().enumerate() {
             let wrong = |what| PlanFileError::Write { at: at + 1, what };
             if !plan.fingerprint.tables.contains_key(&write.switch) {
@@ -177,7 +177,7 @@ impl Plan {
     /// Which entries below the writes are not what the plan found, where they are known now.
     pub fn drift(&self, fabric: &Fabric, tables: &Tables) -> Drift {
         let mut drift = Drift::default();
-        let mut last = None;
+        let mut switches = BTreeSet::new();
         for write in &self.writes {
             let (Some(id), Part::Block(number)) = (write.switch(fabric), write.part) else { continue };
             let held = tables.nodes.get(&id).filter(|held| !held.unread.contains(&number));
@@ -189,7 +189,7 @@ impl Plan {
                     continue;
                 }
                 drift.count += 1;
-                drift.switches += u64::from(last.replace(id) != Some(id));
+                drift.switches += u64::from(switches.insert(id));
                 if drift.first.len() < NAMED {
                     drift.first.push(Drifted { switch: id, lid, planned, held });
                 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::order::OnTheWay;
+
 /// Whether packets on old and new paths together can wait for each other, and the circle that shows it, by name.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TransitionReport {
@@ -22,6 +24,47 @@ pub struct TransitionReport {
     pub cycle_paths: Option<Vec<String>>,
     #[serde(default)]
     pub cycle_lane: Option<u8>,
+    /// The states between the first write and the last; of plans.
+    #[serde(default)]
+    pub on_the_way: Option<OnTheWay>,
+    /// No lane has a circle of packets that meet old entries and new ones on one way, in the order of the writes. `None`
+    /// where that is not known, and of what is no plan.
+    #[serde(default)]
+    pub mixed: Option<bool>,
+    /// Channels of which each waits for the next, where mixing alone closes a circle.
+    #[serde(default)]
+    pub mixed_cycle: Option<Vec<String>>,
+    /// Of plans that are not safe: what there is instead.
+    #[serde(default)]
+    pub staged: Option<Staged>,
+}
+
+/// Two changes in place of one that is not safe.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Staged {
+    /// The engine whose routes have no circle with the old ones nor with the new ones; `None`: no engine's have none.
+    pub through: Option<String>,
+    /// Those that were asked.
+    pub asked: Vec<String>,
+}
+
+impl Staged {
+    fn words(&self) -> String {
+        match &self.through {
+            Some(engine) => format!(
+                "in two plans that are each safe: 'fabdeck route --engine {engine}' first, applied and confirmed, then this one made again"
+            ),
+            None if self.asked.is_empty() => {
+                "no routes are safe with both the old and the new ones, as one of them has a circle of its own, so traffic \
+                 has to be drained"
+                    .to_owned()
+            }
+            None => format!(
+                "no routes of {} are safe with both the old and the new ones, so traffic has to be drained",
+                self.asked.join(", ")
+            ),
+        }
+    }
 }
 
 impl TransitionReport {
@@ -62,7 +105,7 @@ impl TransitionReport {
     }
 
     /// Whether the old paths close the circle by themselves, so that it is there before anything is written.
-    fn is_old(&self) -> bool {
+    pub fn is_old(&self) -> bool {
         self.cycle_paths.as_ref().is_some_and(|paths| paths.iter().all(|path| path.starts_with("old ")))
     }
 
@@ -94,7 +137,24 @@ impl TransitionReport {
         };
         let waits = channels.iter().zip(self.cycle_paths.iter().flatten());
         let waits = waits.map(|(channel, path)| ("  waits", format!("{channel}, by the {path}")));
-        std::iter::once(("live", verdict)).chain(waits).collect()
+        std::iter::once(("live", verdict)).chain(waits).chain(self.of_the_way()).collect()
+    }
+
+    /// What is told of the states between, of plans.
+    fn of_the_way(&self) -> Vec<(&'static str, String)> {
+        let way = self.on_the_way.as_ref().map(|way| ("on the way", way.words()));
+        let closed = self.mixed_cycle.as_ref().map(Vec::len);
+        let mixed = match (self.mixed, closed) {
+            _ if self.on_the_way.is_none() || self.safe == Some(false) => None,
+            (Some(true), _) => Some("no mixture of old and new entries closes a circle either".to_owned()),
+            (Some(false), Some(channels)) => Some(format!(
+                "{channels} channels can wait for each other while some switches have new entries and others old ones: a \
+                 credit loop is possible on the way; drain first"
+            )),
+            _ => Some("whether a mixture of old and new entries closes a circle is not known".to_owned()),
+        };
+        let staged = self.staged.as_ref().map(|staged| ("instead", staged.words()));
+        way.into_iter().chain(mixed.map(|words| ("mixed", words))).chain(staged).collect()
     }
 }
 
@@ -111,6 +171,7 @@ mod tests {
             cycle: cycle.map(|channel| vec![channel.to_owned()]),
             cycle_paths: cycle.map(|_| vec!["old path from a to b (LID 3)".to_owned()]),
             cycle_lane: cycle.map(|_| 2),
+            ..TransitionReport::default()
         };
         let lines = told(Some(false), Some("a[1] -> b[2]")).lines();
         assert!(lines[0].1.contains("1 channels of lane 2 wait for each other, by the old"), "{lines:?}");

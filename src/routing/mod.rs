@@ -3,6 +3,7 @@
 
 pub mod certificate;
 pub mod difference;
+pub mod mixture;
 
 mod again;
 mod balance;

@@ -43,7 +43,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         settled(&look, &faults, proposal, asked.sent, pulse)
     });
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
-    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
+    let mut row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
     let proposal = outcome?;
     let times = !context.globals.no_times;
     let made = Made {
@@ -54,7 +54,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         let exit = if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed };
         Failure::new(exit, error.to_string())
     };
-    let plan = plan_of(&look, &faults, engine.id, &proposal, made).map_err(unwritten)?;
+    let plan = plan_of(&look, &faults, engine.id, &proposal, asked.sent, made).map_err(unwritten)?;
+    row.transition = Some(plan.transition.clone());
     let text = plan_text(&plan).map_err(unwritten)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;

@@ -484,7 +484,27 @@ fn transition() -> Vec<(&'static str, Value)> {
         ("cycle", nullable(list(text()))),
         ("cycle_paths", nullable(list(text()))),
         ("cycle_lane", nullable(number())),
+        ("on_the_way", nullable(closed(on_the_way()))),
+        ("mixed", nullable(flag())),
+        ("mixed_cycle", nullable(list(text()))),
+        ("staged", nullable(closed(vec![("through", nullable(text())), ("asked", list(text()))]))),
     ]
+}
+
+fn on_the_way() -> Vec<(&'static str, Value)> {
+    let counts = [
+        "pairs",
+        "writes",
+        "before",
+        "after",
+        "worst_broken",
+        "worst_looping",
+        "worst_interrupted",
+        "worst_after",
+        "lasting",
+    ];
+    let counts = counts.into_iter().map(|key| (key, number()));
+    counts.chain([("worst_at", nullable(text())), ("ordered", text())]).collect()
 }
 
 fn whatif() -> Vec<(&'static str, Value)> {

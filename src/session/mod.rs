@@ -14,6 +14,7 @@ mod lanes;
 mod loads;
 mod look;
 mod news;
+mod passage;
 mod preview;
 mod proposals;
 mod query;

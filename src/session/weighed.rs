@@ -64,18 +64,18 @@ pub(super) fn weigh(
 }
 
 /// The tables in force on a fabric or on what marks leave of it.
-struct Held {
-    old: Routes,
+pub(super) struct Held {
+    pub(super) old: Routes,
     /// Whether their lanes are known, and from what.
-    known: bool,
+    pub(super) known: bool,
     old_lanes: &'static str,
-    together: Scope,
+    pub(super) together: Scope,
     /// Tables are missing.
-    unread: bool,
+    pub(super) unread: bool,
 }
 
 impl Held {
-    fn of(
+    pub(super) fn of(
         (look, tables): (&Look, &Tables),
         problem: &Problem<'_>,
         routes: &Routes,
@@ -116,5 +116,6 @@ fn passage(names: &Names<'_, '_>, found: &Transition, held: &Held) -> Transition
         cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(path).collect()),
         cycle_lane: cycle.filter(|_| held.known).map(|cycle| cycle.lane.value()),
+        ..TransitionReport::default()
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::lanes::{Sent, relaid};
+use super::passage::passage;
 use super::weighed::weigh;
 use super::whatif::in_force;
 use super::{Look, Proposal, Report, counted};
@@ -117,12 +118,14 @@ pub(super) fn findings(
     found
 }
 
-/// What an engine proposes for the marks, against the tables that are held; a proposal that was [`settled`].
+/// What an engine proposes for the marks, against the tables that are held; a proposal that was [`settled`]. `sent`: as
+/// the proposal was asked for.
 pub fn plan_of(
     look: &Look,
     faults: &Faults,
     engine: &str,
     proposal: &Proposal,
+    sent: Sent<'_>,
     made: Made,
 ) -> Result<Plan, UnwrittenPlan> {
     let tables = &look.observation.tables;
@@ -135,6 +138,7 @@ pub fn plan_of(
         return Err(UnwrittenPlan::Silent { count: silent.len(), first: *first });
     }
     let writes = writes(&standing, tables, &proposal.routes, &name)?;
+    let (writes, transition) = passage(look, faults, proposal, sent, writes);
     let print = Fingerprint::of(&standing, tables);
     let fingerprint = match leans_on_lanes(proposal) {
         true => print.with_lanes(&standing, tables),
@@ -160,8 +164,8 @@ pub fn plan_of(
             "changed_switches": difference.switches, "moved_pairs": difference.moved_pairs,
             "changed_lanes": proposal.changed_lanes,
         }),
-        transition: proposal.transition.clone(),
-        findings: findings(&proposal.report, &proposal.transition, unmet.as_deref()),
+        findings: findings(&proposal.report, &transition, unmet.as_deref()),
+        transition,
         writes,
         hash: String::new(),
     })

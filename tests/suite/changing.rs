@@ -66,7 +66,7 @@ fn planned(simulator: &SimulatedPort, engine: &str, faults: &Faults) -> Plan {
     let tables = &look.observation.tables;
     let proposal = propose(&look, tables, faults, engine, Asked::of(&request), &NoPulse).unwrap();
     let proposal = settled(&look, faults, proposal, Sent::Unknown, &NoPulse).unwrap();
-    let plan = plan_of(&look, faults, engine.id, &proposal, Made::default()).unwrap();
+    let plan = plan_of(&look, faults, engine.id, &proposal, Sent::Unknown, Made::default()).unwrap();
     Plan::read(&plan.text().unwrap()).unwrap()
 }
 

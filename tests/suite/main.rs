@@ -11,6 +11,7 @@
 mod analysis;
 mod captures;
 mod changing;
+mod changing_order;
 mod codes;
 mod commands;
 mod console;

@@ -162,7 +162,8 @@ impl Job {
 
 impl PlanFor {
     pub fn text(&self, made: Made) -> Result<String, String> {
-        let plan = plan_of(&self.look, &self.marks, self.engine, &self.proposal, made);
+        let plan =
+            plan_of(&self.look, &self.marks, self.engine, &self.proposal, Sent::unasked(&self.look), made);
         plan.and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
     }
 }

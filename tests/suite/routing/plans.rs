@@ -29,7 +29,7 @@ fn planned(look: &Look, faults: &Faults, id: &str, lanes: u8) -> Option<(Proposa
     let tables = &look.observation.tables;
     let proposal = propose(look, tables, faults, engine, Asked::of(&request), &NoPulse).ok()?;
     let proposal = settled(look, faults, proposal, Sent::Unknown, &NoPulse).unwrap();
-    let plan = plan_of(look, faults, id, &proposal, Made::default()).unwrap();
+    let plan = plan_of(look, faults, id, &proposal, Sent::Unknown, Made::default()).unwrap();
     Some((proposal, plan_text(&plan).unwrap_or_else(|error| panic!("{id}: {error}"))))
 }
 

@@ -1,0 +1,282 @@
+//! The order in which the switches of one block are written, and what is lost on the way.
+
+use std::collections::BTreeSet;
+
+use super::constraints::{Both, Constraint};
+use super::ground::Ground;
+use super::passing::Passing;
+use super::tree::Fate;
+use crate::fabric::{BLOCK_LIDS, Routes, block_of};
+use crate::routing::Destination;
+
+/// Pairs without a path.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(super) struct Loss {
+    pub(super) broken: i64,
+    /// Those that have a path before and after.
+    pub(super) interrupted: i64,
+    /// Those that go round.
+    pub(super) looping: i64,
+}
+
+impl Loss {
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            broken: self.broken + other.broken,
+            interrupted: self.interrupted + other.interrupted,
+            looping: self.looping + other.looping,
+        }
+    }
+
+    pub(super) fn minus(self, other: Self) -> Self {
+        self.plus(Self { broken: -other.broken, interrupted: -other.interrupted, looping: -other.looping })
+    }
+
+    fn of(fate: Fate, pairs: i64) -> Self {
+        let broken = if fate == Fate::Arrives { 0 } else { pairs };
+        Self { broken, interrupted: 0, looping: if fate == Fate::Circles { pairs } else { 0 } }
+    }
+}
+
+/// A block that is written, or whose pairs are counted.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    pub(super) number: u16,
+    /// Who gets it, by GUID.
+    pub(super) switches: Vec<u32>,
+    /// Whose LIDs lie in it, each behind its switch.
+    pub(super) ends: Vec<(u32, Destination)>,
+}
+
+/// What the order is by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum By {
+    Any,
+    Distance,
+    Fewest,
+}
+
+/// What is lost on the way, state by state: after how many writes, where it is another loss than before.
+pub(super) type States = Vec<(usize, Loss)>;
+
+/// A block as it is written.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) number: u16,
+    /// Places among its switches.
+    pub(super) order: Vec<usize>,
+    pub(super) by: By,
+    pub(super) before: Loss,
+    pub(super) states: States,
+    /// The same by GUID.
+    pub(super) plain: States,
+}
+
+impl Turn {
+    pub(super) fn after(&self) -> Loss {
+        self.states.last().map_or(self.before, |(_, loss)| *loss)
+    }
+
+    /// The most pairs without a path.
+    pub(super) fn peak(&self) -> i64 {
+        self.states.iter().map(|(_, loss)| loss.broken).fold(self.before.broken, i64::max)
+    }
+}
+
+/// What is used over and over.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    both: Both,
+    passing: Passing,
+    told: Vec<Constraint>,
+    rows: [Vec<[u8; BLOCK_LIDS as usize]>; 2],
+}
+
+/// What a look at the destinations of a block finds.
+#[derive(Debug, Default)]
+struct Found {
+    /// Which of them not every order serves.
+    restless: Vec<usize>,
+    constraints: Vec<Constraint>,
+    /// For each switch the hops of its new ways together, and how many they are.
+    hops: Vec<(u64, u64)>,
+    before: Loss,
+}
+
+impl Desk {
+    pub(super) fn turn(&mut self, ground: &Ground<'_>, routes: [&Routes; 2], wanted: &Wanted) -> Turn {
+        self.lay(ground, routes, wanted);
+        let found = self.look(ground, wanted);
+        let plain: Vec<usize> = (0..wanted.switches.len()).collect();
+        let mut orders = Vec::new();
+        if !found.constraints.is_empty() {
+            let (sorted, kept) = sorted(wanted, &found.constraints);
+            let by = if kept { By::Distance } else { By::Fewest };
+            orders.push((by, sorted));
+            if !kept {
+                let mut near = plain.clone();
+                let mean = |place: &usize| {
+                    let (hops, count) = found.hops[wanted.switches[*place] as usize];
+                    (hops * 1000).checked_div(count).unwrap_or(0)
+                };
+                near.sort_by_key(mean);
+                orders.push((By::Fewest, near));
+            }
+        }
+        let by = if found.constraints.is_empty() { By::Any } else { By::Fewest };
+        orders.push((by, plain));
+        let mut all: Vec<States> = self.pass(ground, wanted, &found, &orders);
+        let best = (0..orders.len()).min_by_key(|at| cost(found.before, &all[*at], wanted.switches.len()));
+        // The last is always there.
+        let best = best.unwrap_or(orders.len() - 1);
+        let plain = all.last().cloned().unwrap_or_default();
+        let (by, order) = orders.swap_remove(best);
+        Turn { number: wanted.number, order, by, before: found.before, states: all.swap_remove(best), plain }
+    }
+
+    /// The entries of the block, switch by switch. Who is not written keeps them.
+    fn lay(&mut self, ground: &Ground<'_>, [old, new]: [&Routes; 2], wanted: &Wanted) {
+        let rows = ground.problem.switches().map(|switch| block_of(old.row(switch), wanted.number));
+        self.rows[0].clear();
+        self.rows[0].extend(rows);
+        let [before, after] = &mut self.rows;
+        after.clone_from(before);
+        for switch in &wanted.switches {
+            after[*switch as usize] = block_of(new.row(*switch), wanted.number);
+        }
+    }
+
+    fn read(&mut self, ground: &Ground<'_>, (root, end): (u32, &Destination)) {
+        let column = usize::from(end.lid.value() % BLOCK_LIDS);
+        let [old, new] = &self.rows;
+        self.both.read(
+            ground,
+            (root, end),
+            [&|at: usize| old[at][column], &|at: usize| new[at][column]] as [&dyn Fn(usize) -> u8; 2],
+        );
+    }
+
+    fn look(&mut self, ground: &Ground<'_>, wanted: &Wanted) -> Found {
+        let mut found = Found { hops: vec![(0, 0); ground.switch_count()], ..Found::default() };
+        for (at, (root, end)) in wanted.ends.iter().enumerate() {
+            self.read(ground, (*root, end));
+            if self.both.calm(ground, *root) {
+                continue;
+            }
+            found.restless.push(at);
+            self.both.constraints(ground, (*root, end), &mut self.told);
+            for switch in self.both.new.order.iter().filter(|switch| self.both.changes(**switch)) {
+                let (hops, count) = &mut found.hops[*switch as usize];
+                *hops += u64::from(self.both.new.hops[*switch as usize]);
+                *count += 1;
+            }
+            if ground.counts(end) {
+                for switch in ground.problem.switches() {
+                    let fate = self.both.old.fate[switch as usize];
+                    let lost = Loss::of(fate, ground.senders(switch, *root) as i64);
+                    found.before = found.before.plus(lost);
+                }
+            }
+        }
+        found.constraints = merged(&mut self.told);
+        found
+    }
+
+    /// What each of some orders loses.
+    fn pass(
+        &mut self,
+        ground: &Ground<'_>,
+        wanted: &Wanted,
+        found: &Found,
+        orders: &[(By, Vec<usize>)],
+    ) -> Vec<States> {
+        let mut changes = vec![vec![Loss::default(); wanted.switches.len()]; orders.len()];
+        let by_order = |order: &[usize]| order.iter().map(|place| wanted.switches[*place]).collect();
+        let switches: Vec<Vec<u32>> = orders.iter().map(|(_, order)| by_order(order)).collect();
+        let counted = found.restless.iter().map(|at| &wanted.ends[*at]);
+        for (root, end) in counted.filter(|(_, end)| ground.counts(end)) {
+            self.read(ground, (*root, end));
+            self.both.link();
+            let both = &self.both;
+            for (order, changes) in switches.iter().zip(&mut changes) {
+                self.passing.pass(both, order, &mut |at, switch, was, is| {
+                    let pairs = ground.senders(switch, *root) as i64;
+                    let mut change = Loss::of(is, pairs).minus(Loss::of(was, pairs));
+                    let place = switch as usize;
+                    if [both.old.fate[place], both.new.fate[place]] == [Fate::Arrives; 2] {
+                        change.interrupted = change.broken;
+                    }
+                    changes[at] = changes[at].plus(change);
+                });
+            }
+        }
+        changes.iter().map(|changes| states(found.before, changes)).collect()
+    }
+}
+
+/// Where losses change.
+fn states(before: Loss, changes: &[Loss]) -> States {
+    let mut now = before;
+    let changed = changes.iter().enumerate().filter(|(_, change)| **change != Loss::default());
+    let states = changed.map(|(at, change)| {
+        now = now.plus(*change);
+        (at + 1, now)
+    });
+    states.collect()
+}
+
+/// What an order is weighed by: the worst state, the worst of those that have a path before and after, and all states
+/// together.
+fn cost(before: Loss, states: &States, writes: usize) -> (i64, i64, i64) {
+    let (mut broken, mut interrupted, mut all) = (before.broken, before.interrupted, 0);
+    let ends = states.iter().skip(1).map(|(at, _)| *at).chain([writes]);
+    for ((at, loss), end) in states.iter().zip(ends) {
+        broken = broken.max(loss.broken);
+        interrupted = interrupted.max(loss.interrupted);
+        all += (loss.broken + loss.interrupted) * (end - at) as i64;
+    }
+    (broken, interrupted, all)
+}
+
+/// Each once, with all that weighs on it.
+fn merged(told: &mut Vec<Constraint>) -> Vec<Constraint> {
+    told.sort_unstable();
+    let mut once: Vec<Constraint> = Vec::new();
+    for (first, then, weight) in told.drain(..) {
+        match once.last_mut() {
+            Some(last) if (last.0, last.1) == (first, then) => last.2 += weight,
+            _ => once.push((first, then, weight)),
+        }
+    }
+    once
+}
+
+/// An order that keeps the constraints, and whether it keeps all of them: where they contradict each other, the switch
+/// comes next on which the least weighs that is not written yet.
+fn sorted(wanted: &Wanted, constraints: &[Constraint]) -> (Vec<usize>, bool) {
+    let place_of = |switch: u32| wanted.switches.binary_search(&switch).ok();
+    let mut weight = vec![0u64; wanted.switches.len()];
+    let placed =
+        constraints.iter().filter_map(|(a, b, weight)| Some((place_of(*a)?, place_of(*b)?, *weight)));
+    let placed: Vec<(usize, usize, u64)> = placed.collect();
+    placed.iter().for_each(|(_, then, more)| weight[*then] += more);
+    let mut waiting: BTreeSet<(u64, usize)> =
+        weight.iter().enumerate().map(|(at, weight)| (*weight, at)).collect();
+    let (mut order, mut kept) = (Vec::with_capacity(weight.len()), true);
+    let mut written = vec![false; weight.len()];
+    while let Some((left, at)) = waiting.pop_first() {
+        kept &= left == 0;
+        written[at] = true;
+        order.push(at);
+        let start = placed.partition_point(|(first, ..)| *first < at);
+        for (_, then, less) in placed[start..].iter().take_while(|(first, ..)| *first == at) {
+            if written[*then] {
+                continue;
+            }
+            waiting.remove(&(weight[*then], *then));
+            weight[*then] -= less;
+            waiting.insert((weight[*then], *then));
+        }
+    }
+    (order, kept)
+}

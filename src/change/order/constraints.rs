@@ -1,0 +1,195 @@
+//! Which switch has to come before which, so that no packet to a destination is caught between old and new entries.
+//!
+//! By the new entries a packet goes from switch to switch. If every switch is written after the next one on this way whose
+//! entry changes, then whoever has the new entry leads to such only, and no packet that came over to the new way goes
+//! back: there is no round, and nobody is led to a switch that knows no way yet.
+//!
+//! ```text
+//! old: a -> b -> d    new: b -> a -> d    a first: a -> d, then b -> a
+//! ```
+//!
+//! Only switches that a mixture of old and new entries can lead round need this, and those after which there is no way
+//! yet; for all others any order does.
+
+use super::ground::Ground;
+use super::tree::{Fate, HERE, NOWHERE, Tree};
+use crate::routing::Destination;
+
+/// No switch.
+const NONE: u32 = u32::MAX;
+
+/// What a pair in scope weighs beside one that is not.
+const SCOPE: u64 = 1024;
+
+/// The switch that comes first, the one that comes after it, and what weighs on it.
+pub(super) type Constraint = (u32, u32, u64);
+
+/// Both ways to a destination, and who leads to whom by either.
+#[derive(Debug, Default)]
+pub(super) struct Both {
+    pub(super) old: Tree,
+    pub(super) new: Tree,
+    first: Vec<u32>,
+    before: Vec<u32>,
+    tangled: Vec<bool>,
+    left: Vec<u32>,
+    front: Vec<u32>,
+    ancestor: Vec<u32>,
+    through: [Vec<u64>; 2],
+}
+
+impl Both {
+    pub(super) fn read(
+        &mut self,
+        ground: &Ground<'_>,
+        at: (u32, &Destination),
+        entries: [impl Fn(usize) -> u8; 2],
+    ) {
+        let [old, new] = entries;
+        self.old.read(ground, at, old);
+        self.new.read(ground, at, new);
+    }
+
+    pub(super) fn changes(&self, switch: u32) -> bool {
+        self.old.next[switch as usize] != self.new.next[switch as usize]
+    }
+
+    /// Everybody who is joined arrives by both, and no mixture has a round. Afterwards who leads to whom is known, where
+    /// this is not so.
+    pub(super) fn calm(&mut self, ground: &Ground<'_>, root: u32) -> bool {
+        let joined = ground.joined(root);
+        let whole = self.old.order.len() == joined && self.new.order.len() == joined;
+        if whole && (self.old.nears(&self.new) || self.new.nears(&self.old)) {
+            return true;
+        }
+        self.link();
+        self.untangle();
+        whole && !self.tangled.contains(&true)
+    }
+
+    /// Where a switch leads by either.
+    fn ways(&self, at: usize) -> impl Iterator<Item = usize> + use<> {
+        let (old, new) = (self.old.next[at], self.new.next[at]);
+        let both = [old, if new == old { NOWHERE } else { new }];
+        both.into_iter().filter(|next| *next < HERE).map(|next| next as usize)
+    }
+
+    /// Who leads to a switch by either.
+    pub(super) fn behind(&self, switch: u32) -> &[u32] {
+        let at = switch as usize;
+        &self.before[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+
+    /// Finds who leads to whom.
+    pub(super) fn link(&mut self) {
+        let count = self.old.next.len();
+        let mut first = std::mem::take(&mut self.first);
+        first.clear();
+        first.resize(count + 1, 0);
+        (0..count).flat_map(|at| self.ways(at)).for_each(|next| first[next + 1] += 1);
+        for at in 0..count {
+            first[at + 1] += first[at];
+        }
+        let mut before = std::mem::take(&mut self.before);
+        before.clear();
+        before.resize(first[count] as usize, 0);
+        let mut place = std::mem::take(&mut self.left);
+        place.clone_from(&first);
+        for at in 0..count {
+            for next in self.ways(at) {
+                before[place[next] as usize] = at as u32;
+                place[next] += 1;
+            }
+        }
+        (self.first, self.before, self.left) = (first, before, place);
+    }
+
+    /// Leaves those tangled that no peeling from either end reaches: every round is among them.
+    fn untangle(&mut self) {
+        let count = self.old.next.len();
+        self.tangled.clear();
+        self.tangled.resize(count, true);
+        let mut left: Vec<u32> = std::mem::take(&mut self.left);
+        left.clear();
+        left.extend((0..count).map(|at| self.ways(at).count() as u32));
+        self.front.extend((0..count as u32).filter(|at| left[*at as usize] == 0));
+        while let Some(switch) = self.front.pop() {
+            self.tangled[switch as usize] = false;
+            for at in self.first[switch as usize]..self.first[switch as usize + 1] {
+                let behind = self.before[at as usize] as usize;
+                left[behind] -= 1;
+                if left[behind] == 0 {
+                    self.front.push(behind as u32);
+                }
+            }
+        }
+        left.clear();
+        left.resize(count, 0);
+        for at in (0..count).filter(|at| self.tangled[*at]) {
+            self.ways(at).for_each(|next| left[next] += 1);
+        }
+        self.front
+            .extend((0..count as u32).filter(|at| self.tangled[*at as usize] && left[*at as usize] == 0));
+        while let Some(switch) = self.front.pop() {
+            self.tangled[switch as usize] = false;
+            for next in self.ways(switch as usize).filter(|next| self.tangled[*next]) {
+                left[next] -= 1;
+                if left[next] == 0 {
+                    self.front.push(next as u32);
+                }
+            }
+        }
+        self.left = left;
+    }
+
+    /// Once it is known that they are not calm.
+    pub(super) fn constraints(
+        &mut self,
+        ground: &Ground<'_>,
+        (root, end): (u32, &Destination),
+        told: &mut Vec<Constraint>,
+    ) {
+        let counts = ground.counts(end);
+        let [mut there, mut back] = std::mem::take(&mut self.through);
+        let own = |switch| if counts { ground.senders(switch, root) } else { 0 };
+        self.old.gather(own, &mut there);
+        self.new.gather(own, &mut back);
+        let weight = |switch: u32| 1 + SCOPE * (there[switch as usize] + back[switch as usize]);
+        let mut ancestor = std::mem::take(&mut self.ancestor);
+        ancestor.clear();
+        ancestor.resize(self.old.next.len(), NONE);
+        let tangled = |switch: u32| self.tangled[switch as usize];
+        for (switch, above) in self.changed_above(&self.new, &mut ancestor) {
+            let rounds = tangled(switch) && tangled(above);
+            if rounds || self.old.fate[above as usize] != Fate::Arrives {
+                told.push((above, switch, weight(switch)));
+            }
+        }
+        ancestor.fill(NONE);
+        for (switch, above) in self.changed_above(&self.old, &mut ancestor) {
+            // What loses its way by the new entries keeps it until those have left that keep theirs.
+            let keeps = self.new.fate[switch as usize] == Fate::Arrives;
+            if keeps && self.new.fate[above as usize] != Fate::Arrives {
+                told.push((switch, above, weight(switch)));
+            }
+        }
+        (self.ancestor, self.through) = (ancestor, [there, back]);
+    }
+
+    /// Each switch that changes and the next one on its way in a tree that does.
+    fn changed_above(&self, tree: &Tree, ancestor: &mut [u32]) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        for switch in &tree.order {
+            let next = tree.next[*switch as usize];
+            if next == HERE {
+                continue;
+            }
+            let above = if self.changes(next) { next } else { ancestor[next as usize] };
+            ancestor[*switch as usize] = above;
+            if above != NONE && self.changes(*switch) {
+                found.push((*switch, above));
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,88 @@
+//! What is the same for every destination: who sends, and who is joined by cables.
+
+use crate::fabric::NO_PATH;
+use crate::routing::trees::Ways;
+use crate::routing::{Destination, Problem};
+
+use super::tree::{HERE, NOWHERE};
+
+/// A fabric as writes find it.
+#[derive(Debug)]
+pub(super) struct Ground<'p> {
+    pub(super) problem: &'p Problem<'p>,
+    ways: Ways,
+    part: Vec<u32>,
+    /// How many switches each part has.
+    parts: Vec<u32>,
+    /// Ends in scope at each switch.
+    ends: Vec<u64>,
+    switches: bool,
+}
+
+impl<'p> Ground<'p> {
+    /// `switches`: their own paths are in scope too.
+    pub(super) fn new(problem: &'p Problem<'p>, switches: bool) -> Self {
+        let (part, count) = problem.graph.parts();
+        let mut parts = vec![0; count as usize];
+        for part in &part {
+            if let Some(size) = parts.get_mut(*part as usize) {
+                *size += 1;
+            }
+        }
+        let own = |switch| u64::from(switches && problem.behind(switch).iter().any(Destination::is_switch));
+        let terminals = problem.graph.senders();
+        let ends = problem.switches().map(|switch| u64::from(terminals[switch as usize]) + own(switch));
+        let ends = ends.collect();
+        Self { problem, ways: Ways::new(&problem.graph), part, parts, ends, switches }
+    }
+
+    pub(super) fn switch_count(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether paths to a destination are in scope.
+    pub(super) fn counts(&self, end: &Destination) -> bool {
+        self.switches || !end.is_switch()
+    }
+
+    /// Ends that send from a switch to a destination behind `root`, where cables lead there; nobody sends to itself.
+    pub(super) fn senders(&self, switch: u32, root: u32) -> u64 {
+        let at = switch as usize;
+        if self.part[at] != self.part[root as usize] {
+            return 0;
+        }
+        self.ends[at].saturating_sub(u64::from(switch == root))
+    }
+
+    /// Pairs in scope that cables join.
+    pub(super) fn pairs(&self) -> u64 {
+        let mut ends = vec![0; self.parts.len()];
+        for (part, more) in self.part.iter().zip(&self.ends) {
+            if let Some(ends) = ends.get_mut(*part as usize) {
+                *ends += more;
+            }
+        }
+        let counted = self.problem.switches().flat_map(|root| {
+            let counted = self.problem.behind(root).iter().filter(|end| self.counts(end)).count();
+            std::iter::repeat_n(root, counted)
+        });
+        counted.map(|root| ends[self.part[root as usize] as usize] - 1).sum()
+    }
+
+    /// How many switches are joined to one, itself among them.
+    pub(super) fn joined(&self, root: u32) -> usize {
+        self.parts.get(self.part[root as usize] as usize).map_or(0, |size| *size as usize)
+    }
+
+    /// Where an entry of a switch leads.
+    pub(super) fn next(&self, switch: u32, port: u8, (root, end): (u32, &Destination)) -> u32 {
+        if port == NO_PATH {
+            return NOWHERE;
+        }
+        // At its own switch a packet that does not leave by the right port has gone astray.
+        if switch == root {
+            return if port == end.port.value() { HERE } else { NOWHERE };
+        }
+        self.ways.way(switch, port).map_or(NOWHERE, |way| way.to())
+    }
+}

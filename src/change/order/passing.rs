@@ -1,0 +1,74 @@
+//! What becomes of the packets to one destination, write by write.
+
+use super::constraints::Both;
+use super::tree::{Fate, HERE, NOWHERE};
+
+/// The entries of the moment.
+#[derive(Debug, Default)]
+pub(super) struct Passing {
+    next: Vec<u32>,
+    fate: Vec<Fate>,
+    front: Vec<u32>,
+}
+
+impl Passing {
+    /// Writes the switches in this order and tells of each whose packets fare otherwise: after which write, and from what
+    /// to what. Who leads to whom is known.
+    pub(super) fn pass(&mut self, both: &Both, order: &[u32], tell: &mut dyn FnMut(usize, u32, Fate, Fate)) {
+        self.next.clone_from(&both.old.next);
+        self.fate.clone_from(&both.old.fate);
+        for (at, switch) in order.iter().enumerate().filter(|(_, switch)| both.changes(**switch)) {
+            let next = both.new.next[*switch as usize];
+            let (was, is) = (self.fate[*switch as usize], self.fate_by(*switch, next));
+            self.next[*switch as usize] = next;
+            if was != is {
+                self.spread(both, *switch, (was, is), &mut |switch| tell(at, switch, was, is));
+            }
+        }
+    }
+
+    /// What becomes of packets at a switch that is led to another.
+    fn fate_by(&self, switch: u32, next: u32) -> Fate {
+        match next {
+            HERE => Fate::Arrives,
+            NOWHERE => Fate::Ends,
+            // All whose packets cross the switch fare as it does, so others are not among them.
+            next if self.fate[next as usize] != self.fate[switch as usize] => self.fate[next as usize],
+            next if self.crosses(next, switch) => Fate::Circles,
+            next => self.fate[next as usize],
+        }
+    }
+
+    /// Whether packets from one switch come by another.
+    fn crosses(&self, from: u32, over: u32) -> bool {
+        let mut at = from;
+        // A way that is longer goes round elsewhere.
+        for _ in 0..self.next.len() {
+            if at >= HERE {
+                return false;
+            }
+            if at == over {
+                return true;
+            }
+            at = self.next[at as usize];
+        }
+        false
+    }
+
+    /// Everybody whose packets come by a switch fares as it does.
+    fn spread(&mut self, both: &Both, switch: u32, (was, is): (Fate, Fate), tell: &mut dyn FnMut(u32)) {
+        self.fate[switch as usize] = is;
+        tell(switch);
+        self.front.push(switch);
+        while let Some(switch) = self.front.pop() {
+            for behind in both.behind(switch) {
+                let at = *behind as usize;
+                if self.next[at] == switch && self.fate[at] == was {
+                    self.fate[at] = is;
+                    tell(*behind);
+                    self.front.push(*behind);
+                }
+            }
+        }
+    }
+}

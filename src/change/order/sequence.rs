@@ -1,0 +1,233 @@
+//! Blocks one after another, and the worst state of all.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::block::{By, Desk, Loss, Turn, Wanted};
+use super::ground::Ground;
+use super::told::OnTheWay;
+use crate::access::Part;
+use crate::change::writes::Write;
+use crate::fabric::{BLOCK_LIDS, Routes};
+use crate::routing::Problem;
+
+/// Writes in their order.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ordered {
+    pub writes: Vec<Write>,
+    pub way: OnTheWay,
+    /// For each block and switch when it is written; who is not written has none.
+    ranks: BTreeMap<u16, Vec<u32>>,
+}
+
+/// Not written.
+const NEVER: u32 = u32::MAX;
+
+impl Ordered {
+    /// When a block of a switch is written, in the order of all writes.
+    pub fn rank(&self, block: u16, switch: u32) -> Option<u32> {
+        let ranks = self.ranks.get(&block)?;
+        ranks.get(switch as usize).copied().filter(|rank| *rank != NEVER)
+    }
+}
+
+/// The worst state of a sequence of writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Worst {
+    state: Loss,
+    looping: i64,
+    interrupted: i64,
+    after: usize,
+    lasting: usize,
+    /// It is the last that was seen.
+    open: bool,
+}
+
+impl Worst {
+    fn begin(before: Loss) -> Self {
+        Self { state: before, looping: before.looping, open: true, ..Self::default() }
+    }
+
+    /// From a number of writes on, less is lost, or more.
+    fn see(&mut self, after: usize, state: Loss) {
+        self.looping = self.looping.max(state.looping);
+        self.interrupted = self.interrupted.max(state.interrupted);
+        if state.broken > self.state.broken {
+            *self = Self { state, after, open: true, lasting: 0, ..*self };
+        } else if self.open && state.broken < self.state.broken {
+            self.lasting = after - self.after;
+            self.open = false;
+        }
+    }
+
+    fn end(mut self, writes: usize) -> Self {
+        if self.open {
+            self.lasting = (writes + 1).saturating_sub(self.after);
+        }
+        self
+    }
+}
+
+/// Puts the writes that lead from old routes to new ones in order. What is no forwarding table stays before the rest.
+/// `switches`: their paths count too; `name`: what a switch is called.
+pub fn in_order(
+    problem: &Problem<'_>,
+    (old, new): (&Routes, &Routes),
+    switches: bool,
+    writes: Vec<Write>,
+    name: &dyn Fn(u32) -> String,
+) -> Ordered {
+    let ground = Ground::new(problem, switches);
+    let (wanted, places) = wanted(problem, &writes);
+    let mut turns: Vec<Turn> =
+        wanted.par_iter().map_init(Desk::default, |desk, one| desk.turn(&ground, [old, new], one)).collect();
+    let before = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.before));
+    let count = writes.len();
+    let plain = by_switch(&wanted, &places, &turns, before, count);
+    turns.sort_by_cached_key(when);
+    let first = count - places.values().map(Vec::len).sum::<usize>();
+    let blocks = by_block(&turns, before, first, count);
+    let key = |worst: &Worst| (worst.state.broken, worst.interrupted);
+    let switch_by_switch = key(&plain) < key(&blocks);
+    let (order, worst) = match switch_by_switch {
+        true => ((0..count).collect(), plain),
+        false => (in_turn(&turns, &places, count), blocks),
+    };
+    let by = match turns.iter().map(|turn| turn.by).max() {
+        _ if switch_by_switch => "switches",
+        None | Some(By::Any) => "any",
+        Some(By::Distance) => "distance",
+        Some(By::Fewest) => "fewest",
+    };
+    let after = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.after()));
+    let at = worst.after.checked_sub(1).and_then(|last| writes.get(order[last]));
+    let fabric = problem.fabric;
+    let called = |write: &Write| write.switch(fabric).map_or_else(|| write.switch.clone(), |id| name(id.0));
+    let way = OnTheWay {
+        pairs: ground.pairs(),
+        writes: count as u64,
+        before: before.broken as u64,
+        after: after.broken as u64,
+        worst_broken: worst.state.broken as u64,
+        worst_looping: worst.looping as u64,
+        worst_interrupted: worst.interrupted as u64,
+        worst_after: worst.after as u64,
+        worst_at: at.map(|write| match write.part {
+            Part::Block(block) => format!("block {block} of {}", called(write)),
+            part => format!("{part} of {}", called(write)),
+        }),
+        lasting: worst.lasting as u64,
+        ordered: by.to_owned(),
+    };
+    let ranks = ranks(&wanted, &places, &order, ground.switch_count());
+    let mut writes: Vec<Option<Write>> = writes.into_iter().map(Some).collect();
+    let writes = order.iter().filter_map(|at| writes[*at].take()).collect();
+    Ordered { writes, way, ranks }
+}
+
+/// The blocks that are written or have destinations, and where the writes of each lie.
+fn wanted(problem: &Problem<'_>, writes: &[Write]) -> (Vec<Wanted>, BTreeMap<u16, Vec<usize>>) {
+    let mut blocks: BTreeMap<u16, Wanted> = BTreeMap::new();
+    let mut places: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    let empty = |number| Wanted { number, switches: Vec::new(), ends: Vec::new() };
+    let mut written: BTreeMap<u16, Vec<(u32, usize)>> = BTreeMap::new();
+    for (at, write) in writes.iter().enumerate() {
+        let (Part::Block(number), Some(id)) = (write.part, write.switch(problem.fabric)) else { continue };
+        written.entry(number).or_default().push((id.0, at));
+    }
+    for (number, mut written) in written {
+        written.sort_unstable();
+        let block = blocks.entry(number).or_insert_with(|| empty(number));
+        block.switches.extend(written.iter().map(|(switch, _)| *switch));
+        places.insert(number, written.into_iter().map(|(_, at)| at).collect());
+    }
+    for root in problem.switches() {
+        for end in problem.behind(root) {
+            let number = end.lid.value() / BLOCK_LIDS;
+            blocks.entry(number).or_insert_with(|| empty(number)).ends.push((root, *end));
+        }
+    }
+    blocks.values_mut().for_each(|block| block.ends.sort_by_key(|(_, end)| end.lid));
+    (blocks.into_values().collect(), places)
+}
+
+/// What brings most back and takes least comes first, what takes most comes last.
+fn when(turn: &Turn) -> (u8, i64, i64, u16) {
+    let (before, after, peak) = (turn.before.broken, turn.after().broken, turn.peak());
+    match after - before {
+        brings if brings < 0 => (0, peak - before, brings, turn.number),
+        0 => (1, 0, 0, turn.number),
+        _ => (2, after - peak, 0, turn.number),
+    }
+}
+
+/// Block by block.
+fn by_block(turns: &[Turn], before: Loss, first: usize, count: usize) -> Worst {
+    let (mut worst, mut now, mut done) = (Worst::begin(before), before, first);
+    for turn in turns {
+        for (at, loss) in &turn.states {
+            worst.see(done + at, now.minus(turn.before).plus(*loss));
+        }
+        now = now.minus(turn.before).plus(turn.after());
+        done += turn.order.len();
+    }
+    worst.end(count)
+}
+
+/// As they came: every block of a switch, switch after switch.
+fn by_switch(
+    wanted: &[Wanted],
+    places: &BTreeMap<u16, Vec<usize>>,
+    turns: &[Turn],
+    before: Loss,
+    count: usize,
+) -> Worst {
+    let mut changes = Vec::new();
+    for (block, turn) in wanted.iter().zip(turns) {
+        let Some(places) = places.get(&block.number) else { continue };
+        let mut last = turn.before;
+        for (at, loss) in &turn.plain {
+            changes.push((places[at - 1], loss.minus(last)));
+            last = *loss;
+        }
+    }
+    changes.sort_unstable_by_key(|(at, _)| *at);
+    let (mut worst, mut now) = (Worst::begin(before), before);
+    for (at, change) in changes {
+        now = now.plus(change);
+        worst.see(at + 1, now);
+    }
+    worst.end(count)
+}
+
+/// The writes as turns have them, those of no block first.
+fn in_turn(turns: &[Turn], places: &BTreeMap<u16, Vec<usize>>, count: usize) -> Vec<usize> {
+    let mut blocks = vec![false; count];
+    places.values().flatten().for_each(|at| blocks[*at] = true);
+    let mut order: Vec<usize> = (0..count).filter(|at| !blocks[*at]).collect();
+    for turn in turns {
+        let Some(places) = places.get(&turn.number) else { continue };
+        order.extend(turn.order.iter().map(|place| places[*place]));
+    }
+    order
+}
+
+fn ranks(
+    wanted: &[Wanted],
+    places: &BTreeMap<u16, Vec<usize>>,
+    order: &[usize],
+    switches: usize,
+) -> BTreeMap<u16, Vec<u32>> {
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, write)| rank[*write] = at as u32);
+    let mut ranks = BTreeMap::new();
+    for block in wanted {
+        let Some(places) = places.get(&block.number) else { continue };
+        let mut of = vec![NEVER; switches];
+        let both = block.switches.iter().zip(places);
+        both.for_each(|(switch, at)| of[*switch as usize] = rank[*at]);
+        ranks.insert(block.number, of);
+    }
+    ranks
+}

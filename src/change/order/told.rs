@@ -1,0 +1,103 @@
+//! What is told of the states that a plan passes through.
+
+use serde::{Deserialize, Serialize};
+
+/// The worst of the states between the first write and the last. A pair is a terminal and a LID of another (or a switch,
+/// where the plan's scope has them), without those that no cable joins.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct OnTheWay {
+    /// Pairs in scope.
+    pub pairs: u64,
+    pub writes: u64,
+    /// Pairs without a path before the first write, and after the last.
+    pub before: u64,
+    pub after: u64,
+    /// Pairs without a path in the worst state, those among them that go round.
+    pub worst_broken: u64,
+    /// The most pairs that go round in any state.
+    pub worst_looping: u64,
+    /// The most pairs of any state that have a path before and after, and none there.
+    pub worst_interrupted: u64,
+    /// After how many writes the worst state comes: 0 where none is worse than the first.
+    pub worst_after: u64,
+    /// The write that leads to it, by block and switch.
+    #[serde(default)]
+    pub worst_at: Option<String>,
+    /// For how many writes on end as many pairs have no path.
+    pub lasting: u64,
+    /// What the order is by: `any`, as no order breaks anything; `distance`, each switch after the ones that its new
+    /// entries lead to, which breaks nothing; `fewest`, the least of what was tried; `switches`, by GUID.
+    pub ordered: String,
+}
+
+impl OnTheWay {
+    /// In a line.
+    pub fn words(&self) -> String {
+        let (writes, pairs) = (self.writes, self.pairs);
+        let order = match self.ordered.as_str() {
+            "any" => "in any order",
+            "distance" => "nearest to the destinations first",
+            "fewest" => "in the best order that was found",
+            _ => "switch by switch",
+        };
+        if self.worst_broken == 0 && self.worst_interrupted == 0 {
+            return format!("every pair has a path after each of the {writes} writes, {order}");
+        }
+        let rounds = match self.worst_looping {
+            0 => String::new(),
+            some => format!(", never more than {some} of them in a round"),
+        };
+        let (worst, lasting) = (self.worst_broken, self.lasting);
+        let place = match (&self.worst_at, self.worst_after) {
+            (_, 0) => "before the first write".to_owned(),
+            (Some(at), after) => format!("after write {after} of {writes} ({at}) and for {lasting} in all"),
+            (None, after) => format!("after write {after} of {writes} and for {lasting} in all"),
+        };
+        let known = match (self.before, self.after) {
+            (0, 0) => String::new(),
+            (before, after) => {
+                let interrupted = self.worst_interrupted;
+                format!(
+                    "; {before} of them before and {after} after it, and at most {interrupted} that have one before and after"
+                )
+            }
+        };
+        format!("at worst {worst} of {pairs} pairs without a path{rounds}, {place}, {order}{known}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_state_has_its_words() {
+        let way = OnTheWay { pairs: 132, writes: 40, ordered: "distance".into(), ..OnTheWay::default() };
+        assert_eq!(
+            way.words(),
+            "every pair has a path after each of the 40 writes, nearest to the destinations first"
+        );
+        let worst = OnTheWay {
+            worst_broken: 36,
+            worst_looping: 12,
+            worst_interrupted: 36,
+            worst_after: 17,
+            worst_at: Some("block 0 of s3".into()),
+            lasting: 3,
+            ordered: "fewest".into(),
+            ..way
+        };
+        assert_eq!(
+            worst.words(),
+            "at worst 36 of 132 pairs without a path, never more than 12 of them in a round, after write 17 of 40 \
+             (block 0 of s3) and for 3 in all, in the best order that was found"
+        );
+        let before = OnTheWay { before: 36, worst_after: 0, worst_at: None, ..worst };
+        assert!(before.words().contains("before the first write"), "{}", before.words());
+        assert!(
+            before.words().contains("36 of them before and 0 after it, and at most 36"),
+            "{}",
+            before.words()
+        );
+    }
+}

@@ -1,0 +1,103 @@
+//! Where packets to one destination go by one set of entries.
+
+use super::ground::Ground;
+use crate::routing::Destination;
+
+/// No entry, or one that leads to no other switch.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The destination hangs there.
+pub(super) const HERE: u32 = u32::MAX - 1;
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Fate {
+    #[default]
+    Unknown,
+    /// While it is followed.
+    Underway,
+    Arrives,
+    /// It is dropped.
+    Ends,
+    Circles,
+}
+
+/// The next switch of each, and what becomes of packets there.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub(super) next: Vec<u32>,
+    pub(super) fate: Vec<Fate>,
+    /// Of those that arrive.
+    pub(super) hops: Vec<u32>,
+    /// The switches that arrive, the next of each before it.
+    pub(super) order: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Tree {
+    /// `entry`: the port that a switch sends the destination to.
+    pub(super) fn read(
+        &mut self,
+        ground: &Ground<'_>,
+        (root, end): (u32, &Destination),
+        entry: impl Fn(usize) -> u8,
+    ) {
+        let count = ground.switch_count();
+        self.next.clear();
+        self.next.extend((0..count).map(|at| ground.next(at as u32, entry(at), (root, end))));
+        self.fate.clear();
+        self.fate.resize(count, Fate::Unknown);
+        self.hops.resize(count, 0);
+        self.order.clear();
+        (0..count as u32).for_each(|start| self.follow(start));
+    }
+
+    fn follow(&mut self, start: u32) {
+        let mut at = start as usize;
+        while self.fate[at] == Fate::Unknown {
+            self.fate[at] = Fate::Underway;
+            self.path.push(at as u32);
+            match self.next[at] {
+                HERE | NOWHERE => break,
+                next => at = next as usize,
+            }
+        }
+        let end = match (self.fate[at], self.next[at]) {
+            (Fate::Underway, HERE) => Fate::Arrives,
+            (Fate::Underway, NOWHERE) => Fate::Ends,
+            (Fate::Underway, _) => Fate::Circles,
+            (known, _) => known,
+        };
+        while let Some(switch) = self.path.pop() {
+            let at = switch as usize;
+            self.fate[at] = end;
+            if end == Fate::Arrives {
+                self.hops[at] = match self.next[at] {
+                    HERE => 0,
+                    next => self.hops[next as usize] + 1,
+                };
+                self.order.push(switch);
+            }
+        }
+    }
+
+    /// Whether the ways of another tree lead ever nearer by this one, so that no mixture of both has a round.
+    pub(super) fn nears(&self, other: &Self) -> bool {
+        other.order.iter().all(|switch| {
+            let (at, next) = (*switch as usize, other.next[*switch as usize]);
+            next == HERE || self.hops[next as usize] < self.hops[at]
+        })
+    }
+
+    /// What each switch that arrives gives to the switches that its packets cross, itself among them.
+    pub(super) fn gather(&self, own: impl Fn(u32) -> u64, through: &mut Vec<u64>) {
+        through.clear();
+        through.extend((0..self.next.len() as u32).map(own));
+        for switch in self.order.iter().rev() {
+            let next = self.next[*switch as usize];
+            if next != HERE {
+                through[next as usize] += through[*switch as usize];
+            }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Dependencies of packets that meet old entries on one part of their way and new ones on another, while a change is
+//! written switch by switch. Neither set of routes has these alone.
+
+use rayon::prelude::*;
+
+use super::certificate::dependencies::{Cycle, Dependencies, Traffic};
+use super::certificate::{LaneKnowledge, Scope};
+use super::problem::{Destination, Problem};
+use super::trees::{Way, Ways};
+use crate::fabric::{BLOCK_LIDS, Lid, Routes, block_of};
+
+/// When a switch gets its new entry of a LID, if it gets one.
+pub type Rank<'r> = dyn Fn(u32, Lid) -> Option<u32> + Sync + 'r;
+
+/// One for each lane on which packets can wait for each other in a circle while old entries become new in this order.
+/// A packet may be on its old lane or on its new one. What came by a new entry does not meet the old one of a switch that
+/// was written before; what came by an old one may meet both, for it may have been on its way.
+pub fn mixture(
+    problem: &Problem<'_>,
+    [old, new]: [&Routes; 2],
+    scope: &Scope,
+    rank: &Rank<'_>,
+) -> Vec<Cycle> {
+    let traffic = Traffic::new(problem, scope);
+    let lanes = traffic.lanes(old).max(traffic.lanes(new));
+    let mixing = Mixing {
+        table: Ways::new(&problem.graph),
+        dependencies: Dependencies::new(&problem.graph, lanes),
+        traffic,
+        routes: [old, new],
+        one_lane: scope.lanes == LaneKnowledge::Unknown,
+        rank,
+    };
+    let mut ends: Vec<(u32, Destination)> = Vec::new();
+    for root in problem.switches() {
+        ends.extend(problem.behind(root).iter().map(|end| (root, *end)));
+    }
+    ends.retain(|(_, end)| scope.switches || !end.is_switch());
+    ends.sort_by_key(|(_, end)| end.lid);
+    let blocks: Vec<&[(u32, Destination)]> =
+        ends.chunk_by(|(_, a), (_, b)| a.lid.value() / BLOCK_LIDS == b.lid.value() / BLOCK_LIDS).collect();
+    blocks.into_par_iter().for_each_init(Column::default, |column, block| mixing.block(block, column));
+    mixing.traffic.cycles(&mixing.dependencies, lanes, &[old, new])
+}
+
+struct Mixing<'a> {
+    traffic: Traffic<'a>,
+    table: Ways,
+    dependencies: Dependencies,
+    routes: [&'a Routes; 2],
+    one_lane: bool,
+    rank: &'a Rank<'a>,
+}
+
+/// What is used over and over for the destinations of a block.
+#[derive(Default)]
+struct Column {
+    rows: [Vec<[u8; BLOCK_LIDS as usize]>; 2],
+    /// By the old and the new entry of each switch.
+    ways: Vec<[Option<Way>; 2]>,
+    /// Lanes, as bits.
+    through: Vec<u16>,
+    front: Vec<u32>,
+}
+
+impl Mixing<'_> {
+    fn block(&self, ends: &[(u32, Destination)], column: &mut Column) {
+        let problem = self.traffic.problem;
+        let number = ends.first().map_or(0, |(_, end)| end.lid.value() / BLOCK_LIDS);
+        for (rows, routes) in column.rows.iter_mut().zip(self.routes) {
+            rows.clear();
+            rows.extend(problem.switches().map(|switch| block_of(routes.row(switch), number)));
+        }
+        for (root, end) in ends {
+            self.read(*root, end, column);
+            self.flow(*root, end, column);
+            self.depend(*root, end.lid, column);
+        }
+    }
+
+    fn read(&self, root: u32, end: &Destination, column: &mut Column) {
+        let place = usize::from(end.lid.value() % BLOCK_LIDS);
+        let [old, new] = &column.rows;
+        let way = |switch: u32, port: u8| self.table.way(switch, port).filter(|_| switch != root);
+        let both = (0u32..).zip(old.iter().zip(new));
+        column.ways.clear();
+        column.ways.extend(both.map(|(at, (old, new))| [way(at, old[place]), way(at, new[place])]));
+    }
+
+    /// Which lanes come through which switch by any mixture.
+    fn flow(&self, root: u32, end: &Destination, column: &mut Column) {
+        let Column { ways, through, front, .. } = column;
+        let lanes = |switch: u32| {
+            let itself = switch == root && !end.is_switch();
+            let terminals = self.traffic.terminals[switch as usize];
+            let sends = terminals > u32::from(itself) || self.traffic.switches;
+            let bits = self.routes.map(|routes| 1u16 << self.lane(routes, switch, end.lid));
+            if sends { bits[0] | bits[1] } else { 0 }
+        };
+        through.clear();
+        through.extend((0..ways.len() as u32).map(lanes));
+        front.extend((0..ways.len() as u32).filter(|switch| through[*switch as usize] != 0));
+        while let Some(switch) = front.pop() {
+            let lanes = through[switch as usize];
+            for way in ways[switch as usize].iter().flatten() {
+                let next = way.to() as usize;
+                if through[next] | lanes != through[next] {
+                    through[next] |= lanes;
+                    front.push(way.to());
+                }
+            }
+        }
+    }
+
+    fn lane(&self, routes: &Routes, from: u32, to: Lid) -> u8 {
+        if self.one_lane { 0 } else { routes.lane(from, to).value() }
+    }
+
+    fn depend(&self, root: u32, lid: Lid, column: &Column) {
+        let graph = &self.traffic.problem.graph;
+        let rank = |switch: u32| (self.rank)(switch, lid);
+        for (switch, lanes) in (0u32..).zip(&column.through).filter(|(_, lanes)| **lanes != 0) {
+            let [old, new] = column.ways[switch as usize];
+            for (age, way) in [(0, old), (1, new.filter(|_| new != old))] {
+                let Some(way) = way.filter(|way| way.to() != root) else { continue };
+                let channel = graph.leaving(switch).start + way.place() as usize;
+                let [before, after] = column.ways[way.to() as usize];
+                let past = age == 1 && before != after && rank(switch) > rank(way.to());
+                let both = [before.filter(|_| !past), after.filter(|_| after != before || past)];
+                for place in both.into_iter().flatten().map(Way::place) {
+                    let mut left = *lanes;
+                    while left != 0 {
+                        self.dependencies.add(left.trailing_zeros() as u8, channel, place);
+                        left &= left - 1;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! The order of a plan's writes: every state on the way is walked packet by packet, and what the plan says of the worst
+//! has to be what the walker sees.
+
+use std::collections::BTreeSet;
+
+use fabdeck::access::Part;
+use fabdeck::change::{OnTheWay, Plan, Standing, Write, in_order, writes};
+use fabdeck::fabric::{Fabric, Faults, Lanes, Lid, PortNum, Resolved, Routes, Tables};
+use fabdeck::observe::Observation;
+use fabdeck::routing::{NoPulse, Problem, Request};
+use fabdeck::session::{Asked, Look, Made, Sent, plan_of, propose, settled};
+use rayon::prelude::*;
+
+use super::routing::certificate::{Dice, any_fabric, damage};
+use super::routing::{fabric, route};
+
+/// Pairs without a path, and those of them that go round.
+type Lost = (u64, u64);
+
+/// Who is joined to whom by which port, and who sends to whom.
+struct World<'p> {
+    problem: &'p Problem<'p>,
+    /// For each switch the switch behind each port.
+    beyond: Vec<[Option<u32>; 256]>,
+    pairs: Vec<Pair>,
+}
+
+/// So many terminals of a switch send to a LID that lies behind a port of another.
+struct Pair {
+    from: u32,
+    count: u64,
+    lid: Lid,
+    root: (u32, u8),
+}
+
+/// A row of ports for each switch.
+type Rows = Vec<Vec<u8>>;
+
+impl<'p> World<'p> {
+    fn new(problem: &'p Problem<'p>) -> Self {
+        let graph = &problem.graph;
+        let mut beyond = vec![[None; 256]; graph.switch_count()];
+        for channel in graph.channels() {
+            beyond[channel.from as usize][channel.from_port.index()] = Some(channel.to);
+        }
+        let (part, _) = graph.parts();
+        let mut pairs = Vec::new();
+        for root in problem.switches() {
+            for end in problem.behind(root).iter().filter(|end| !end.is_switch()) {
+                for from in problem.switches().filter(|from| part[*from as usize] == part[root as usize]) {
+                    let sends = graph.terminals_of(from).iter().filter(|terminal| terminal.lid.is_some());
+                    let itself = |port: PortNum| (from, port) == (root, end.port);
+                    let count = sends.filter(|terminal| !itself(terminal.switch_port)).count() as u64;
+                    pairs.push(Pair { from, count, lid: end.lid, root: (root, end.port.value()) });
+                }
+            }
+        }
+        pairs.retain(|pair| pair.count > 0);
+        Self { problem, beyond, pairs }
+    }
+
+    /// The channels that a packet takes; whether it arrives, which nobody knows of one that goes round.
+    fn walk(&self, rows: &Rows, pair: &Pair, see: &mut dyn FnMut(u32, u8)) -> Option<bool> {
+        let mut at = pair.from;
+        for _ in 0..=rows.len() {
+            let port = rows[at as usize].get(pair.lid.index()).copied().unwrap_or(255);
+            if port == 255 || at == pair.root.0 {
+                return Some(port == pair.root.1);
+            }
+            let Some(next) = self.beyond[at as usize][usize::from(port)] else { return Some(false) };
+            see(at, port);
+            at = next;
+        }
+        None
+    }
+
+    fn lost(&self, rows: &Rows) -> Lost {
+        self.pairs.iter().fold((0, 0), |(broken, looping), pair| {
+            match self.walk(rows, pair, &mut |_, _| {}) {
+                Some(true) => (broken, looping),
+                Some(false) => (broken + pair.count, looping),
+                None => (broken + pair.count, looping + pair.count),
+            }
+        })
+    }
+
+    /// (Channel, channel) of each lane that packets of this state use one after the other.
+    fn waits(&self, rows: &Rows, routes: [&Routes; 2]) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        for pair in &self.pairs {
+            let mut lanes = routes.map(|routes| routes.lane(pair.from, pair.lid).value()).to_vec();
+            lanes.dedup();
+            let mut last = None;
+            self.walk(rows, pair, &mut |at, port| {
+                let channel = (at as u16, port);
+                if let Some(last) = last.replace(channel) {
+                    waits.extend(lanes.iter().map(|lane| (*lane, last, channel)));
+                }
+            });
+        }
+        waits.sort_unstable();
+        waits.dedup();
+        waits
+    }
+}
+
+/// On a lane a channel, by switch and port, waits for another.
+type Wait = (u8, (u16, u8), (u16, u8));
+
+/// Takes away what nobody waits for until nothing is left, or a circle.
+fn cyclic(waits: &[Wait]) -> bool {
+    let mut left = waits.to_vec();
+    loop {
+        let waited: BTreeSet<_> = left.iter().map(|(lane, _, then)| (*lane, *then)).collect();
+        let before = left.len();
+        left.retain(|(lane, first, _)| waited.contains(&(*lane, *first)));
+        if left.len() == before {
+            return before > 0;
+        }
+    }
+}
+
+/// The rows after each of some writes, the first before any.
+fn states(fabric: &Fabric, tables: &Tables, writes: &[Write], see: &mut dyn FnMut(&Rows)) {
+    let length = fabric.top_lid().map_or(0, |top| top.index() + 65);
+    let row = |id| {
+        let mut row = tables.lft(id).map(|lft| lft.bytes().to_vec()).unwrap_or_default();
+        row.resize(length, 255);
+        row
+    };
+    let mut rows: Rows = fabric.switches().map(|(id, _)| row(id)).collect();
+    see(&rows);
+    for write in writes {
+        let Part::Block(block) = write.part else { panic!("{write:?}") };
+        let bytes = (0..64).map(|at| u8::from_str_radix(&write.new[2 * at..2 * at + 2], 16).unwrap());
+        let row = &mut rows[write.switch(fabric).unwrap().index()][usize::from(block) * 64..];
+        row.iter_mut().zip(bytes).for_each(|(entry, port)| *entry = port);
+        see(&rows);
+    }
+}
+
+fn seen(world: &World<'_>, tables: &Tables, writes: &[Write]) -> Vec<Lost> {
+    let mut all = Vec::new();
+    states(world.problem.fabric, tables, writes, &mut |rows| all.push(world.lost(rows)));
+    all
+}
+
+/// What a walker says of the states, and what was announced.
+fn agrees(name: &str, seen: &[Lost], way: &OnTheWay) {
+    let worst = seen.iter().map(|(broken, _)| *broken).max().unwrap();
+    let after = seen.iter().position(|(broken, _)| *broken == worst).unwrap();
+    let lasting = seen[after..].iter().take_while(|(broken, _)| *broken == worst).count();
+    assert_eq!(way.worst_broken, worst, "{name}: {way:?} {seen:?}");
+    assert_eq!(way.worst_looping, seen.iter().map(|(_, looping)| *looping).max().unwrap(), "{name}: {way:?}");
+    assert_eq!((way.worst_after, way.lasting), (after as u64, lasting as u64), "{name}: {way:?} {seen:?}");
+    assert_eq!((way.before, way.after), (seen[0].0, seen[seen.len() - 1].0), "{name}");
+    assert_eq!(way.writes as usize + 1, seen.len(), "{name}");
+}
+
+fn tables_of(fabric: &Fabric, routes: &Routes) -> Tables {
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        tables.entry(id).lft = Some(routes.lft(id.0));
+    }
+    tables
+}
+
+/// Three switches in a ring, a terminal at each. By hand:
+///
+/// ```text
+/// to the terminal at 2    old: 1 -> 0 -> 2    new: 0 -> 1 -> 2
+/// ```
+///
+/// By GUID 0 is written first, and until 1 is, both lead round. 1 first leads 0 -> 2 and 1 -> 2, and then 0 -> 1 -> 2.
+#[test]
+fn who_is_nearer_comes_first_and_where_that_contradicts_itself_the_least_is_lost() {
+    let fabric = fabric("torus,dims=3,terminals=1");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let world = World::new(&problem);
+    let port = |from: u32, to: u32| {
+        let leaving = &problem.graph.channels()[problem.graph.leaving(from)];
+        leaving.iter().find(|channel| channel.to == to).map(|channel| channel.from_port)
+    };
+    let end = |root: u32| problem.behind(root).iter().find(|end| !end.is_switch()).unwrap().lid;
+    let straight = route("minhop", &problem).unwrap().routes;
+    let mut old = straight.clone();
+    let mut new = old.clone();
+    old.set(1, end(2), port(1, 0));
+    new.set(0, end(2), port(0, 1));
+    let way = |old: &Routes, new: &Routes| {
+        let tables = tables_of(&fabric, old);
+        let standing = Standing::new(&fabric, &faults, None);
+        let plain = writes(&standing, &tables, new, &|_| String::new()).unwrap();
+        let ordered = in_order(&problem, (old, new), false, plain.clone(), &|switch| format!("s{switch}"));
+        agrees("by hand", &seen(&world, &tables, &ordered.writes), &ordered.way);
+        (ordered, seen(&world, &tables, &plain))
+    };
+    let (ordered, plain) = way(&old, &new);
+    assert_eq!(plain, [(0, 0), (2, 2), (0, 0)]);
+    let switches: Vec<_> = ordered.writes.iter().map(|write| write.switch(&fabric).unwrap().0).collect();
+    assert_eq!((switches, ordered.way.worst_broken), (vec![1, 0], 0));
+    assert_eq!(ordered.way.ordered, "distance");
+    assert_eq!(
+        ordered.way.words(),
+        "every pair has a path after each of the 2 writes, nearest to the destinations first"
+    );
+    // A second destination in the same block that wants it the other way round: (old) 0 -> 1 -> 2, (new) 1 -> 0 -> 2.
+    let switch = problem.behind(2).iter().find(|end| end.is_switch()).unwrap().lid;
+    old.set(0, switch, port(0, 1));
+    new.set(1, switch, port(1, 0));
+    let tables = tables_of(&fabric, &old);
+    let standing = Standing::new(&fabric, &faults, None);
+    let plain = writes(&standing, &tables, &new, &|_| String::new()).unwrap();
+    let all = in_order(&problem, (&old, &new), true, plain, &|switch| format!("s{switch}"));
+    // Whoever is first, two terminals and two switches have no path to one of the two.
+    let OnTheWay { pairs, worst_broken, worst_looping, worst_after, lasting, .. } = all.way;
+    assert_eq!((pairs, worst_broken, worst_looping, worst_after, lasting), (30, 4, 4, 1, 1), "{:?}", all.way);
+    assert_eq!(all.way.ordered, "fewest");
+    assert!(all.way.words().contains("after write 1 of 2 (block 0 of s"), "{}", all.way.words());
+}
+
+/// A plan from tables of one engine to those of another.
+fn planned(fabric: Fabric, seed: u64) -> Option<(Look, Faults, Plan, Routes)> {
+    const OLD: [&str; 5] = ["minhop", "updn", "sssp", "sftree", "dfsssp"];
+    const NEW: [&str; 6] = ["updn", "sssp", "nue", "minhop", "dfsssp", "ftree"];
+    let dice = &mut Dice(seed ^ 0x0D0E);
+    let mut faults = Faults::default();
+    let none = Faults::default();
+    let whole = Problem::new(&fabric, &none);
+    let mut old = route(OLD[dice.below(OLD.len())], &whole).ok()?.routes;
+    // On one level there is one lane.
+    old.lanes = Lanes::One;
+    if dice.below(3) == 0 {
+        damage(&whole, &mut old, dice);
+    }
+    let links: Vec<_> = fabric.links().map(|(id, _)| id).filter(|id| fabric.between_switches(*id)).collect();
+    for _ in 0..dice.below(3).min(links.len()) {
+        faults.mark(Resolved::Link(links[dice.below(links.len())]));
+    }
+    let tables = tables_of(&fabric, &old);
+    let look =
+        Look::new("here", Observation { fabric, tables, ..Observation::default() }, &Default::default());
+    let engine = fabdeck::routing::engine(NEW[dice.below(NEW.len())]).unwrap();
+    let request = Request { lanes: 1 + 3 * (seed % 2) as u8, ..Request::default() };
+    let sent = Sent::One;
+    let asked = Asked { sent, ..Asked::of(&request) };
+    let proposal = propose(&look, &look.observation.tables, &faults, engine, asked, &NoPulse).ok()?;
+    let proposal = settled(&look, &faults, proposal, sent, &NoPulse).unwrap();
+    let plan = plan_of(&look, &faults, engine.id, &proposal, sent, Made::default()).unwrap();
+    (!plan.writes.is_empty()).then(|| (look, faults, plan, (*proposal.routes).clone()))
+}
+
+/// What came of the plans that were tried.
+#[derive(Default, Debug)]
+struct Tried {
+    plans: u64,
+    states: u64,
+    /// Plans on whose way pairs have no path that have one before and after.
+    broken: u64,
+    /// Plans that are better than by GUID.
+    better: u64,
+    /// Plans that are worse backwards.
+    worse_backwards: u64,
+    /// Plans that say that there is no circle on the way.
+    acyclic: u64,
+    /// Those that say that mixing alone closes one.
+    mixed: u64,
+    /// States in which packets can wait for each other in a circle, announced.
+    circles: u64,
+    staged: u64,
+}
+
+fn tried(seed: u64) -> Option<Tried> {
+    let fabric = match seed % 5 {
+        0 => super::routing::fabric(&format!("torus,dims=4x{},terminals=2", 3 + seed % 3)),
+        1 => super::routing::fabric(&format!("random,switches=12,links=20,terminals=6,seed={seed}")),
+        _ => any_fabric(seed),
+    };
+    let (look, faults, plan, new) = planned(fabric, seed)?;
+    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let problem = Problem::new(fabric, &faults);
+    let world = World::new(&problem);
+    let way = plan.transition.on_the_way.clone().unwrap();
+    let name = format!("seed {seed}: {}", plan.engine);
+    let states_seen = seen(&world, tables, &plan.writes);
+    agrees(&name, &states_seen, &way);
+    let most = |seen: &[Lost]| seen.iter().map(|(broken, _)| *broken).max().unwrap();
+    let mut by_guid = plan.writes.clone();
+    by_guid.sort_by_key(|write| {
+        let Part::Block(block) = write.part else { panic!("{write:?}") };
+        (write.switch(fabric), block)
+    });
+    let plain = most(&seen(&world, tables, &by_guid));
+    assert!(way.worst_broken <= plain, "{name}: {} by GUID, {way:?}", plain);
+    let mut backwards = plan.writes.clone();
+    backwards.reverse();
+    let backwards = most(&seen(&world, tables, &backwards));
+    // Circles: what the walker sees in any state was announced.
+    let none = Faults::default();
+    let whole = Problem::new(fabric, &none);
+    let (up, one) = (World::new(&whole), Routes::empty(0, None));
+    let (mut all, mut circles) = (Vec::new(), 0);
+    states(fabric, tables, &plan.writes, &mut |rows| {
+        let waits = up.waits(rows, [&one, &new]);
+        circles += u64::from(cyclic(&waits));
+        all.extend(waits);
+    });
+    all.sort_unstable();
+    all.dedup();
+    let quiet = plan.transition.safe == Some(true) && plan.transition.mixed == Some(true);
+    assert!(!(quiet && cyclic(&all)), "{name}: {circles} states with a circle that nobody announced");
+    let told = &plan.transition;
+    Some(Tried {
+        plans: 1,
+        states: states_seen.len() as u64,
+        broken: u64::from(way.worst_interrupted > 0),
+        better: u64::from(way.worst_broken < plain),
+        worse_backwards: u64::from(backwards > way.worst_broken),
+        acyclic: u64::from(quiet),
+        mixed: u64::from(told.safe == Some(true) && told.mixed == Some(false)),
+        circles,
+        staged: u64::from(told.staged.as_ref().is_some_and(|staged| staged.through.is_some())),
+    })
+}
+
+#[test]
+fn every_state_of_every_plan_is_as_announced_and_none_is_worse_than_by_guid() {
+    let all: Vec<Tried> = (0..170u64).into_par_iter().filter_map(tried).collect();
+    let all = all.into_iter().fold(Tried::default(), |a, b| Tried {
+        plans: a.plans + b.plans,
+        states: a.states + b.states,
+        broken: a.broken + b.broken,
+        better: a.better + b.better,
+        worse_backwards: a.worse_backwards + b.worse_backwards,
+        acyclic: a.acyclic + b.acyclic,
+        mixed: a.mixed + b.mixed,
+        circles: a.circles + b.circles,
+        staged: a.staged + b.staged,
+    });
+    println!("{all:?}");
+    assert!(all.plans >= 100 && all.better >= 8 && all.worse_backwards >= 15, "{all:?}");
+    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 100 && all.staged >= 1, "{all:?}");
+}
