@@ -163,6 +163,42 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_told_of_the_way_has_its_words_and_may_be_missing() {
+        let old: TransitionReport = serde_json::from_str(r#"{"safe":true,"old_lanes":"one"}"#).unwrap();
+        assert_eq!((old.on_the_way.as_ref(), old.mixed, old.lines().len()), (None, None, 1));
+        let way = OnTheWay { pairs: 12, writes: 4, ordered: "any".into(), ..OnTheWay::default() };
+        let told = |safe, mixed, staged| TransitionReport {
+            safe,
+            mixed,
+            staged,
+            mixed_cycle: (mixed == Some(false)).then(|| vec!["a".to_owned(); 3]),
+            on_the_way: Some(way.clone()),
+            ..old.clone()
+        };
+        let words = |report: TransitionReport| {
+            let lines = report.lines().into_iter().skip(1).map(|(label, words)| format!("{label}: {words}"));
+            lines.collect::<Vec<_>>()
+        };
+        let quiet = words(told(Some(true), Some(true), None));
+        assert_eq!(quiet[0], "on the way: every pair has a path after each of the 4 writes, in any order");
+        assert_eq!(quiet[1], "mixed: no mixture of old and new entries closes a circle either");
+        let mixed = words(told(Some(true), Some(false), None));
+        assert!(mixed[1].starts_with("mixed: 3 channels can wait for each other while"), "{mixed:?}");
+        assert!(words(told(None, None, None))[1].ends_with("is not known"));
+        let staged = |through: Option<&str>, asked: &[&str]| {
+            let (through, asked) = (through.map(str::to_owned), asked.iter().map(|id| (*id).to_owned()));
+            words(told(Some(false), Some(false), Some(Staged { through, asked: asked.collect() })))
+        };
+        let through = staged(Some("updn"), &["updn"]);
+        assert!(
+            through.len() == 2 && through[1].contains("'fabdeck route --engine updn' first"),
+            "{through:?}"
+        );
+        assert!(staged(None, &["updn", "nue"])[1].contains("no routes of updn, nue are safe"));
+        assert!(staged(None, &[])[1].contains("a circle of its own"));
+    }
+
+    #[test]
     fn each_verdict_has_its_words_and_a_circle_its_names() {
         let told = |safe, cycle: Option<&str>| TransitionReport {
             safe,

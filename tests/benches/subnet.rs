@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use fabdeck::analysis::{Marked, Paths};
-use fabdeck::fabric::{Fabric, Faults, LinkId, Resolved, Routes};
+use fabdeck::change::{Standing, in_order, writes};
+use fabdeck::fabric::{BLOCK_LIDS, Fabric, Faults, LinkId, Resolved, Routes, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
 use fabdeck::routing::difference::{Difference, compare, transition};
+use fabdeck::routing::mixture::mixture;
 use fabdeck::routing::{ENGINES, NoPulse, Problem, Request, engine, run};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -84,6 +86,32 @@ fn again(fabric: &Fabric) -> Outcome<()> {
     Ok(())
 }
 
+/// The writes that lead from routes to others, their order with the worst state on the way, and what mixtures of both
+/// depend on.
+fn order(problem: &Problem<'_>, [old, new]: [&Routes; 2], scope: &Scope) -> Outcome<()> {
+    let fabric = problem.fabric;
+    let mut tables = Tables::default();
+    for (id, _) in fabric.switches() {
+        tables.entry(id).lft = Some(old.lft(id.0));
+    }
+    let standing = Standing::new(fabric, problem.faults, None);
+    let plain = step("  writes", || writes(&standing, &tables, new, &|id| format!("switch {}", id.0)))??;
+    let name = |switch| format!("switch {switch}");
+    let ordered = step("  their order and the states between", || {
+        in_order(problem, (old, new), scope.switches, plain, &name)
+    })?;
+    let rank = |switch, lid: fabdeck::fabric::Lid| ordered.rank(lid.value() / BLOCK_LIDS, switch);
+    let found = step("  mixtures", || mixture(problem, [old, new], scope, &rank))?;
+    writeln!(
+        io::stdout(),
+        "  {} writes: {}; {} cycles",
+        ordered.writes.len(),
+        ordered.way.words(),
+        found.len()
+    )?;
+    Ok(())
+}
+
 fn main() -> Outcome<()> {
     let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--"));
     let name = words.next().unwrap_or_else(|| "full-subnet".to_owned());
@@ -112,6 +140,7 @@ fn main() -> Outcome<()> {
         let both = step("  both in one look", || compare(&problem, &old, &new, &together))?;
         assert!(both == (moved, found.clone()), "one look finds the same");
         writeln!(io::stdout(), "  {moved:?}, {} cycles", found.cycles.len())?;
+        order(&problem, [&old, &new], &together)?;
     }
     Ok(())
 }

@@ -84,28 +84,53 @@ impl<'p> World<'p> {
         })
     }
 
-    /// (Channel, channel) of each lane that packets of this state use one after the other.
-    fn waits(&self, rows: &Rows, routes: [&Routes; 2]) -> Vec<Wait> {
-        let mut waits = Vec::new();
+    /// Which channels packets of this state use one after the other, on the lanes of some routes.
+    fn waits(&self, rows: &Rows, routes: [&Routes; 2], waits: &mut Waits) {
         for pair in &self.pairs {
             let mut lanes = routes.map(|routes| routes.lane(pair.from, pair.lid).value()).to_vec();
             lanes.dedup();
             let mut last = None;
             self.walk(rows, pair, &mut |at, port| {
-                let channel = (at as u16, port);
-                if let Some(last) = last.replace(channel) {
-                    waits.extend(lanes.iter().map(|lane| (*lane, last, channel)));
+                if let Some(last) = last.replace((at as usize, port)) {
+                    lanes.iter().for_each(|lane| waits.add(*lane, last, port));
                 }
             });
         }
-        waits.sort_unstable();
-        waits.dedup();
-        waits
+    }
+}
+
+/// For each lane, switch, port of it and port of the switch behind, whether packets use one after the other.
+struct Waits(Vec<bool>);
+
+impl Waits {
+    const PORTS: usize = 64;
+
+    fn new(switches: usize) -> Self {
+        Self(vec![false; 16 * switches * Self::PORTS * Self::PORTS])
+    }
+
+    fn add(&mut self, lane: u8, (at, port): (usize, u8), then: u8) {
+        let switches = self.0.len() / (16 * Self::PORTS * Self::PORTS);
+        let place = (usize::from(lane) * switches + at) * Self::PORTS + usize::from(port);
+        self.0[place * Self::PORTS + usize::from(then)] = true;
+    }
+
+    fn list(&self, world: &World<'_>) -> Vec<Wait> {
+        let switches = world.beyond.len();
+        let set = self.0.iter().enumerate().filter(|(_, set)| **set);
+        set.map(|(place, _)| {
+            let (first, then) = (place / Self::PORTS, (place % Self::PORTS) as u8);
+            let (at, port) = (first / Self::PORTS % switches, first % Self::PORTS);
+            let next = world.beyond[at][port].unwrap();
+            let lane = first / Self::PORTS / switches;
+            (lane as u8, (at as u32, port as u8), (next, then))
+        })
+        .collect()
     }
 }
 
 /// On a lane a channel, by switch and port, waits for another.
-type Wait = (u8, (u16, u8), (u16, u8));
+type Wait = (u8, (u32, u8), (u32, u8));
 
 /// Takes away what nobody waits for until nothing is left, or a circle.
 fn cyclic(waits: &[Wait]) -> bool {
@@ -137,6 +162,21 @@ fn states(fabric: &Fabric, tables: &Tables, writes: &[Write], see: &mut dyn FnMu
         row.iter_mut().zip(bytes).for_each(|(entry, port)| *entry = port);
         see(&rows);
     }
+}
+
+/// The most pairs of any state that arrive before all writes and after them, and not there.
+fn interrupted(world: &World<'_>, tables: &Tables, writes: &[Write]) -> u64 {
+    let mut all: Vec<Vec<bool>> = Vec::new();
+    states(world.problem.fabric, tables, writes, &mut |rows| {
+        let arrives = |pair| world.walk(rows, pair, &mut |_, _| {}) == Some(true);
+        all.push(world.pairs.iter().map(arrives).collect());
+    });
+    let (first, last) = (&all[0], &all[all.len() - 1]);
+    let lost = |now: &Vec<bool>| {
+        let both = (0..now.len()).filter(|at| first[*at] && last[*at] && !now[*at]);
+        both.map(|at| world.pairs[at].count).sum()
+    };
+    all.iter().map(lost).max().unwrap()
 }
 
 fn seen(world: &World<'_>, tables: &Tables, writes: &[Write]) -> Vec<Lost> {
@@ -266,7 +306,7 @@ struct Tried {
     acyclic: u64,
     /// Those that say that mixing alone closes one.
     mixed: u64,
-    /// States in which packets can wait for each other in a circle, announced.
+    /// Plans on whose way packets can wait for each other in a circle, announced.
     circles: u64,
     staged: u64,
 }
@@ -285,6 +325,9 @@ fn tried(seed: u64) -> Option<Tried> {
     let name = format!("seed {seed}: {}", plan.engine);
     let states_seen = seen(&world, tables, &plan.writes);
     agrees(&name, &states_seen, &way);
+    assert_eq!(way.worst_interrupted, interrupted(&world, tables, &plan.writes), "{name}: {way:?}");
+    let breaks = ["fewest", "switches"].contains(&way.ordered.as_str());
+    assert!(breaks || way.worst_interrupted == 0, "{name}: {way:?}");
     let most = |seen: &[Lost]| seen.iter().map(|(broken, _)| *broken).max().unwrap();
     let mut by_guid = plan.writes.clone();
     by_guid.sort_by_key(|write| {
@@ -300,16 +343,12 @@ fn tried(seed: u64) -> Option<Tried> {
     let none = Faults::default();
     let whole = Problem::new(fabric, &none);
     let (up, one) = (World::new(&whole), Routes::empty(0, None));
-    let (mut all, mut circles) = (Vec::new(), 0);
-    states(fabric, tables, &plan.writes, &mut |rows| {
-        let waits = up.waits(rows, [&one, &new]);
-        circles += u64::from(cyclic(&waits));
-        all.extend(waits);
-    });
-    all.sort_unstable();
-    all.dedup();
+    let mut waits = Waits::new(fabric.switch_count());
+    states(fabric, tables, &plan.writes, &mut |rows| up.waits(rows, [&one, &new], &mut waits));
+    // Of all states together, so that packets that were on their way between two are among them.
+    let circle = cyclic(&waits.list(&up));
     let quiet = plan.transition.safe == Some(true) && plan.transition.mixed == Some(true);
-    assert!(!(quiet && cyclic(&all)), "{name}: {circles} states with a circle that nobody announced");
+    assert!(!(quiet && circle), "{name}: a circle that nobody announced");
     let told = &plan.transition;
     Some(Tried {
         plans: 1,
@@ -319,7 +358,7 @@ fn tried(seed: u64) -> Option<Tried> {
         worse_backwards: u64::from(backwards > way.worst_broken),
         acyclic: u64::from(quiet),
         mixed: u64::from(told.safe == Some(true) && told.mixed == Some(false)),
-        circles,
+        circles: u64::from(circle),
         staged: u64::from(told.staged.as_ref().is_some_and(|staged| staged.through.is_some())),
     })
 }
@@ -340,5 +379,5 @@ fn every_state_of_every_plan_is_as_announced_and_none_is_worse_than_by_guid() {
     });
     println!("{all:?}");
     assert!(all.plans >= 100 && all.better >= 8 && all.worse_backwards >= 15, "{all:?}");
-    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 100 && all.staged >= 1, "{all:?}");
+    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 30 && all.staged >= 1, "{all:?}");
 }

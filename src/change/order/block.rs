@@ -110,10 +110,11 @@ impl Desk {
         let plain: Vec<usize> = (0..wanted.switches.len()).collect();
         let mut orders = Vec::new();
         if !found.constraints.is_empty() {
-            let (sorted, kept) = sorted(wanted, &found.constraints);
+            let (first, kept) = sorted(wanted, &found.constraints, Rule::Lightest);
             let by = if kept { By::Distance } else { By::Fewest };
-            orders.push((by, sorted));
+            orders.push((by, first));
             if !kept {
+                orders.push((By::Fewest, sorted(wanted, &found.constraints, Rule::Steepest).0));
                 let mut near = plain.clone();
                 let mean = |place: &usize| {
                     let (hops, count) = found.hops[wanted.switches[*place] as usize];
@@ -251,21 +252,42 @@ fn merged(told: &mut Vec<Constraint>) -> Vec<Constraint> {
     once
 }
 
-/// An order that keeps the constraints, and whether it keeps all of them: where they contradict each other, the switch
-/// comes next on which the least weighs that is not written yet.
-fn sorted(wanted: &Wanted, constraints: &[Constraint]) -> (Vec<usize>, bool) {
+/// Which switch comes next where constraints contradict each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Rule {
+    /// On which the least weighs that is not written yet.
+    Lightest,
+    /// Which weighs most on others for what weighs on it.
+    Steepest,
+}
+
+impl Rule {
+    fn key(self, (weight, gives): (u64, u64)) -> i64 {
+        match self {
+            _ if weight == 0 => i64::MIN,
+            Self::Lightest => weight as i64,
+            Self::Steepest => weight as i64 - gives as i64,
+        }
+    }
+}
+
+/// An order that keeps the constraints where that can be, and whether it keeps all of them.
+fn sorted(wanted: &Wanted, constraints: &[Constraint], rule: Rule) -> (Vec<usize>, bool) {
     let place_of = |switch: u32| wanted.switches.binary_search(&switch).ok();
-    let mut weight = vec![0u64; wanted.switches.len()];
+    let mut weight = vec![(0u64, 0u64); wanted.switches.len()];
     let placed =
         constraints.iter().filter_map(|(a, b, weight)| Some((place_of(*a)?, place_of(*b)?, *weight)));
     let placed: Vec<(usize, usize, u64)> = placed.collect();
-    placed.iter().for_each(|(_, then, more)| weight[*then] += more);
-    let mut waiting: BTreeSet<(u64, usize)> =
-        weight.iter().enumerate().map(|(at, weight)| (*weight, at)).collect();
+    for (first, then, more) in &placed {
+        weight[*then].0 += more;
+        weight[*first].1 += more;
+    }
+    let mut waiting: BTreeSet<(i64, usize)> =
+        weight.iter().enumerate().map(|(at, weight)| (rule.key(*weight), at)).collect();
     let (mut order, mut kept) = (Vec::with_capacity(weight.len()), true);
     let mut written = vec![false; weight.len()];
-    while let Some((left, at)) = waiting.pop_first() {
-        kept &= left == 0;
+    while let Some((_, at)) = waiting.pop_first() {
+        kept &= weight[at].0 == 0;
         written[at] = true;
         order.push(at);
         let start = placed.partition_point(|(first, ..)| *first < at);
@@ -273,9 +295,9 @@ fn sorted(wanted: &Wanted, constraints: &[Constraint]) -> (Vec<usize>, bool) {
             if written[*then] {
                 continue;
             }
-            waiting.remove(&(weight[*then], *then));
-            weight[*then] -= less;
-            waiting.insert((weight[*then], *then));
+            waiting.remove(&(rule.key(weight[*then]), *then));
+            weight[*then].0 -= less;
+            waiting.insert((rule.key(weight[*then]), *then));
         }
     }
     (order, kept)

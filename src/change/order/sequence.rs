@@ -17,8 +17,8 @@ use crate::routing::Problem;
 pub struct Ordered {
     pub writes: Vec<Write>,
     pub way: OnTheWay,
-    /// For each block and switch when it is written; who is not written has none.
-    ranks: BTreeMap<u16, Vec<u32>>,
+    /// For each block by its number and each switch when it is written; a block that is not has no row.
+    ranks: Vec<Vec<u32>>,
 }
 
 /// Not written.
@@ -27,7 +27,7 @@ const NEVER: u32 = u32::MAX;
 impl Ordered {
     /// When a block of a switch is written, in the order of all writes.
     pub fn rank(&self, block: u16, switch: u32) -> Option<u32> {
-        let ranks = self.ranks.get(&block)?;
+        let ranks = self.ranks.get(usize::from(block))?;
         ranks.get(switch as usize).copied().filter(|rank| *rank != NEVER)
     }
 }
@@ -218,16 +218,17 @@ fn ranks(
     places: &BTreeMap<u16, Vec<usize>>,
     order: &[usize],
     switches: usize,
-) -> BTreeMap<u16, Vec<u32>> {
+) -> Vec<Vec<u32>> {
     let mut rank = vec![0; order.len()];
     order.iter().enumerate().for_each(|(at, write)| rank[*write] = at as u32);
-    let mut ranks = BTreeMap::new();
+    let last = wanted.last().map_or(0, |block| usize::from(block.number) + 1);
+    let mut ranks = vec![Vec::new(); last];
     for block in wanted {
         let Some(places) = places.get(&block.number) else { continue };
         let mut of = vec![NEVER; switches];
         let both = block.switches.iter().zip(places);
         both.for_each(|(switch, at)| of[*switch as usize] = rank[*at]);
-        ranks.insert(block.number, of);
+        ranks[usize::from(block.number)] = of;
     }
     ranks
 }
