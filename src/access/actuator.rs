@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::source::{SourceError, Wanted, Watch};
-use crate::fabric::{BLOCK_LIDS, Guid};
+use crate::fabric::{BLOCK_LIDS, Guid, Lid, ServiceLevel};
 use crate::observe::Observation;
 
 /// What of a switch one datagram sets.
@@ -94,6 +94,12 @@ pub trait Surveyor {
 
     /// What stands there now, in the order of the slots; many are asked at once.
     fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>>;
+
+    /// The service levels that the subnet manager of the last look gives from the first LID of each pair to the second;
+    /// `None` where it gave none.
+    fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
+        vec![None; pairs.len()]
+    }
 }
 
 /// Writes a fabric part by part.

@@ -16,7 +16,7 @@ mod transition;
 mod writes;
 
 pub use audit::{AuditError, Entry};
-pub use driver::{Direct, Driver, Halt, Heed, not_back, verify};
+pub use driver::{Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, not_back, verify};
 pub use failed::{FailedElement, FailedEnd};
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{Answer, Ask, Door, DoorError, Errand, Guard, Order, Outlook, Status, Wrong, call, wrong};

@@ -14,7 +14,7 @@ mod writable;
 
 pub use disk::{FilesSource, read_as, read_content};
 pub use generated::{FAILED_BEFORE, generated};
-pub use live::{Done, Keys, LiveActuator, LiveSource, Policy, SetError, Setter, Target, look};
+pub use live::{Done, Keys, LiveActuator, LiveSource, LiveSurveyor, Policy, SetError, Setter, Target, look};
 pub use open::{LiveOptions, open, open_at};
 pub use simulated::{SIMULATOR_KEYS, SimulatorKey, simulator_of, socket as socket_of};
 pub use umad::{Adapter, AdapterPort, LinkLayer, adapters, open as open_adapter};

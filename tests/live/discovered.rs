@@ -58,7 +58,10 @@ fn looked() {
         "groups" => set_groups(),
         "loss" => crate::lossy::looks(),
         "watch" => crate::replayed::watched(),
-        other => panic!("no part {other}"),
+        other => match other.strip_prefix("road ") {
+            Some(part) => crate::opensm_road::road(part),
+            None => panic!("no part {other}"),
+        },
     }
 }
 

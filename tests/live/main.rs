@@ -15,6 +15,7 @@ mod discovered;
 mod engines;
 mod lossy;
 mod machines;
+mod opensm_road;
 mod planned;
 mod played;
 mod replayed;

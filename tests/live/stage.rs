@@ -64,6 +64,12 @@ pub struct Stage {
 /// An OpenSM that stays; it ends with its id when this goes.
 pub struct Manager(Child);
 
+impl Manager {
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+}
+
 impl Drop for Manager {
     fn drop(&mut self) {
         let _ = self.0.kill();

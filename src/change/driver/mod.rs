@@ -1,7 +1,9 @@
 //! The roads on which a change gets to a fabric.
 
 mod direct;
+mod opensm;
 mod road;
 
 pub use direct::Direct;
+pub use opensm::{Checked, Opensm, OpensmSite, Refusal};
 pub use road::{Driver, Halt, Heed, not_back, verify};

@@ -22,6 +22,9 @@ pub enum Halt {
     Write(WriteError),
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// What only this road knows, in its own words.
+    #[error("{0}")]
+    Road(String),
     #[error("FD-5623: it was ended: {0}")]
     Asked(String),
     #[error(

@@ -57,7 +57,7 @@ pub fn read_levels(
     phase.exchange.feed(expected, questions);
     while let Some((pair, reply)) = phase.next()? {
         read.asked += 1;
-        let Some(level) = level(&reply, pair) else {
+        let Some(level) = level_told(&reply, pair.to.lid) else {
             read.unsaid += 1;
             continue;
         };
@@ -84,10 +84,10 @@ pub fn read_levels(
 }
 
 /// The level that a record of this destination gives.
-fn level(reply: &Reply, pair: Pair) -> Option<ServiceLevel> {
+pub fn level_told(reply: &Reply, to: Lid) -> Option<ServiceLevel> {
     let Reply::Answer(mad) = reply else { return None };
     let record = mad.record::<PathRecord>();
-    let asked = record.destination_lid.get() == pair.to.lid.value();
+    let asked = record.destination_lid.get() == to.value();
     ServiceLevel::new(record.service_level().into()).filter(|_| asked)
 }
 
@@ -115,12 +115,17 @@ fn sources(starts: &[Vec<Start>], pair: Pair) -> impl Iterator<Item = Lid> + '_ 
 }
 
 fn question(manager: Lid, from: Lid, pair: Pair, retries: u32) -> Question<Pair> {
+    Question { parcel: path_between(manager, from, pair.to.lid), target: 0, retries, tag: pair }
+}
+
+/// Asks the manager for the path from one LID to another.
+pub fn path_between(manager: Lid, from: Lid, to: Lid) -> Parcel {
     let mask = PathRecord::SOURCE_LID | PathRecord::DESTINATION_LID | PathRecord::COUNT;
     let mut mad = Mad::administration(Method::GET, attribute::PATH_RECORD, mask);
     let record = mad.record_mut::<PathRecord>();
-    (record.source_lid, record.destination_lid) = (from.value().into(), pair.to.lid.value().into());
+    (record.source_lid, record.destination_lid) = (from.value().into(), to.value().into());
     // One path.
     record.reversible_count = 1;
     let address = Address::of(manager, mad.class());
-    Question { parcel: Parcel { mad, address }, target: 0, retries, tag: pair }
+    Parcel { mad, address }
 }

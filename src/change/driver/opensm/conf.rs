@@ -1,0 +1,104 @@
+//! The options of OpenSM that this road rests on, as `opensm.conf` and the console's `dump_conf` write them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What is kept of a configuration; there are keys in it that are nobody's business.
+const KEPT: [&str; 6] = ["guid", "routing_engine", "lfts_file", "use_ucast_cache", "qos", "qos_policy_file"];
+/// Options that only NVIDIA's OpenSM has.
+const VENDORS: [&str; 4] = ["sharp_enabled", "virt_enabled", "pgrp_policy_file", "ar_sl_mask"];
+/// Where OpenSM looks for a policy when nothing else is said.
+const POLICY: &str = "/etc/opensm/qos-policy.conf";
+
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Config {
+    values: BTreeMap<&'static str, String>,
+    /// The first option that upstream does not have.
+    pub vendors: Option<&'static str>,
+}
+
+impl Config {
+    /// Lines of an option and its value; what is not known is left out, as OpenSM does.
+    pub fn read(text: &str) -> Self {
+        let mut config = Self::default();
+        for line in text.lines() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            let Some((key, value)) = line.split_once(char::is_whitespace) else { continue };
+            let value = value.trim().trim_matches('"');
+            if let Some(option) = VENDORS.iter().find(|option| **option == key) {
+                config.vendors.get_or_insert(option);
+            }
+            if let Some(kept) = KEPT.iter().find(|kept| **kept == key) {
+                match value {
+                    "" | "(null)" => config.values.remove(kept),
+                    value => config.values.insert(kept, value.to_owned()),
+                };
+            }
+        }
+        config
+    }
+
+    fn word(&self, key: &str) -> Option<&str> {
+        self.values.get(key).map(String::as_str)
+    }
+
+    /// OpenSM takes everything but this one word for FALSE.
+    fn is_true(&self, key: &str) -> bool {
+        self.word(key) == Some("TRUE")
+    }
+
+    /// In the order in which they are tried.
+    pub fn engines(&self) -> Vec<&str> {
+        let words = self.word("routing_engine").unwrap_or_default().split([',', ' ', '\t']);
+        words.filter(|word| !word.is_empty()).collect()
+    }
+
+    /// Whether an engine takes over once there is no file; without `no_fallback` there is always one.
+    pub fn has_next(&self) -> bool {
+        self.engines().get(1) != Some(&"no_fallback")
+    }
+
+    pub fn lfts_file(&self) -> Option<PathBuf> {
+        self.word("lfts_file").map(PathBuf::from)
+    }
+
+    pub fn caches(&self) -> bool {
+        self.is_true("use_ucast_cache")
+    }
+
+    pub fn qos(&self) -> bool {
+        self.is_true("qos")
+    }
+
+    pub fn policy(&self) -> PathBuf {
+        self.word("qos_policy_file").unwrap_or(POLICY).into()
+    }
+
+    /// The port that OpenSM is bound to, where that is said.
+    pub fn port(&self) -> Option<u64> {
+        let digits = self.word("guid")?;
+        let value = u64::from_str_radix(digits.trim_start_matches("0x"), 16).ok()?;
+        (value != 0).then_some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_as_opensm_reads_them() {
+        let text = "# routing_engine ftree\nguid 0x0000000000100001\nm_key 0x1234\nrouting_engine file,updn # ours\n\
+                    lfts_file \"/srv/a b.lft\"\nuse_ucast_cache true\nqos TRUE\nqos_policy_file (null)\n";
+        let config = Config::read(text);
+        assert_eq!((config.engines(), config.has_next()), (vec!["file", "updn"], true));
+        assert_eq!(config.lfts_file(), Some("/srv/a b.lft".into()));
+        assert_eq!((config.caches(), config.qos(), config.port()), (false, true, Some(0x10_0001)));
+        assert_eq!((config.policy(), config.vendors), (POLICY.into(), None));
+        assert!(!format!("{config:?}").contains("1234"), "keys are not kept");
+        let bare = Config::read("routing_engine file,no_fallback\nlfts_file (null)\nsharp_enabled 2\n");
+        assert_eq!((bare.has_next(), bare.lfts_file(), bare.port()), (false, None, None));
+        assert_eq!(bare.vendors, Some("sharp_enabled"));
+        assert!(Config::read("routing_engine file").has_next() && Config::read("").engines().is_empty());
+    }
+}

@@ -1,0 +1,246 @@
+//! Files put in place of others so that nothing half-made is ever read, and so that whoever comes later can put back what
+//! was there.
+//!
+//! ```text
+//! active.lft                 what OpenSM reads: whatever lies there goes live by itself at the next trap
+//! active.lft.fabdeck-new     the new one until it is armed; OpenSM does not know that name
+//! active.lft.fabdeck-before  the one before
+//! active.lft.fabdeck-note    which plan, and what was put where; durable before the first file is armed
+//! ```
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::change::journal::Left;
+
+/// What was put where for a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Note {
+    /// The hash of the plan.
+    pub plan: String,
+    pub files: Vec<Replaced>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Replaced {
+    pub file: PathBuf,
+    /// Hashes of what was put there and of what was there; none: there was no file.
+    pub wrote: String,
+    pub before: Option<String>,
+}
+
+/// A file and what is to be in it.
+pub type Wanted = (PathBuf, Vec<u8>);
+
+/// New files beside the active ones, the old ones kept, and a note of both: durable, and nothing of it read by anybody.
+#[derive(Debug)]
+pub struct Staged(Note);
+
+fn beside(file: &Path, word: &str) -> PathBuf {
+    let mut name = file.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+    name.push(format!(".fabdeck-{word}"));
+    file.with_file_name(name)
+}
+
+fn hash(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// What is in a file, unless there is none.
+pub fn content(file: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(file) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The file that a link leads to: what is renamed over the link would cut it.
+pub fn real(file: &Path) -> PathBuf {
+    fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+}
+
+fn write_durably(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut open = File::create(file)?;
+    open.write_all(bytes)?;
+    open.sync_all()
+}
+
+/// Once it returns the folder has what was renamed or removed, whatever happens.
+fn sync_folder(file: &Path) -> io::Result<()> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn remove(file: &Path) -> io::Result<()> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Renames over a file, which keeps its rights.
+fn put(from: &Path, file: &Path) -> io::Result<()> {
+    if let Ok(there) = fs::metadata(file) {
+        fs::set_permissions(from, there.permissions())?;
+    }
+    fs::rename(from, file)?;
+    sync_folder(file)
+}
+
+impl Staged {
+    /// The first file is the one that the note lies beside.
+    pub fn prepare(plan: &str, files: &[Wanted]) -> io::Result<Self> {
+        let mut note = Note { plan: plan.to_owned(), files: Vec::new() };
+        for (file, bytes) in files {
+            let before = content(file)?;
+            if let Some(before) = &before {
+                write_durably(&beside(file, "before"), before)?;
+            }
+            write_durably(&beside(file, "new"), bytes)?;
+            let before = before.as_deref().map(hash);
+            note.files.push(Replaced { file: file.clone(), wrote: hash(bytes), before });
+        }
+        let Some((first, _)) = files.first() else { return Ok(Self(note)) };
+        let (path, draft) = (beside(first, "note"), beside(first, "note-new"));
+        write_durably(&draft, serde_json::to_string_pretty(&note)?.as_bytes())?;
+        fs::rename(&draft, &path)?;
+        // The names of the other files last as well.
+        note.files.iter().try_for_each(|replaced| sync_folder(&replaced.file))?;
+        Ok(Self(note))
+    }
+
+    /// From here on OpenSM may read the new files at any moment.
+    pub fn arm(&self) -> io::Result<()> {
+        // What the note stands beside goes live last: tables that need lanes find them.
+        self.0.files.iter().rev().try_for_each(|replaced| put(&beside(&replaced.file, "new"), &replaced.file))
+    }
+}
+
+impl Note {
+    /// Of the change that put a file in place last; what cannot be read is no note.
+    pub fn of(first: &Path) -> io::Result<Option<Self>> {
+        let Some(bytes) = content(&beside(first, "note"))? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(io::Error::from)
+    }
+
+    /// Puts back what was there before. A file that somebody else has written since is left to him.
+    pub fn put_back(&self) -> Vec<Left> {
+        let left = |replaced: &Replaced| {
+            let why = match replaced.put_back() {
+                Ok(true) => return None,
+                Ok(false) => "somebody else has written it since; it is left as it is".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            Some(Left { what: replaced.file.display().to_string(), why })
+        };
+        self.files.iter().filter_map(left).collect()
+    }
+
+    /// Nothing more is to be put back: what was kept for that goes.
+    pub fn close(&self) -> io::Result<()> {
+        for replaced in &self.files {
+            ["new", "before"].iter().try_for_each(|word| remove(&beside(&replaced.file, word)))?;
+        }
+        let Some(first) = self.files.first() else { return Ok(()) };
+        remove(&beside(&first.file, "note"))?;
+        sync_folder(&first.file)
+    }
+}
+
+impl Replaced {
+    /// Whether it is as it was before.
+    fn put_back(&self) -> io::Result<bool> {
+        let held = content(&self.file)?.as_deref().map(hash);
+        if held == self.before {
+            return Ok(true);
+        }
+        if held.as_ref() != Some(&self.wrote) {
+            return Ok(false);
+        }
+        match &self.before {
+            None => {
+                remove(&self.file)?;
+                sync_folder(&self.file)?;
+            }
+            Some(before) => {
+                let kept = beside(&self.file, "before");
+                if content(&kept)?.as_deref().map(hash).as_ref() != Some(before) {
+                    let what = format!("{} is not the file that was kept", kept.display());
+                    return Err(io::Error::new(ErrorKind::InvalidData, what));
+                }
+                put(&kept, &self.file)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap().flatten();
+        let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn files_are_armed_and_put_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
+        fs::write(&tables, "old").unwrap();
+        let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
+        let staged = Staged::prepare("p1", &wanted).unwrap();
+        assert_eq!(fs::read(&tables).unwrap(), b"old", "what is staged is not armed");
+        assert!(!policy.exists());
+        staged.arm().unwrap();
+        assert_eq!(
+            (fs::read(&tables).unwrap(), fs::read(&policy).unwrap()),
+            (b"new".into(), b"levels".into())
+        );
+        let note = Note::of(&tables).unwrap().unwrap();
+        assert_eq!((note.plan.as_str(), note.files.len()), ("p1", 2));
+        assert_eq!(note.put_back(), []);
+        assert_eq!(note.put_back(), [], "what is back already stays so");
+        assert_eq!(fs::read(&tables).unwrap(), b"old");
+        note.close().unwrap();
+        assert_eq!(names(folder.path()), ["active.lft"]);
+        assert_eq!(Note::of(&tables).unwrap(), None);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_is_left_to_him() {
+        let folder = tempfile::tempdir().unwrap();
+        let tables = folder.path().join("active.lft");
+        fs::write(&tables, "old").unwrap();
+        let staged = Staged::prepare("p1", &[(tables.clone(), b"new".to_vec())]).unwrap();
+        // Never armed: nothing is to be put back.
+        assert_eq!(Note::of(&tables).unwrap().unwrap().put_back(), []);
+        staged.arm().unwrap();
+        fs::write(&tables, "other").unwrap();
+        let left = Note::of(&tables).unwrap().unwrap().put_back();
+        assert!(left.len() == 1 && left[0].why.contains("somebody else"), "{left:?}");
+        assert_eq!(fs::read(&tables).unwrap(), b"other");
+        fs::write(&tables, "new").unwrap();
+        fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();
+        let left = Note::of(&tables).unwrap().unwrap().put_back();
+        assert!(left[0].why.contains("is not the file that was kept"), "{left:?}");
+    }
+
+    #[test]
+    fn a_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("real.lft"), folder.path().join("active.lft"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        assert_eq!(real(&link), fs::canonicalize(&file).unwrap());
+        assert_eq!(real(Path::new("/nowhere/x")), Path::new("/nowhere/x"));
+    }
+}

@@ -1,0 +1,105 @@
+//! The files of a plan: every switch with every LID, and a policy where paths have lanes. Both are read again before they
+//! are handed out, for OpenSM checks neither.
+
+use crate::change::plan::Plan;
+use crate::fabric::{Fabric, NodeId, PortNum, Tables};
+use crate::files::text::Input;
+use crate::files::{lfts, qos_policy};
+use crate::observe::{Notes, Observation};
+
+use super::refusal::Refusal;
+
+/// The tables of all switches after a plan, as OpenSM's file engine takes them.
+pub fn tables(look: &Observation, outcome: &Tables) -> Result<Vec<u8>, Refusal> {
+    complete(look, outcome)?;
+    let mut bytes = Vec::new();
+    lfts::write(&look.fabric, outcome, &mut bytes)
+        .map_err(|error| Refusal::NotAsPlanned(error.to_string()))?;
+    let again = loaded(&look.fabric, &bytes).map_err(Refusal::NotAsPlanned)?;
+    match difference(&look.fabric, outcome, &again) {
+        None => Ok(bytes),
+        Some(what) => Err(Refusal::NotAsPlanned(what)),
+    }
+}
+
+/// A switch that is not in the file would lose all its entries, one whose own LID leads elsewhere nobody could manage.
+fn complete(look: &Observation, outcome: &Tables) -> Result<(), Refusal> {
+    let fabric = &look.fabric;
+    for (id, node) in fabric.switches() {
+        let lacks = |what: &str| Err(Refusal::Incomplete(format!("{what} of switch {}", node.guid())));
+        if look.tables.lft(id).is_none() {
+            return lacks("that is not known");
+        }
+        if look.tables.nodes.get(&id).is_some_and(|held| !held.unread.is_empty()) {
+            return lacks("some blocks were not read");
+        }
+        let own = fabric.port_of(id, PortNum::MANAGEMENT).and_then(|port| fabric.port(port).facts.lid);
+        let Some(own) = own else { return lacks("there is no LID") };
+        if outcome.lft(id).and_then(|lft| lft.get(own)) != Some(PortNum::MANAGEMENT) {
+            return lacks("its own LID does not lead to port 0");
+        }
+    }
+    Ok(())
+}
+
+/// What a file says of this fabric.
+pub fn loaded(fabric: &Fabric, bytes: &[u8]) -> Result<Tables, String> {
+    let file = lfts::read(Input::new("tables", bytes)).map_err(|error| error.to_string())?;
+    let mut tables = Tables::default();
+    file.apply_to(fabric, &mut tables, &mut Notes::new());
+    Ok(tables)
+}
+
+/// How many entries differ, and the first of them.
+pub fn difference(fabric: &Fabric, here: &Tables, there: &Tables) -> Option<String> {
+    let (mut count, mut first) = (0_usize, None);
+    for (id, node) in fabric.switches() {
+        let (here, there) = (row(here, id), row(there, id));
+        for lid in 0..here.len().max(there.len()) {
+            let ends = [here, there].map(|row| row.get(lid).copied().unwrap_or(crate::fabric::NO_PATH));
+            if ends[0] != ends[1] {
+                count += 1;
+                let port = |port: u8| match port {
+                    crate::fabric::NO_PATH => "nowhere".to_owned(),
+                    port => format!("port {port}"),
+                };
+                first.get_or_insert_with(|| {
+                    format!("LID {lid} of switch {} {} and {}", node.guid(), port(ends[0]), port(ends[1]))
+                });
+            }
+        }
+    }
+    first.map(|first| format!("{count} entries differ, the first is {first}"))
+}
+
+fn row(tables: &Tables, id: NodeId) -> &[u8] {
+    tables.lft(id).map_or(&[], |lft| lft.bytes())
+}
+
+/// What is to stand in OpenSM's policy after a plan; `None`: what is there may stay.
+pub fn policy(
+    plan: &Plan,
+    look: &Observation,
+    outcome: &Tables,
+    there: Option<&[u8]>,
+) -> Result<Option<Vec<u8>>, Policy> {
+    let levels = there.map(|bytes| qos_policy::read(Input::new("policy", bytes)));
+    let laned = plan.lanes.count > 1;
+    match &levels {
+        Some(Err(error)) if laned => return Err(Policy::Own(error.to_string())),
+        // A site's own, or none that gives anything but level 0.
+        None | Some(Err(_)) if !laned => return Ok(None),
+        Some(Ok(levels)) if !laned && levels.is_empty() => return Ok(None),
+        _ => {}
+    }
+    let routes = plan.routes(&look.fabric, outcome);
+    let text = qos_policy::write(&look.fabric, &routes).map_err(|error| Policy::Lanes(error.to_string()))?;
+    Ok(Some(text.into_bytes()))
+}
+
+/// Why there is no policy.
+#[derive(Debug)]
+pub enum Policy {
+    Own(String),
+    Lanes(String),
+}

@@ -1,0 +1,171 @@
+//! How OpenSM is asked and told: over its console, or by its configuration and a signal.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::conf::Config;
+use super::console::{Console, ConsoleError};
+use super::refusal::{Failed, Refusal};
+use super::status::Status;
+
+/// Where the OpenSM in charge is, on this machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OpensmSite {
+    /// Its configuration, which is read where no console says what is in force.
+    pub conf: PathBuf,
+    pub console: Option<SocketAddr>,
+    /// The process that gets SIGHUP where there is no console; none: the only one that is called opensm.
+    pub pid: Option<u32>,
+    /// How long it may take until the switches hold what the files say.
+    pub patience: Duration,
+}
+
+impl Default for OpensmSite {
+    fn default() -> Self {
+        let patience = Duration::from_secs(120);
+        Self { conf: "/etc/opensm/opensm.conf".into(), console: None, pid: None, patience }
+    }
+}
+
+/// What OpenSM says of itself.
+#[derive(Debug)]
+pub struct Told {
+    pub config: Config,
+    /// What its console says.
+    pub status: Option<Status>,
+    /// Where its process is known, the program that runs in it.
+    pub program: Option<PathBuf>,
+}
+
+/// A way to say that there are new files, open before there are.
+#[derive(Debug)]
+pub enum Bell {
+    Console(Box<Console>),
+    Process(u32),
+}
+
+/// The name that the kernel shows for its process.
+const NAME: &str = "opensm";
+
+impl OpensmSite {
+    /// As far as it can be asked.
+    pub fn ask(&self) -> Result<Told, Refusal> {
+        if let Some(at) = self.console {
+            let asked = || {
+                let mut console = Console::open(at)?;
+                let status = Status::read(&console.ask("status")?);
+                Ok((status, Config::read(&console.ask("dump_conf")?)))
+            };
+            let (status, config) = asked().map_err(|error| refused(at, error))?;
+            return Ok(Told { config, status: Some(status), program: None });
+        }
+        let pid = self.process()?;
+        // A process of somebody else's does not show its program.
+        let program = fs::read_link(format!("/proc/{pid}/exe")).ok();
+        Ok(Told { config: self.config()?, status: None, program })
+    }
+
+    /// The configuration on the disk.
+    pub fn config(&self) -> Result<Config, Refusal> {
+        let text = fs::read_to_string(&self.conf);
+        let text = text.map_err(|error| Refusal::NoConfig { file: self.conf.clone(), error })?;
+        Ok(Config::read(&text))
+    }
+
+    /// What the console says now, if there is one that has time.
+    pub fn status(&self) -> Option<Status> {
+        let mut console = Console::open(self.console?).ok()?;
+        console.ask("status").ok().map(|text| Status::read(&text))
+    }
+
+    pub fn bell(&self) -> Result<Bell, Refusal> {
+        match self.console {
+            Some(at) => {
+                let console = Console::open(at).map_err(|error| refused(at, error))?;
+                Ok(Bell::Console(Box::new(console)))
+            }
+            None => self.process().map(Bell::Process),
+        }
+    }
+
+    fn process(&self) -> Result<u32, Refusal> {
+        let wrong = |what: String| Err(Refusal::NoProcess(what));
+        if let Some(pid) = self.pid {
+            return match is_opensm(pid) {
+                true => Ok(pid),
+                false => wrong(format!("process {pid} is not called opensm")),
+            };
+        }
+        match processes().as_slice() {
+            [pid] => Ok(*pid),
+            [] => wrong("none is called opensm".to_owned()),
+            several => wrong(format!("processes {several:?} are called opensm")),
+        }
+    }
+}
+
+fn refused(at: SocketAddr, error: ConsoleError) -> Refusal {
+    let hint = match error {
+        ConsoleError::Taken => "ask whoever has it to 'quit', or leave it out: then OpenSM is told by SIGHUP",
+        _ => "'console loopback' and 'console_port' in OpenSM's configuration open one",
+    };
+    Refusal::Console { at, error, hint }
+}
+
+/// SIGHUP ends most other programs.
+fn is_opensm(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == NAME)
+}
+
+fn processes() -> Vec<u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut pids: Vec<u32> = pids.filter(|pid| is_opensm(*pid)).collect();
+    pids.sort_unstable();
+    pids
+}
+
+impl Bell {
+    /// By its console it computes routes anew and empties its cache; by SIGHUP it sweeps the fabric as well.
+    pub fn ring(self) -> Result<(), Failed> {
+        match self {
+            Self::Console(mut console) => {
+                console.ask("reroute").map(drop).map_err(|error| Failed::NotTold(error.to_string()))
+            }
+            Self::Process(pid) => hang_up(pid).map_err(Failed::NotTold),
+        }
+    }
+}
+
+fn hang_up(pid: u32) -> Result<(), String> {
+    let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let Some(process) = process.filter(|_| is_opensm(pid)) else {
+        return Err(format!("process {pid} is not called opensm any more"));
+    };
+    let sent = rustix::process::kill_process(process, rustix::process::Signal::HUP);
+    sent.map_err(|error| format!("SIGHUP to process {pid}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_else_gets_the_signal() {
+        let own = std::process::id();
+        let site = OpensmSite { pid: Some(own), ..OpensmSite::default() };
+        assert!(site.bell().unwrap_err().to_string().contains("FD-5672"));
+        assert!(hang_up(own).unwrap_err().contains("not called opensm"));
+        assert!(!is_opensm(u32::MAX) && hang_up(u32::MAX).is_err());
+        assert!(!processes().contains(&own));
+    }
+
+    #[test]
+    fn a_configuration_that_is_not_there_is_named() {
+        let site = OpensmSite { conf: "/nowhere/opensm.conf".into(), ..OpensmSite::default() };
+        let refused = site.config().unwrap_err().to_string();
+        assert!(refused.contains("FD-5670") && refused.contains("/nowhere/opensm.conf"), "{refused}");
+    }
+}

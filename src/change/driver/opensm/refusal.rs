@@ -1,0 +1,89 @@
+//! Why a change cannot go through OpenSM, and what to do about it.
+
+use std::path::PathBuf;
+
+use super::console::ConsoleError;
+use crate::access::SourceError;
+use crate::fabric::Guid;
+
+/// One reason. Each names what is wrong and what helps.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(
+        "FD-5670: {file} cannot be read, so how OpenSM is set up is not known: {error}; name its configuration, or its \
+         console ('opensm -c FILE' writes one that it would start with)"
+    )]
+    NoConfig { file: PathBuf, error: std::io::Error },
+    #[error(
+        "FD-5671: OpenSM loads no tables from a file: its engines are '{engines}'. Add these lines to its configuration and \
+         restart it at a time of your choice (fabdeck never does):\nrouting_engine file,{next}\nlfts_file {file}"
+    )]
+    NoFileEngine { engines: String, next: String, file: PathBuf },
+    #[error("FD-5672: which process to tell is not known: {0}; name it, or the console")]
+    NoProcess(String),
+    #[error(
+        "FD-5673: with 'use_ucast_cache TRUE' OpenSM passes over the file when it is told by SIGHUP; set it to FALSE, or name \
+         the console: its 'reroute' empties the cache"
+    )]
+    Cached,
+    #[error("FD-5674: {0}; this road is for upstream OpenSM 3.3.20 to 3.3.29")]
+    OtherManager(String),
+    #[error("FD-5675: {0}; this road starts at the OpenSM in charge of this fabric, on its host")]
+    NotMaster(String),
+    #[error(
+        "FD-5676: there is no {file} now, and 'no_fallback' follows 'file', so a rollback would have nothing to go back to; \
+         put the tables in force there first ('fabdeck convert' writes such files), or another engine after 'file'"
+    )]
+    NoWayBack { file: PathBuf },
+    #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]
+    Incomplete(String),
+    #[error(
+        "FD-5678: {part} of switch {switch} is more than this road carries, which is tables and service levels"
+    )]
+    OtherPart { part: String, switch: Guid },
+    #[error(
+        "FD-5679: {file} is not what is in force: {what}. It goes live by itself at the next trap, and is no state to go back \
+         to; load it, or take it away"
+    )]
+    Armed { file: PathBuf, what: String },
+    #[error(
+        "FD-5680: {file} says more than service levels by destination, so it is the site's own, and is not written over: \
+         {error}; route on one lane, or name another policy in OpenSM's configuration"
+    )]
+    OwnPolicy { file: PathBuf, error: String },
+    #[error(
+        "FD-5681: the plan uses {lanes} lanes and OpenSM runs with 'qos FALSE', so it would give all paths level 0; set 'qos \
+         TRUE' and restart it"
+    )]
+    NoQos { lanes: u8 },
+    #[error("FD-5682: OpenSM cannot be told the lanes of this plan: {0}")]
+    Lanes(String),
+    #[error("FD-5683: the console at {at}: {error}; {hint}")]
+    Console { at: std::net::SocketAddr, error: ConsoleError, hint: &'static str },
+    #[error(
+        "FD-5684: the file of tables does not read back as the plan has them: {0}; an entry of a LID above the highest of the \
+         subnet cannot be given to OpenSM"
+    )]
+    NotAsPlanned(String),
+    #[error("FD-5685: {file}: {error}; OpenSM's files have to be in reach of whoever changes them")]
+    Disk { file: PathBuf, error: std::io::Error },
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+/// Why a change that was begun did not come through.
+#[derive(Debug, thiserror::Error)]
+pub enum Failed {
+    #[error("FD-5686: after {seconds} s the tables are not those of the plan: {what}{said}")]
+    Waited { seconds: u64, what: String, said: String },
+    #[error(
+        "FD-5687: OpenSM gives service level {given} to paths to LID {lid}, and the plan {planned}{more}"
+    )]
+    Level { lid: u16, given: String, planned: u8, more: String },
+    #[error(
+        "FD-5688: OpenSM could not be told that the files are there: {0}; it reads them at its next heavy sweep"
+    )]
+    NotTold(String),
+    #[error("FD-5689: OpenSM has set more than the plan says: {what}")]
+    Elsewhere { what: String },
+}

@@ -1,0 +1,236 @@
+//! The road itself: files beside the active ones, renamed, OpenSM told, and the switches read until they hold them.
+
+use std::time::{Duration, Instant};
+
+use super::files::{Note, Staged, real};
+use super::judge::{Judged, judge};
+use super::made::difference;
+use super::reach::{OpensmSite, Told};
+use super::refusal::{Failed, Refusal};
+use crate::access::{SourceError, Surveyor, Unwatched, Wanted};
+use crate::change::driver::road::{Driver, Halt, Heed, STRIDE, not_back, read};
+use crate::change::journal::{Journal, Left, Record};
+use crate::change::plan::Plan;
+use crate::change::writes::Step;
+use crate::fabric::{Fabric, Lid, Tables};
+use crate::observe::Observation;
+
+/// Between two readings of what is not there yet.
+const TURN: Duration = Duration::from_millis(100);
+/// Paths whose level is asked for.
+const SAMPLE: usize = 1024;
+
+/// What was found before anything is begun.
+#[derive(Debug)]
+pub struct Checked {
+    /// Why it cannot be; empty: it can.
+    pub refusals: Vec<Refusal>,
+    /// What an operator should know who goes on.
+    pub remarks: Vec<String>,
+}
+
+/// Changes a fabric by way of the OpenSM that is in charge of it.
+#[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
+pub struct Opensm<'a> {
+    surveyor: Box<dyn Surveyor + 'a>,
+    plan: &'a Plan,
+    site: OpensmSite,
+}
+
+impl<'a> Opensm<'a> {
+    pub fn new(surveyor: Box<dyn Surveyor + 'a>, plan: &'a Plan, site: OpensmSite) -> Self {
+        Self { surveyor, plan, site }
+    }
+
+    /// Everything that speaks against going this road. Nothing is written.
+    pub fn check(&mut self) -> Checked {
+        let judged = self.look().map_err(Refusal::from).and_then(|look| self.judge(&look));
+        match judged {
+            Ok((judged, _)) => Checked { refusals: judged.refusals, remarks: judged.remarks },
+            Err(refusal) => Checked { refusals: vec![refusal], remarks: Vec::new() },
+        }
+    }
+
+    fn look(&mut self) -> Result<Observation, SourceError> {
+        self.surveyor.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)
+    }
+
+    fn judge(&self, look: &Observation) -> Result<(Judged, Told), Refusal> {
+        let told = self.site.ask()?;
+        let steps: Vec<Step> = self.plan.writes.iter().filter_map(|write| write.step().ok()).collect();
+        Ok((judge(&told, self.plan, &steps, look), told))
+    }
+
+    /// Waits until all steps stand there, and OpenSM says that it is done.
+    fn wait(&mut self, steps: &[Step], until: Instant, heed: Heed<'_>) -> Result<(), Halt> {
+        let mut open: Vec<&Step> = steps.iter().collect();
+        loop {
+            let mut what = None;
+            open = self.not_yet(open, &mut what)?;
+            heed((steps.len() - open.len()) as u64).map_err(Halt::Asked)?;
+            let status = self.site.status();
+            let done = status.as_ref().is_none_or(|status| status.engine == "file" && status.is_done());
+            if open.is_empty() && done {
+                return Ok(());
+            }
+            if Instant::now() >= until {
+                let said = status.map_or_else(String::new, |status| {
+                    format!(
+                        " (OpenSM says: engine {}, {} errors, {} datagrams under way)",
+                        status.engine, status.errors, status.outstanding
+                    )
+                });
+                let what =
+                    what.unwrap_or_else(|| "all of them stand there, but OpenSM is not done".to_owned());
+                let seconds = self.site.patience.as_secs();
+                return Err(road(&Failed::Waited { seconds, what, said }));
+            }
+            std::thread::sleep(TURN);
+        }
+    }
+
+    /// Those steps that do not stand there; `what` names the first.
+    fn not_yet<'s>(
+        &mut self,
+        steps: Vec<&'s Step>,
+        what: &mut Option<String>,
+    ) -> Result<Vec<&'s Step>, Halt> {
+        let mut open = Vec::new();
+        for steps in steps.chunks(STRIDE) {
+            let held = read(&mut *self.surveyor, steps.iter().copied());
+            for (step, held) in steps.iter().zip(held) {
+                if held.map_err(Halt::Write)? != step.new {
+                    what.get_or_insert_with(|| step.slot.to_string());
+                    open.push(*step);
+                }
+            }
+        }
+        Ok(open)
+    }
+
+    /// A path to each of some hundreds of destinations: is its level what the plan says?
+    fn levels(&mut self, fabric: &Fabric, outcome: &Tables, until: Instant) -> Result<(), Halt> {
+        let routes = self.plan.routes(fabric, outcome);
+        let pairs = sample(fabric);
+        loop {
+            let given = self.surveyor.levels(&pairs);
+            let wrong: Vec<_> = pairs
+                .iter()
+                .zip(&given)
+                .filter(|((_, to), given)| {
+                    given.map(|level| level.value()) != Some(routes.lane(0, *to).value())
+                })
+                .collect();
+            let Some(((_, to), given)) = wrong.first() else { return Ok(()) };
+            if Instant::now() >= until {
+                let given = given.map_or_else(|| "nothing".to_owned(), |level| level.value().to_string());
+                let more = match wrong.len() {
+                    1 => String::new(),
+                    count => format!("; {count} of {} paths differ", pairs.len()),
+                };
+                let planned = routes.lane(0, *to).value();
+                return Err(road(&Failed::Level { lid: to.value(), given, planned, more }));
+            }
+            std::thread::sleep(TURN);
+        }
+    }
+
+    /// Puts the files back and tells OpenSM, unless none of them is of this plan; else what could not be done.
+    fn put_back(&mut self) -> Result<bool, Vec<Left>> {
+        let left = |what: &str, why: String| vec![Left { what: what.to_owned(), why }];
+        // Where OpenSM is gone its configuration still says where the files are.
+        let config = self.site.ask().map(|told| told.config).or_else(|_| self.site.config());
+        let file = match config.map(|config| config.lfts_file()) {
+            Ok(Some(file)) => real(&file),
+            Ok(None) => {
+                return Err(left("OpenSM's files", "its configuration names none any more".to_owned()));
+            }
+            Err(refusal) => return Err(left("OpenSM's files", refusal.to_string())),
+        };
+        let note = match Note::of(&file) {
+            Ok(Some(note)) if note.plan == self.plan.hash => note,
+            Ok(_) => return Ok(false),
+            Err(error) => return Err(left(&file.display().to_string(), error.to_string())),
+        };
+        let mut all = note.put_back();
+        let rung = self.site.bell().map_err(|refusal| refusal.to_string());
+        if let Err(why) = rung.and_then(|bell| bell.ring().map_err(|failed| failed.to_string())) {
+            all.extend(left("OpenSM", why));
+        }
+        if all.is_empty()
+            && let Err(error) = note.close()
+        {
+            all.extend(left(&file.display().to_string(), error.to_string()));
+        }
+        if all.is_empty() { Ok(true) } else { Err(all) }
+    }
+}
+
+fn road(failed: &Failed) -> Halt {
+    Halt::Road(failed.to_string())
+}
+
+impl Driver for Opensm<'_> {
+    fn surveyor(&mut self) -> &mut dyn Surveyor {
+        &mut *self.surveyor
+    }
+
+    fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt> {
+        let look = self.look().map_err(|error| Halt::Road(error.to_string()))?;
+        let (judged, _) = self.judge(&look).map_err(|refusal| Halt::Road(refusal.to_string()))?;
+        if let Some(refusal) = judged.refusals.first() {
+            return Err(Halt::Road(refusal.to_string()));
+        }
+        for (step, held) in steps.iter().zip(read(&mut *self.surveyor, steps.iter())) {
+            let held = held.map_err(Halt::Write)?;
+            if held != step.old && held != step.new {
+                return Err(Halt::Drift { slot: step.slot });
+            }
+        }
+        heed(0).map_err(Halt::Asked)?;
+        let disk = |error| Halt::Road(Refusal::Disk { file: judged.files[0].0.clone(), error }.to_string());
+        let staged = Staged::prepare(&self.plan.hash, &judged.files).map_err(disk)?;
+        // Whoever cannot be told afterwards is better not surprised.
+        let bell = self.site.bell().map_err(|refusal| Halt::Road(refusal.to_string()))?;
+        staged.arm().map_err(disk)?;
+        bell.ring().map_err(|failed| road(&failed))?;
+        let until = Instant::now() + self.site.patience;
+        self.wait(steps, until, heed)?;
+        let after = self.look().map_err(|error| Halt::Road(error.to_string()))?;
+        if let Some(what) = difference(&after.fabric, &judged.outcome, &after.tables) {
+            return Err(road(&Failed::Elsewhere { what }));
+        }
+        if judged.files.len() > 1 {
+            self.levels(&after.fabric, &judged.outcome, until)?;
+        }
+        Ok(journal.mark(&Record::Written { count: steps.len() as u64 })?)
+    }
+
+    /// The files go back all at once, so the switches do too.
+    fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
+        let (wait, mut left) = match self.put_back() {
+            Ok(wait) => (wait, Vec::new()),
+            Err(left) => (false, left),
+        };
+        let until = Instant::now() + if wait { self.site.patience } else { Duration::ZERO };
+        loop {
+            let now = not_back(&mut *self.surveyor, steps);
+            told((steps.len() - now.len()) as u64);
+            if now.is_empty() || Instant::now() >= until {
+                left.extend(now);
+                return left;
+            }
+            std::thread::sleep(TURN);
+        }
+    }
+}
+
+/// One path to each destination, or to every so manieth, from another end each.
+fn sample(fabric: &Fabric) -> Vec<(Lid, Lid)> {
+    let hosts = fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch() && port.peer.is_some());
+    let lids: Vec<Lid> = hosts.filter_map(|(_, port)| port.facts.lid).collect();
+    let count = lids.len();
+    let all = (0..count).map(|at| (lids[(at + count / 2) % count], lids[at]));
+    let apart = all.filter(|(from, to)| from != to);
+    apart.step_by(count.div_ceil(SAMPLE).max(1)).collect()
+}

@@ -1,0 +1,231 @@
+//! Reading a live fabric part by part over any port: every datagram by directed route, so that it arrives whatever the
+//! tables say.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use super::discovery::directed;
+use super::exchange::{Exchange, Question, Reply};
+use super::keys::Keys;
+use super::levels::{level_told, path_between};
+use super::look::{OF_A_LOOK, look_from};
+use super::policy::Policy;
+use super::reader::Reader;
+use crate::access::{MadPort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
+use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PhysicalState, PortNum, PortState, ServiceLevel};
+use crate::mad::{PortInfo, SMP_DATA, Smp, SwitchInfo, attribute};
+use crate::observe::Observation;
+use rustc_hash::FxHashMap;
+
+/// The ports to leave by, from the port that is read through to a switch.
+pub(super) type Way = Vec<u8>;
+
+/// Reads switches over one port, which need not be able to write.
+#[derive(Debug)]
+pub struct LiveSurveyor<P> {
+    pub(super) name: String,
+    pub(super) port: P,
+    policy: Policy,
+    keys: Keys,
+    /// As the last look found it, who manages it, and the way to each switch.
+    fabric: Fabric,
+    manager: Option<Lid>,
+    ways: FxHashMap<Guid, Way>,
+    transactions: u32,
+}
+
+impl<P: MadPort> LiveSurveyor<P> {
+    /// Its transactions are told from those of looks and of Sets over the same port.
+    const FIRST_TRANSACTION: u32 = 0x6000_0000;
+
+    pub fn new(name: impl Into<String>, port: P, policy: Policy, keys: Keys) -> Self {
+        Self {
+            name: name.into(),
+            port,
+            policy,
+            keys,
+            fabric: Fabric::default(),
+            manager: None,
+            ways: FxHashMap::default(),
+            transactions: Self::FIRST_TRANSACTION,
+        }
+    }
+
+    pub fn port(&self) -> &P {
+        &self.port
+    }
+
+    pub(super) fn way(&self, slot: &Slot) -> Result<&Way, WriteError> {
+        self.ways.get(&slot.switch).ok_or_else(|| self.unknown(slot))
+    }
+
+    fn question(&self, at: usize, slot: &Slot) -> Option<Question<usize>> {
+        let way = self.ways.get(&slot.switch)?;
+        let (attribute, modifier) = wire(slot.part);
+        let parcel = directed(attribute, modifier, way, self.keys.of(Some(slot.switch)));
+        // Two switches may share a number: then they share the room for questions under way, and nothing else.
+        let target = (slot.switch.0 ^ slot.switch.0 >> 32) as u32;
+        Some(Question { parcel, target, retries: self.policy.retries, tag: at })
+    }
+
+    fn unknown(&self, slot: &Slot) -> WriteError {
+        WriteError::Refused(format!(
+            "FD-4511: {}: no way to switch {} is known; look whether it is there",
+            self.name, slot.switch
+        ))
+    }
+
+    /// The answer to a Get of the attribute that a part is in.
+    pub(super) fn raw(&mut self, slot: &Slot) -> Result<Smp, WriteError> {
+        let mut replies = self.ask(std::slice::from_ref(slot));
+        replies.pop().unwrap_or_else(|| Err(self.unknown(slot)))
+    }
+
+    fn ask(&mut self, slots: &[Slot]) -> Vec<Result<Smp, WriteError>> {
+        let unknown = |slot: &Slot| Err(self.unknown(slot));
+        let mut answers: Vec<Result<Smp, WriteError>> = slots.iter().map(unknown).collect();
+        let asked = slots.iter().enumerate().filter_map(|(at, slot)| self.question(at, slot));
+        let questions: Vec<Question<usize>> = asked.collect();
+        match self.settle("read back", questions, |at, reply| answers[at] = told(&slots[at], reply)) {
+            Ok(()) => answers,
+            Err(gone) => vec![Err(WriteError::Gone(gone)); slots.len()],
+        }
+    }
+
+    /// Asks all of them, and hands on each reply as it comes.
+    fn settle(
+        &mut self,
+        phase: &'static str,
+        questions: Vec<Question<usize>>,
+        mut take: impl FnMut(usize, Reply),
+    ) -> Result<(), String> {
+        let mut exchange = Exchange::new(&mut self.port, self.policy, phase, self.transactions);
+        exchange.feed(questions.len() as u64, questions.into_iter());
+        let gone = loop {
+            match exchange.next(self.policy.timeout) {
+                Ok(None) => break Ok(()),
+                Ok(Some(None)) => {}
+                Ok(Some(Some((at, reply)))) => take(at, reply),
+                Err(error) => break Err(error.to_string()),
+            }
+        };
+        let (_, next) = exchange.end();
+        self.transactions = next.max(Self::FIRST_TRANSACTION);
+        gone
+    }
+}
+
+impl<P: MadPort> Surveyor for LiveSurveyor<P> {
+    fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        let reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
+        let look = look_from(reader, self.transactions, wanted)?;
+        self.transactions = self.transactions.wrapping_add(OF_A_LOOK).max(Self::FIRST_TRANSACTION);
+        let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));
+        self.manager = manager.and_then(|port| look.fabric.address_of(port)).map(|(lid, _)| lid);
+        self.fabric = look.fabric.clone();
+        self.keep_off(&BTreeSet::new());
+        Ok(look)
+    }
+
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<Guid> {
+        let seat = self.port.local().guid;
+        let number = self.port.local().number;
+        self.ways = ways(&self.fabric, (seat, number), ports);
+        let switches = self.fabric.switches().map(|(_, node)| node.guid());
+        switches.filter(|guid| !self.ways.contains_key(guid)).collect()
+    }
+
+    fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>> {
+        let answers = self.ask(slots);
+        answers
+            .into_iter()
+            .zip(slots)
+            .map(|(answer, slot)| answer.map(|smp| part_of(slot.part, &smp)))
+            .collect()
+    }
+
+    fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
+        let mut levels = vec![None; pairs.len()];
+        let Some(manager) = self.manager else { return levels };
+        let retries = self.policy.retries;
+        let asked = pairs.iter().enumerate().map(|(tag, (from, to))| Question {
+            parcel: path_between(manager, *from, *to),
+            target: 0,
+            retries,
+            tag,
+        });
+        // What was not told is not known, whatever the reason.
+        let _ = self.settle("path records", asked.collect(), |at, reply| {
+            levels[at] = level_told(&reply, pairs[at].1);
+        });
+        levels
+    }
+}
+
+/// Attribute and modifier of a part.
+pub(super) fn wire(part: Part) -> (u16, u32) {
+    match part {
+        Part::Block(block) => (attribute::LINEAR_FORWARDING, block.into()),
+        Part::LinearTop(()) => (attribute::SWITCH_INFO, 0),
+        Part::Lanes([from, to]) => (attribute::SL_TO_VL, u32::from(from) << 8 | u32::from(to)),
+        Part::Arbitration([port, place]) => {
+            (attribute::VL_ARBITRATION, u32::from(place) << 16 | u32::from(port))
+        }
+        Part::Port(port) => (attribute::PORT_INFO, port.into()),
+    }
+}
+
+/// The bytes of a part in the attribute that it is in.
+fn part_of(part: Part, smp: &Smp) -> Vec<u8> {
+    match part {
+        Part::Block(_) | Part::Lanes(_) | Part::Arbitration(_) => {
+            smp.data::<[u8; SMP_DATA]>()[..part.length()].to_vec()
+        }
+        Part::LinearTop(()) => smp.data::<SwitchInfo>().linear_top.get().to_be_bytes().to_vec(),
+        Part::Port(_) => {
+            let disabled = smp.data::<PortInfo>().physical_state() == Some(PhysicalState::Disabled);
+            vec![u8::from(!disabled)]
+        }
+    }
+}
+
+fn told(slot: &Slot, reply: Reply) -> Result<Smp, WriteError> {
+    match reply {
+        Reply::Answer(mad) => Ok(Smp(mad)),
+        Reply::Refused(status) => {
+            Err(WriteError::Refused(format!("FD-4512: {slot} cannot be read: {status}")))
+        }
+        Reply::Silence => Err(WriteError::Silent(format!("FD-4513: {slot} cannot be read: no answer"))),
+    }
+}
+
+/// The shortest ways from a port to all switches, over links that are up and not over these ports.
+fn ways(
+    fabric: &Fabric,
+    (seat, number): (Option<Guid>, PortNum),
+    without: &BTreeSet<(Guid, u8)>,
+) -> FxHashMap<Guid, Way> {
+    let own = seat.and_then(|guid| fabric.port_by_guid(guid)).map(|port| fabric.port(port).node);
+    let Some(own) = own else { return FxHashMap::default() };
+    let barred = |node: NodeId, port: PortNum| without.contains(&(fabric.node(node).guid(), port.value()));
+    let mut found: BTreeMap<NodeId, Way> = BTreeMap::from([(own, Vec::new())]);
+    let mut queue = VecDeque::from([own]);
+    while let Some(at) = queue.pop_front() {
+        let way = found[&at].clone();
+        // Nothing passes through an adapter, and it is left by the port that is written through.
+        let is_switch = fabric.node(at).is_switch();
+        for (_, port) in fabric.ports_of(at).filter(|(_, port)| is_switch || port.number == number) {
+            let Some(peer) = port.peer.map(|peer| fabric.port(peer)) else { continue };
+            let down = port.facts.state == Some(PortState::Down) || peer.facts.state == Some(PortState::Down);
+            let off = barred(at, port.number) || barred(peer.node, peer.number);
+            if down || off || found.contains_key(&peer.node) {
+                continue;
+            }
+            found.insert(peer.node, way.iter().copied().chain([port.number.value()]).collect());
+            if fabric.node(peer.node).is_switch() {
+                queue.push_back(peer.node);
+            }
+        }
+    }
+    let switches = found.into_iter().filter(|(id, _)| fabric.node(*id).facts.kind == NodeKind::Switch);
+    switches.map(|(id, way)| (fabric.node(id).guid(), way)).collect()
+}

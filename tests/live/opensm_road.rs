@@ -1,0 +1,441 @@
+//! Plans that go through a real OpenSM over ibsim and back, and what OpenSM does with files that nobody should give it.
+//! The driver runs in a process of its own that has ibsim's library loaded first, as `discovered` does it; each part is
+//! another process, so whatever takes a change back knows no more than what lies on the disk.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use fabdeck::access::{Slot, Unwatched, Wanted};
+use fabdeck::change::{Begun, Checked, Driver, Journal, Opensm, OpensmSite, Plan, Record, Step, verify};
+use fabdeck::fabric::{Fabric, NodeKind};
+use fabdeck::source::{Keys, LiveSurveyor, Policy, open_adapter};
+
+use crate::discovered::{self, fabdeck};
+use crate::routed::bound;
+use crate::stage::{self, Manager, Stage};
+
+const CONSOLE: &str = "FABDECK_ROAD_CONSOLE";
+const PID: &str = "FABDECK_ROAD_PID";
+const PATIENCE_MS: &str = "FABDECK_ROAD_PATIENCE_MS";
+const PLAN: &str = "new.plan";
+const CONF: &str = "road.conf";
+
+/// The process over ibsim.
+pub fn road(part: &str) {
+    let plan = Plan::read(&discovered::text(PLAN)).unwrap();
+    let number = |name: &str| std::env::var(name).ok().map(|word| word.parse::<u64>().unwrap());
+    let loopback = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port as u16));
+    let site = OpensmSite {
+        conf: PathBuf::from(CONF),
+        console: number(CONSOLE).map(loopback),
+        pid: number(PID).map(|pid| pid as u32),
+        patience: Duration::from_millis(number(PATIENCE_MS).unwrap_or(20_000)),
+    };
+    // A port that reads, and no token for more.
+    let port = open_adapter(None, None).unwrap();
+    let surveyor = LiveSurveyor::new("umad", port, Policy::default(), Keys::default());
+    let mut driver = Opensm::new(Box::new(surveyor), &plan, site);
+    let steps: Vec<Step> = plan.writes.iter().map(|write| write.step().unwrap()).collect();
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let look = driver.surveyor().look(wanted, &mut Unwatched).unwrap();
+    match part {
+        "check" => {
+            let Checked { refusals, remarks } = driver.check();
+            refusals
+                .iter()
+                .for_each(|refusal| println!("said: {}", refusal.to_string().replace('\n', " | ")));
+            remarks.iter().for_each(|remark| println!("said: remark: {remark}"));
+            println!("said: {} refusals", refusals.len());
+        }
+        "apply" => {
+            let _ = fs::remove_file("journal");
+            let mut journal = Journal::create("./journal".as_ref()).unwrap();
+            journal
+                .keep(&Record::Begun(Box::new(Begun { plan: plan.hash.clone(), ..Begun::default() })))
+                .unwrap();
+            let begun = Instant::now();
+            let written = driver.write(&steps, &mut journal, &mut |_| Ok(()));
+            let took = begun.elapsed().as_secs_f64();
+            match written.and_then(|()| verify(driver.surveyor(), &steps)) {
+                Ok(()) => println!("said: applied {} blocks in {took:.2} s", steps.len()),
+                Err(halt) => println!("said: {halt}"),
+            }
+        }
+        "held" => match verify(driver.surveyor(), &steps) {
+            Ok(()) => println!("said: held"),
+            Err(halt) => println!("said: {halt}"),
+        },
+        "back" => {
+            let left = driver.take_back(&steps, &mut |_| {});
+            left.iter().for_each(|left| println!("said: left: {}: {}", left.what, left.why));
+            println!("said: {} left", left.len());
+        }
+        // What the tables of the plan's switches are, whatever they should be.
+        "bytes" => {
+            let slots: Vec<Slot> = steps.iter().map(|step| step.slot).collect();
+            let held = driver.surveyor().read(&slots);
+            let old = held.iter().zip(&steps).filter(|(held, step)| held.as_ref().unwrap() == &step.old);
+            let new = held.iter().zip(&steps).filter(|(held, step)| held.as_ref().unwrap() == &step.new);
+            println!("said: {} old, {} new of {}", old.count(), new.count(), steps.len());
+            println!("said: {} switches", look.fabric.switch_count());
+        }
+        other => panic!("no part {other}"),
+    }
+}
+
+/// A fabric with an OpenSM that stays.
+struct Site {
+    stage: Stage,
+    fabric: Fabric,
+    manager: Option<Manager>,
+    port: u16,
+    /// Whether the driver is told of the console, or of the process.
+    by_console: bool,
+}
+
+impl Site {
+    /// `options` are further lines of the configuration.
+    fn new(name: &str, options: &str) -> Self {
+        let fabric = stage::fabric(name);
+        let stage = Stage::play(&fabric);
+        // Nobody else takes it before OpenSM does: ports are dealt out in turn.
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let mut site = Self { stage, fabric, manager: None, port, by_console: true };
+        site.configure(options);
+        site.start();
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.stage.folder.path().join(name)
+    }
+
+    fn active(&self) -> PathBuf {
+        self.path("active.lft")
+    }
+
+    fn policy(&self) -> PathBuf {
+        self.path("qos-policy.conf")
+    }
+
+    fn configure(&self, options: &str) {
+        let (active, policy, port) = (self.active(), self.policy(), self.port);
+        let text = format!(
+            "max_smps_timeout 600000\nlfts_file {}\nqos_policy_file {}\nconsole loopback\nconsole_port {port}\n\
+             force_log_flush TRUE\n{options}\n",
+            active.display(),
+            policy.display()
+        );
+        fs::write(self.path(CONF), text).unwrap();
+    }
+
+    /// OpenSM with the configuration as it is now, until the subnet is up.
+    fn start(&mut self) {
+        self.manager = None;
+        let _ = fs::remove_file(self.path("opensm.log"));
+        let conf = self.path(CONF).display().to_string();
+        self.manager = Some(self.stage.opensm_stays(&["-F", &conf]));
+        self.until("the subnet is up", |site| site.ups() > 0);
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(self.path("opensm.log")).unwrap_or_default()
+    }
+
+    /// How often it has swept the subnet and set it up.
+    fn ups(&self) -> usize {
+        self.log().matches("SUBNET UP").count()
+    }
+
+    fn until(&self, what: &str, done: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !done(self) {
+            assert!(begun.elapsed() < Duration::from_secs(30), "{what}: {}", self.log());
+            sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn plan(&self, engine: &str, more: &[&str], exit: i32) -> Plan {
+        let words = [&["route", "--engine", engine, "--force", "-o", PLAN], more].concat();
+        fabdeck(&self.stage, &words, exit);
+        Plan::read(&fs::read_to_string(self.path(PLAN)).unwrap()).unwrap()
+    }
+
+    /// The driver in a process of its own.
+    fn part(&self, part: &str) -> Vec<String> {
+        self.part_within(part, 20_000)
+    }
+
+    fn part_within(&self, part: &str, patience_ms: u64) -> Vec<String> {
+        let said = discovered::part(&self.stage, &format!("road {part}"), |command| {
+            command.env(PATIENCE_MS, patience_ms.to_string());
+            match self.by_console {
+                true => command.env(CONSOLE, self.port.to_string()),
+                false => command.env(PID, self.manager.as_ref().unwrap().id().to_string()),
+            };
+        });
+        println!("{part}: {}", said.join("; "));
+        said
+    }
+
+    /// The cable of the last host is pulled and put back: two traps, and two heavy sweeps.
+    fn trap(&mut self) {
+        let hosts = self.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+        let end = format!("\"H-{:016x}\"[1]", hosts.last().unwrap().1.guid().0);
+        for command in ["Unlink", "ReLink"] {
+            let ups = self.ups();
+            self.stage.console(&format!("{command} {end}"), "");
+            self.until(command, |site| site.ups() > ups);
+        }
+    }
+
+    /// Tells OpenSM by signal, and waits until it has swept.
+    fn hang_up(&self) {
+        let ups = self.ups();
+        let mut kill = std::process::Command::new("kill");
+        kill.args(["-HUP", &self.manager.as_ref().unwrap().id().to_string()]);
+        assert!(stage::finish(kill).status.success());
+        self.until("a sweep after SIGHUP", |site| site.ups() > ups);
+    }
+}
+
+#[test]
+fn a_plan_goes_through_opensm_and_back() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    let plan = site.plan("sssp", &[], 0);
+    assert_eq!(site.part("check"), ["0 refusals"]);
+    let all = plan.writes.len();
+    assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
+    assert!(site.part("apply")[0].starts_with(&format!("applied {all} blocks")));
+    let written = fs::read_to_string(site.active()).unwrap();
+    assert_eq!(written.matches("Unicast lids").count(), site.fabric.switch_count());
+    let entries: Vec<&str> = written.lines().filter(|line| line.starts_with("0x")).collect();
+    assert_eq!(
+        entries.len(),
+        site.fabric.switch_count() * usize::from(site.fabric.top_lid().unwrap().value())
+    );
+    assert!(entries.iter().all(|line| line.contains(" portguid 0x")), "every line names its port");
+    // OpenSM goes, and another one comes: the file is there, and so are its tables.
+    site.start();
+    assert_eq!(site.part("held"), ["held"]);
+    assert!(site.log().contains("file tables configured"));
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
+    assert!(!site.active().exists(), "the next engine is at work again");
+    let beside = fs::read_dir(site.stage.folder.path()).unwrap().flatten();
+    let kept: Vec<_> =
+        beside.filter(|entry| entry.file_name().to_string_lossy().contains("fabdeck-")).collect();
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
+/// What was armed and not loaded, a switch and a LID that a file lacks, and somebody else's file.
+#[test]
+fn files_that_nobody_should_arm_do_what_is_said_of_them() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    let plan = site.plan("sssp", &[], 0);
+    let all = plan.writes.len();
+    let (nothing, everything) = (format!("{all} old, 0 new of {all}"), format!("0 old, {all} new of {all}"));
+    fabdeck(&site.stage, &["convert", PLAN, "-o", "active.lft.fabdeck-new", "--to", "lfts"], 0);
+    // A file under the name that it is staged by is not read when a trap comes.
+    site.trap();
+    assert_eq!(site.part("bytes")[0], nothing);
+    // Under the name that OpenSM knows it goes live with nobody asking for it, and is found before that.
+    fs::rename(site.path("active.lft.fabdeck-new"), site.active()).unwrap();
+    assert_eq!(site.part("bytes")[0], nothing);
+    let said = site.part("check");
+    assert!(said[0].contains("FD-5679") && said[0].contains("is not what is in force"), "{said:?}");
+    assert!(site.part("apply")[0].contains("FD-5679"));
+    site.trap();
+    assert_eq!(site.part("bytes")[0], everything, "a trap, and the armed file is live");
+    fs::remove_file(site.active()).unwrap();
+    site.trap();
+    assert_eq!(site.part("bytes")[0], nothing, "the next engine");
+    assert!(site.part("apply")[0].starts_with("applied"));
+    // Somebody puts a file there that lacks a switch, and a LID of the others.
+    let text = fs::read_to_string(site.active()).unwrap();
+    let (first, rest) = text.split_at(text[1..].find("Unicast lids").unwrap() + 1);
+    let lid = format!("0x{:04x} ", site.fabric.top_lid().unwrap().value());
+    let partial: String =
+        rest.lines().filter(|line| !line.starts_with(&lid)).map(|line| format!("{line}\n")).collect();
+    fs::write(site.active(), &partial).unwrap();
+    site.hang_up();
+    let seen = site.stage.run("dump_lfts", "infiniband-diags", &[] as &[&str]);
+    let seen = bound("held", &site.fabric, &stage::tables("dump_lfts", seen.as_bytes()));
+    let counts: Vec<usize> =
+        site.fabric.switches().map(|(id, _)| seen.lft(id).map_or(0, |lft| lft.routed().count())).collect();
+    println!("an incomplete file ({} bytes of a switch left out): entries by switch {counts:?}", first.len());
+    let top = usize::from(site.fabric.top_lid().unwrap().value());
+    assert!(
+        counts.iter().all(|count| *count < top),
+        "what the file lacks is gone from the switches: {counts:?}"
+    );
+    assert!(site.part("held")[0].contains("FD-5622"), "and reading back tells");
+    let said = site.part("back");
+    assert!(said[0].contains("active.lft: somebody else has written it"), "{said:?}");
+    assert!(said.len() > 2, "what is not back is named block by block: {said:?}");
+    assert_eq!(fs::read_to_string(site.active()).unwrap(), partial);
+    fs::write(site.active(), &text).unwrap();
+    assert_eq!(site.part("back"), ["0 left"]);
+    site.start();
+    assert_eq!(site.part("bytes")[0], nothing);
+}
+
+/// The file that was there before comes back; by signal, which a cache makes deaf.
+#[test]
+fn a_plan_goes_by_signal_where_there_is_no_console() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine minhop");
+    site.by_console = false;
+    site.plan("sssp", &[], 0);
+    let said = site.part("check");
+    assert!(
+        said[0].contains("FD-5671") && said[0].contains("| routing_engine file,minhop | lfts_file "),
+        "{said:?}"
+    );
+    // Written into the configuration behind the back of an OpenSM that runs.
+    site.configure("routing_engine file,no_fallback");
+    let said = site.part("check");
+    assert!(said[0].contains("FD-5676") && said.last().unwrap() == "1 refusals", "{said:?}");
+    fs::copy(site.path("opensm-lfts.dump"), site.active()).unwrap();
+    let said = site.part_within("apply", 1_500);
+    assert!(said[0].contains("FD-5686: after 1 s the tables are not those of the plan: block 0"), "{said:?}");
+    assert_eq!(site.part("back"), ["0 left"]);
+    // Now it has read it, and has its tables from the file.
+    site.start();
+    let before = fs::read(site.active()).unwrap();
+    let plan = site.plan("sssp", &[], 0);
+    let said = site.part("check");
+    assert!(said[0].starts_with("remark: without a console"), "{said:?}");
+    assert_eq!(said[1], "0 refusals");
+    assert!(site.part("apply")[0].starts_with("applied"));
+    assert_eq!(site.part("held"), ["held"]);
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert_eq!(fs::read(site.active()).unwrap(), before);
+    let all = plan.writes.len();
+    assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
+    // With a cache the signal is not enough, and 'reroute' is.
+    site.configure("routing_engine file,minhop\nuse_ucast_cache TRUE");
+    site.start();
+    assert!(site.part("check").iter().any(|said| said.contains("FD-5673")));
+    site.by_console = true;
+    assert_eq!(site.part("check"), ["0 refusals"]);
+    assert!(site.part("apply")[0].starts_with("applied"));
+    let ours = fs::read(site.active()).unwrap();
+    fs::write(site.active(), &before).unwrap();
+    site.hang_up();
+    assert_eq!(site.part("held"), ["held"], "the signal went by: the cache has the tables");
+    fs::write(site.active(), &ours).unwrap();
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
+}
+
+#[test]
+fn what_speaks_against_the_road_is_told() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine updn,minhop");
+    let plan = site.plan("sssp", &[], 0);
+    let said = site.part("check");
+    let (lines, file) = ("| routing_engine file,updn,minhop | lfts_file ", site.active());
+    assert!(said[0].contains("FD-5671: ") && said[0].contains("its engines are 'updn,minhop'"), "{said:?}");
+    assert!(said[0].ends_with(&format!("{lines}{}", file.display())) && said[1] == "1 refusals", "{said:?}");
+    assert!(site.part("apply")[0].contains("FD-5671"));
+    assert!(!file.exists() && site.manager.is_some(), "nothing was written, and OpenSM runs as it did");
+    assert_eq!(site.part("back"), ["0 left"]);
+    // Somebody has the console open: OpenSM asks whether to throw him out, and is told no.
+    let mut first = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
+    let mut heard = [0; 4096];
+    assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
+    let said = site.part("check");
+    assert!(
+        said[0].contains("FD-5683: the console at 127.0.0.1") && said[0].contains("somebody else has it"),
+        "{said:?}"
+    );
+    first.write_all(b"version\n").unwrap();
+    let count = first.read(&mut heard).unwrap();
+    let answer = String::from_utf8_lossy(&heard[..count]).into_owned();
+    assert!(answer.contains("OpenSM 3.3."), "who was there first has it still: {answer}");
+    drop(first);
+    // The port of another OpenSM's configuration, and a vendor's.
+    site.by_console = false;
+    site.configure("routing_engine file,minhop\nguid 0x00000000000000aa\nsharp_enabled 2");
+    let said = site.part("check").join(" ");
+    assert!(said.contains("FD-5675: 0x00000000000000aa is not in charge"), "{said}");
+    assert!(said.contains("FD-5674: 'sharp_enabled' is an option of NVIDIA's"), "{said}");
+    fs::remove_file(site.path(CONF)).unwrap();
+    assert!(site.part("check")[0].contains("FD-5670: road.conf cannot be read"));
+    site.manager = None;
+    site.by_console = true;
+    let said = site.part("check");
+    assert!(said[0].contains("FD-5683") && said[0].contains("nothing answers there"), "{said:?}");
+    println!("{} blocks were not written", plan.writes.len());
+}
+
+/// Nue's lanes follow the destination, so a policy says them; those of DFSSSP follow the pair.
+#[test]
+fn lanes_go_through_a_policy() {
+    let lanes = "qos TRUE\nqos_max_vls 4\nqos_sl2vl 0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3";
+    let mut site = Site::new("torus,dims=4x4", &format!("routing_engine file,minhop\n{lanes}"));
+    let nue = |site: &Site| site.plan("nue", &["--lanes", "2"], 2);
+    site.plan("dfsssp", &["--lanes", "4"], 2);
+    let said = site.part("check");
+    assert!(said[0].contains("FD-5682") && said[0].contains("a rule for each pair"), "{said:?}");
+    let plan = nue(&site);
+    assert_eq!((plan.lanes.count, plan.lanes.by.as_str()), (2, "destination"));
+    fs::write(site.policy(), "qos-ulps\n  default : 0\nend-qos-ulps\n").unwrap();
+    let said = site.part("check");
+    assert!(said[0].contains("FD-5680") && said[0].contains("'qos-ulps' does not belong here"), "{said:?}");
+    fs::remove_file(site.policy()).unwrap();
+    let said = site.part("check");
+    assert!(said[0].starts_with("remark: service levels come with new path records"), "{said:?}");
+    assert!(site.part("apply")[0].starts_with("applied"), "tables and levels are there");
+    let told = levels(&site, &plan);
+    println!("{} paths on lane 1 of {}", told.iter().filter(|level| **level == 1).count(), told.len());
+    assert!(told.contains(&0) && told.contains(&1), "saquery sees both lanes: {told:?}");
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert!(!site.policy().exists() && !site.active().exists());
+    assert_eq!(levels(&site, &plan).iter().max(), Some(&0), "back on one lane");
+    site.by_console = false;
+    site.configure("routing_engine file,minhop\nqos FALSE");
+    assert!(site.part("check")[0].contains("FD-5681: the plan uses 2 lanes"));
+}
+
+/// What OpenSM says to saquery of paths from the first host to every fifth of the others.
+fn levels(site: &Site, plan: &Plan) -> Vec<u8> {
+    assert!(plan.lanes.count > 1);
+    let lids: Vec<_> = site
+        .fabric
+        .ports()
+        .filter(|(_, port)| !site.fabric.node(port.node).is_switch())
+        .filter_map(|(_, port)| port.facts.lid)
+        .collect();
+    let level = |to: &fabdeck::fabric::Lid| {
+        let pair = format!("{}:{to}", lids[0]);
+        let said = site.stage.run("saquery", "infiniband-diags", &["--src-to-dst", &pair]);
+        let line = said.lines().find(|line| line.trim_start().starts_with("sl.")).map(str::to_owned);
+        let line = line.unwrap_or_else(|| panic!("no level: {said}"));
+        line.rsplit(['.', 'x']).next().unwrap().parse::<u8>().unwrap_or_else(|_| panic!("{line}"))
+    };
+    lids[1..].iter().step_by(5).map(level).collect()
+}
+
+/// A standby without the files brings its own routes when it takes over.
+#[test]
+fn a_standby_without_the_files_undoes_a_plan() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    let hosts = site.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+    let second = hosts.map(|(_, node)| node.guid()).nth(5).unwrap();
+    let _standby = site.stage.opensm_waits(second);
+    site.plan("sssp", &[], 0);
+    let said = site.part("check");
+    assert!(said[0].starts_with("remark: there is a further subnet manager (0x"), "{said:?}");
+    assert!(said[0].contains(&format!("{:x}", second.0 + 1)) && said[1] == "0 refusals", "{said:?}");
+    assert!(site.part("apply")[0].starts_with("applied"));
+    site.manager = None;
+    // It writes this once it has routed.
+    let dump = site.path("waiting/opensm-lfts.dump");
+    site.until("the standby takes over", |_| dump.exists());
+    let held = (0..20).map(|_| site.part("held").remove(0)).find(|held| held != "held");
+    assert!(held.as_ref().is_some_and(|held| held.contains("FD-5622: block 0")), "{held:?}");
+}
