@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -396,7 +396,18 @@ fn lanes_go_through_a_policy() {
     assert_eq!(site.part("back"), ["0 left"]);
     assert!(!site.policy().exists() && !site.active().exists());
     assert_eq!(levels(&site, &plan).iter().max(), Some(&0), "back on one lane");
+    // An OpenSM that was started with another policy than its configuration names by now.
+    let elsewhere = site.path("elsewhere.conf");
+    let text = fs::read_to_string(site.path(CONF)).unwrap();
+    let there = |text: &str, file: &Path| text.replace("qos-policy.conf", &file.display().to_string());
+    fs::write(site.path(CONF), there(&text, Path::new("elsewhere.conf"))).unwrap();
+    site.start();
+    fs::write(site.path(CONF), &text).unwrap();
     site.by_console = false;
+    let said = site.part_within("apply", 2_000);
+    assert!(said[0].contains("FD-5687: OpenSM gives service level 0 to paths to LID"), "{said:?}");
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert!(!elsewhere.exists());
     site.configure("routing_engine file,minhop\nqos FALSE");
     assert!(site.part("check")[0].contains("FD-5681: the plan uses 2 lanes"));
 }

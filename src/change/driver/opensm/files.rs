@@ -4,7 +4,7 @@
 //! ```text
 //! active.lft                 what OpenSM reads: whatever lies there goes live by itself at the next trap
 //! active.lft.fabdeck-new     the new one until it is armed; OpenSM does not know that name
-//! active.lft.fabdeck-before  the one before
+//! active.lft.fabdeck-before  the one before; where there was none, the tables that were in force
 //! active.lft.fabdeck-note    which plan, and what was put where; durable before the first file is armed
 //! ```
 
@@ -31,6 +31,9 @@ pub struct Replaced {
     /// Hashes of what was put there and of what was there; none: there was no file.
     pub wrote: String,
     pub before: Option<String>,
+    /// Where there was no file: the hash of one that leads back before it is taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<String>,
 }
 
 /// A file and what is to be in it.
@@ -93,17 +96,18 @@ fn put(from: &Path, file: &Path) -> io::Result<()> {
 }
 
 impl Staged {
-    /// The first file is the one that the note lies beside.
-    pub fn prepare(plan: &str, files: &[Wanted]) -> io::Result<Self> {
+    /// The first file is the one that the note lies beside, and for which another stands in where there is none now.
+    pub fn prepare(plan: &str, files: &[Wanted], stand_in: Option<&[u8]>) -> io::Result<Self> {
         let mut note = Note { plan: plan.to_owned(), files: Vec::new() };
         for (file, bytes) in files {
             let before = content(file)?;
-            if let Some(before) = &before {
-                write_durably(&beside(file, "before"), before)?;
+            let stand_in = stand_in.filter(|_| before.is_none() && note.files.is_empty());
+            if let Some(back) = before.as_deref().or(stand_in) {
+                write_durably(&beside(file, "before"), back)?;
             }
             write_durably(&beside(file, "new"), bytes)?;
-            let before = before.as_deref().map(hash);
-            note.files.push(Replaced { file: file.clone(), wrote: hash(bytes), before });
+            let (before, stand_in) = (before.as_deref().map(hash), stand_in.map(hash));
+            note.files.push(Replaced { file: file.clone(), wrote: hash(bytes), before, stand_in });
         }
         let Some((first, _)) = files.first() else { return Ok(Self(note)) };
         let (path, draft) = (beside(first, "note"), beside(first, "note-new"));
@@ -141,6 +145,20 @@ impl Note {
         self.files.iter().filter_map(left).collect()
     }
 
+    /// Whether a file lies there that was not there before, and stands for there being none.
+    pub fn stands_in(&self) -> bool {
+        self.files.iter().any(Replaced::stands_in)
+    }
+
+    /// Takes such a file away.
+    pub fn leave(&self) -> io::Result<()> {
+        for replaced in self.files.iter().filter(|replaced| replaced.stands_in()) {
+            remove(&replaced.file)?;
+            sync_folder(&replaced.file)?;
+        }
+        Ok(())
+    }
+
     /// Nothing more is to be put back: what was kept for that goes.
     pub fn close(&self) -> io::Result<()> {
         for replaced in &self.files {
@@ -153,30 +171,31 @@ impl Note {
 }
 
 impl Replaced {
-    /// Whether it is as it was before.
+    /// Whether it is as it was before, or a file stands in for that.
     fn put_back(&self) -> io::Result<bool> {
         let held = content(&self.file)?.as_deref().map(hash);
-        if held == self.before {
+        let back = self.before.as_ref().or(self.stand_in.as_ref());
+        if held == self.before || held.as_ref() == back {
             return Ok(true);
         }
         if held.as_ref() != Some(&self.wrote) {
             return Ok(false);
         }
-        match &self.before {
-            None => {
-                remove(&self.file)?;
-                sync_folder(&self.file)?;
-            }
-            Some(before) => {
-                let kept = beside(&self.file, "before");
-                if content(&kept)?.as_deref().map(hash).as_ref() != Some(before) {
-                    let what = format!("{} is not the file that was kept", kept.display());
-                    return Err(io::Error::new(ErrorKind::InvalidData, what));
-                }
-                put(&kept, &self.file)?;
-            }
+        let Some(back) = back else {
+            remove(&self.file)?;
+            return sync_folder(&self.file).map(|()| true);
+        };
+        let kept = beside(&self.file, "before");
+        if content(&kept)?.as_deref().map(hash).as_ref() != Some(back) {
+            let what = format!("{} is not the file that was kept", kept.display());
+            return Err(io::Error::new(ErrorKind::InvalidData, what));
         }
-        Ok(true)
+        put(&kept, &self.file).map(|()| true)
+    }
+
+    fn stands_in(&self) -> bool {
+        let held = || content(&self.file).ok().flatten().as_deref().map(hash);
+        self.before.is_none() && self.stand_in.is_some() && held() == self.stand_in
     }
 }
 
@@ -197,7 +216,7 @@ mod tests {
         let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
         fs::write(&tables, "old").unwrap();
         let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
-        let staged = Staged::prepare("p1", &wanted).unwrap();
+        let staged = Staged::prepare("p1", &wanted, Some(b"unused")).unwrap();
         assert_eq!(fs::read(&tables).unwrap(), b"old", "what is staged is not armed");
         assert!(!policy.exists());
         staged.arm().unwrap();
@@ -220,7 +239,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let tables = folder.path().join("active.lft");
         fs::write(&tables, "old").unwrap();
-        let staged = Staged::prepare("p1", &[(tables.clone(), b"new".to_vec())]).unwrap();
+        let staged = Staged::prepare("p1", &[(tables.clone(), b"new".to_vec())], None).unwrap();
         // Never armed: nothing is to be put back.
         assert_eq!(Note::of(&tables).unwrap().unwrap().put_back(), []);
         staged.arm().unwrap();
@@ -232,6 +251,26 @@ mod tests {
         fs::write(folder.path().join("active.lft.fabdeck-before"), "torn").unwrap();
         let left = Note::of(&tables).unwrap().unwrap().put_back();
         assert!(left[0].why.contains("is not the file that was kept"), "{left:?}");
+    }
+
+    #[test]
+    fn where_there_was_no_file_another_leads_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tables, policy) = (folder.path().join("active.lft"), folder.path().join("policy"));
+        let wanted = [(tables.clone(), b"new".to_vec()), (policy.clone(), b"levels".to_vec())];
+        let staged = Staged::prepare("p1", &wanted, Some(b"in force")).unwrap();
+        let note = Note::of(&tables).unwrap().unwrap();
+        assert!(note.put_back().is_empty() && !tables.exists() && !note.stands_in(), "never armed");
+        staged.arm().unwrap();
+        assert_eq!(note.put_back(), []);
+        assert_eq!((fs::read(&tables).unwrap(), policy.exists()), (b"in force".into(), false));
+        // Whoever comes later goes on from there.
+        let note = Note::of(&tables).unwrap().unwrap();
+        assert!(note.put_back().is_empty() && note.stands_in());
+        note.leave().unwrap();
+        assert!(!tables.exists() && !note.stands_in());
+        note.close().unwrap();
+        assert_eq!(names(folder.path()), [""; 0]);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Judged {
     pub remarks: Vec<String>,
     /// That of the tables first.
     pub files: Vec<Wanted>,
+    /// Where there is no file of tables now: one of those in force.
+    pub stand_in: Option<Vec<u8>>,
     /// The tables that all switches are to have.
     pub outcome: Tables,
 }
@@ -114,6 +116,10 @@ impl Judged {
                 self.refusals.extend(differs.map(|what| Refusal::Armed { file, what }));
             }
             Some(None) if !told.config.has_next() => self.refusals.push(Refusal::NoWayBack { file }),
+            Some(None) => match made::tables(look, &look.tables) {
+                Ok(bytes) => self.stand_in = Some(bytes),
+                Err(refusal) => self.refusals.push(refusal),
+            },
             _ => {}
         }
     }
@@ -151,4 +157,178 @@ impl Judged {
 /// Whether this very plan put the file there.
 fn is_own(file: &Path, plan: &Plan) -> bool {
     Note::of(file).is_ok_and(|note| note.is_some_and(|note| note.plan == plan.hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Slot;
+    use crate::change::driver::opensm::conf::Config;
+    use crate::change::driver::opensm::status::Status;
+    use crate::change::{Fingerprint, PlanLanes, SCHEMA, Scope, Standing, TransitionReport, writes};
+    use crate::fabric::{Faults, Guid, Lid, NodeId, PortNum};
+    use crate::files::qos_policy;
+    use crate::files::text::Input;
+    use crate::generate::{Spec, generate};
+    use crate::observe::SubnetManager;
+    use crate::routing::{NoPulse, Problem, Request, engine};
+
+    /// A fabric with the tables of one engine, and a plan for those of another.
+    fn planned() -> (Observation, Plan) {
+        let fabric = generate(&"kary,k=3,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes =
+            |id: &str| (engine(id).unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let (old, new) = (routes("minhop"), routes("sssp"));
+        let mut tables = Tables::default();
+        for (id, _) in fabric.switches() {
+            tables.entry(id).lft = Some(old.lft(id.0));
+        }
+        let standing = Standing::new(&fabric, &faults, None);
+        let plan = Plan {
+            schema: SCHEMA.into(),
+            source: "x".into(),
+            engine: "sssp".into(),
+            assumed: None,
+            failed: Vec::new(),
+            scope: Scope::default(),
+            created: None,
+            author: None,
+            fingerprint: Fingerprint::of(&standing, &tables),
+            names: Plan::names_of(&fabric, &|id| format!("node{}", id.0)),
+            lanes: PlanLanes::of(&standing, &new),
+            certificate: serde_json::Value::Null,
+            impact: serde_json::Value::Null,
+            transition: TransitionReport::default(),
+            findings: Vec::new(),
+            writes: writes(&standing, &tables, &new, &|_| String::new()).unwrap(),
+            hash: "0123".into(),
+        };
+        let manager = SubnetManager { guid: Guid(7), state: Some("MASTER".into()), priority: Some(0) };
+        let look = Observation { fabric, tables, subnet_manager: Some(manager), ..Observation::default() };
+        (look, plan)
+    }
+
+    fn told(folder: &Path, more: &str) -> Told {
+        let (tables, policy) = (folder.join("active.lft"), folder.join("policy"));
+        let conf = format!(
+            "routing_engine file,minhop\nlfts_file {}\nqos_policy_file {}\n{more}",
+            tables.display(),
+            policy.display()
+        );
+        let status = Status {
+            version: "OpenSM 3.3.23".into(),
+            state: "Master".into(),
+            own: Some(7),
+            ..Status::default()
+        };
+        Told { config: Config::read(&conf), status: Some(status), program: None }
+    }
+
+    fn words(judged: &Judged) -> String {
+        judged.refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_plan_becomes_a_file_of_every_switch_and_lid() {
+        let folder = tempfile::tempdir().unwrap();
+        let (look, plan) = planned();
+        let judged = judge(&told(folder.path(), ""), &plan, &[], &look);
+        assert_eq!((words(&judged).as_str(), judged.remarks.len(), judged.files.len()), ("", 0, 1));
+        let text = String::from_utf8(judged.files[0].1.clone()).unwrap();
+        let lids = usize::from(look.fabric.top_lid().unwrap().value());
+        let entries: Vec<&str> = text.lines().filter(|line| line.starts_with("0x")).collect();
+        assert_eq!(entries.len(), lids * look.fabric.switch_count());
+        let own = entries.iter().filter(|line| line.split_whitespace().nth(1) == Some("000"));
+        assert_eq!(own.count(), look.fabric.switch_count());
+        let back = made::loaded(&look.fabric, &judged.stand_in.unwrap()).unwrap();
+        assert_eq!(made::difference(&look.fabric, &back, &look.tables), None);
+    }
+
+    #[test]
+    fn a_file_that_lacks_something_or_has_too_much_is_never_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = told(folder.path(), "");
+        let (look, plan) = planned();
+        let with = |change: &dyn Fn(&mut Tables)| {
+            let mut look = look.clone();
+            change(&mut look.tables);
+            let judged = judge(&told, &plan, &[], &look);
+            assert!(judged.files.is_empty());
+            words(&judged)
+        };
+        let port = look.fabric.port_of(NodeId(1), PortNum::MANAGEMENT).unwrap();
+        let own = look.fabric.port(port).facts.lid.unwrap();
+        assert!(with(&|tables| drop(tables.nodes.remove(&NodeId(1)))).contains("FD-5677"));
+        assert!(with(&|tables| _ = tables.entry(NodeId(1)).unread.insert(0)).contains("FD-5677"));
+        let above = Lid::new(u32::from(look.fabric.top_lid().unwrap().value()) + 90).unwrap();
+        let set = |lid: Lid| {
+            move |tables: &mut Tables| {
+                tables.entry(NodeId(1)).lft.as_mut().unwrap().set(lid, Some(PortNum(1)));
+            }
+        };
+        assert!(with(&set(above)).contains("FD-5684"), "OpenSM does not check LIDs");
+        // The plan writes the block with the switch's own LID again, so only a plan can have it wrong.
+        let mut wrong = plan.clone();
+        wrong.writes.retain(|write| write.switch(&look.fabric) != Some(NodeId(1)));
+        let mut moved = look.clone();
+        set(own)(&mut moved.tables);
+        assert!(words(&judge(&told, &wrong, &[], &moved)).contains("its own LID does not lead to port 0"));
+    }
+
+    #[test]
+    fn managers_that_are_not_meant_are_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let (look, plan) = planned();
+        let with = |change: &dyn Fn(&mut Told)| {
+            let mut told = told(folder.path(), "");
+            change(&mut told);
+            judge(&told, &plan, &[], &look)
+        };
+        let status = |change: fn(&mut Status)| with(&move |told| told.status.iter_mut().for_each(change));
+        let vendor = status(|status| status.version = "OpenSM 5.17.0.MLNX".into());
+        assert!(words(&vendor).contains("FD-5674: it calls itself 'OpenSM 5.17.0.MLNX'"));
+        assert!(words(&status(|status| status.state = "Standby".into())).contains("FD-5675"));
+        assert!(words(&status(|status| status.own = Some(8))).contains("FD-5675"));
+        let standby = status(|status| status.others.push("0x8 Standby 1".into()));
+        assert!(words(&standby).is_empty() && standby.remarks[0].contains("0x8 Standby 1"));
+        let ufm = with(&|told| told.program = Some("/opt/ufm/opensm/sbin/opensm".into()));
+        assert!(words(&ufm).contains("FD-5674: /opt/ufm/opensm/sbin/opensm is a vendor's"));
+        let nobody = Observation { subnet_manager: None, ..look.clone() };
+        assert!(words(&judge(&told(folder.path(), ""), &plan, &[], &nobody)).contains("FD-5675"));
+    }
+
+    #[test]
+    fn what_is_no_table_stays_off_this_road() {
+        let folder = tempfile::tempdir().unwrap();
+        let (look, plan) = planned();
+        let slot = Slot { switch: Guid(1), part: Part::Port(3) };
+        let step = Step { slot, old: vec![1], new: vec![0] };
+        let judged = judge(&told(folder.path(), ""), &plan, &[step], &look);
+        assert!(words(&judged).contains("FD-5678: port 3 of switch 0x0000000000000001"));
+    }
+
+    /// Levels of an earlier plan do not outlast it; what a site wrote does, as long as nothing is in its way.
+    #[test]
+    fn a_plan_on_one_lane_ends_levels_of_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let told = told(folder.path(), "qos TRUE\n");
+        let (look, plan) = planned();
+        let routes = |lanes: u8| {
+            let mut routes = plan.routes(&look.fabric, &look.tables);
+            let lane = (0..routes.stride()).map(|lid| lid as u8 % lanes).collect();
+            routes.lanes = crate::fabric::Lanes::ByDestination { lanes, lane };
+            routes
+        };
+        let policy = folder.path().join("policy");
+        std::fs::write(&policy, qos_policy::write(&look.fabric, &routes(2)).unwrap()).unwrap();
+        let judged = judge(&told, &plan, &[], &look);
+        assert_eq!((words(&judged).as_str(), judged.files.len()), ("", 2));
+        assert_eq!(judged.files[1].0, files::real(&policy));
+        let levels = qos_policy::read(Input::new("policy", &judged.files[1].1)).unwrap();
+        assert!(levels.is_empty(), "{levels:?}");
+        std::fs::write(&policy, "qos-ulps\n default : 1\nend-qos-ulps\n").unwrap();
+        assert_eq!(judge(&told, &plan, &[], &look).files.len(), 1);
+    }
 }

@@ -39,6 +39,16 @@ pub struct Told {
     pub program: Option<PathBuf>,
 }
 
+/// What OpenSM is told to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Call {
+    /// To load the file, whatever it keeps in its cache.
+    Load,
+    /// To sweep. Engines of its own that keep what is as short as anything else keep the tables in force so, which they do
+    /// not when they are told to route anew.
+    Sweep,
+}
+
 /// A way to say that there are new files, open before there are.
 #[derive(Debug)]
 pub enum Bell {
@@ -128,11 +138,15 @@ fn processes() -> Vec<u32> {
 }
 
 impl Bell {
-    /// By its console it computes routes anew and empties its cache; by SIGHUP it sweeps the fabric as well.
-    pub fn ring(self) -> Result<(), Failed> {
+    /// By signal it does either alike.
+    pub fn ring(self, call: Call) -> Result<(), Failed> {
+        let command = match call {
+            Call::Load => "reroute",
+            Call::Sweep => "resweep heavy",
+        };
         match self {
             Self::Console(mut console) => {
-                console.ask("reroute").map(drop).map_err(|error| Failed::NotTold(error.to_string()))
+                console.ask(command).map(drop).map_err(|error| Failed::NotTold(error.to_string()))
             }
             Self::Process(pid) => hang_up(pid).map_err(Failed::NotTold),
         }

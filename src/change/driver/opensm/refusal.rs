@@ -31,8 +31,8 @@ pub enum Refusal {
     #[error("FD-5675: {0}; this road starts at the OpenSM in charge of this fabric, on its host")]
     NotMaster(String),
     #[error(
-        "FD-5676: there is no {file} now, and 'no_fallback' follows 'file', so a rollback would have nothing to go back to; \
-         put the tables in force there first ('fabdeck convert' writes such files), or another engine after 'file'"
+        "FD-5676: there is no {file} now, and 'no_fallback' follows 'file': after a rollback OpenSM would route nothing; put \
+         the tables in force there first ('fabdeck convert' writes such files), or another engine after 'file'"
     )]
     NoWayBack { file: PathBuf },
     #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::files::{Note, Staged, real};
 use super::judge::{Judged, judge};
 use super::made::difference;
-use super::reach::{OpensmSite, Told};
+use super::reach::{Call, OpensmSite, Told};
 use super::refusal::{Failed, Refusal};
 use crate::access::{SourceError, Surveyor, Unwatched, Wanted};
 use crate::change::driver::road::{Driver, Halt, Heed, STRIDE, not_back, read};
@@ -17,6 +17,8 @@ use crate::observe::Observation;
 
 /// Between two readings of what is not there yet.
 const TURN: Duration = Duration::from_millis(100);
+/// How long an engine that takes over may change the tables once more.
+const SETTLE: Duration = Duration::from_secs(2);
 /// Paths whose level is asked for.
 const SAMPLE: usize = 1024;
 
@@ -59,6 +61,19 @@ impl<'a> Opensm<'a> {
         let told = self.site.ask()?;
         let steps: Vec<Step> = self.plan.writes.iter().filter_map(|write| write.step().ok()).collect();
         Ok((judge(&told, self.plan, &steps, look), told))
+    }
+
+    /// Nobody else has written where the plan does.
+    fn no_drift(&mut self, steps: &[Step]) -> Result<(), Halt> {
+        for steps in steps.chunks(STRIDE) {
+            for (step, held) in steps.iter().zip(read(&mut *self.surveyor, steps.iter())) {
+                let held = held.map_err(Halt::Write)?;
+                if held != step.old && held != step.new {
+                    return Err(Halt::Drift { slot: step.slot });
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Waits until all steps stand there, and OpenSM says that it is done.
@@ -135,34 +150,54 @@ impl<'a> Opensm<'a> {
         }
     }
 
-    /// Puts the files back and tells OpenSM, unless none of them is of this plan; else what could not be done.
-    fn put_back(&mut self) -> Result<bool, Vec<Left>> {
-        let left = |what: &str, why: String| vec![Left { what: what.to_owned(), why }];
+    /// What was put where for this plan, if anything was.
+    fn note(&self) -> Result<Option<Note>, Left> {
+        let left = |what: &str, why: String| Left { what: what.to_owned(), why };
         // Where OpenSM is gone its configuration still says where the files are.
         let config = self.site.ask().map(|told| told.config).or_else(|_| self.site.config());
         let file = match config.map(|config| config.lfts_file()) {
             Ok(Some(file)) => real(&file),
-            Ok(None) => {
-                return Err(left("OpenSM's files", "its configuration names none any more".to_owned()));
-            }
+            Ok(None) => return Err(left("OpenSM's files", "its configuration names none".to_owned())),
             Err(refusal) => return Err(left("OpenSM's files", refusal.to_string())),
         };
-        let note = match Note::of(&file) {
-            Ok(Some(note)) if note.plan == self.plan.hash => note,
-            Ok(_) => return Ok(false),
-            Err(error) => return Err(left(&file.display().to_string(), error.to_string())),
-        };
-        let mut all = note.put_back();
+        let note = Note::of(&file).map_err(|error| left(&file.display().to_string(), error.to_string()))?;
+        Ok(note.filter(|note| note.plan == self.plan.hash))
+    }
+
+    fn ring(&self, call: Call) -> Option<Left> {
         let rung = self.site.bell().map_err(|refusal| refusal.to_string());
-        if let Err(why) = rung.and_then(|bell| bell.ring().map_err(|failed| failed.to_string())) {
-            all.extend(left("OpenSM", why));
+        let rung = rung.and_then(|bell| bell.ring(call).map_err(|failed| failed.to_string()));
+        rung.err().map(|why| Left { what: "OpenSM".to_owned(), why })
+    }
+
+    /// Waits until all steps are back.
+    fn wait_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) {
+        let until = Instant::now() + self.site.patience;
+        loop {
+            let left = not_back(&mut *self.surveyor, steps).len();
+            told(steps.len().saturating_sub(left) as u64);
+            if left == 0 || Instant::now() >= until {
+                return;
+            }
+            std::thread::sleep(TURN);
         }
-        if all.is_empty()
-            && let Err(error) = note.close()
-        {
-            all.extend(left(&file.display().to_string(), error.to_string()));
+    }
+
+    /// Takes away the file that led back, so that the next engine goes on from those tables.
+    fn leave(&mut self, note: &Note) -> Vec<Left> {
+        if let Err(error) = note.leave() {
+            return vec![Left { what: "OpenSM's files".to_owned(), why: error.to_string() }];
         }
-        if all.is_empty() { Ok(true) } else { Err(all) }
+        let left: Vec<Left> = self.ring(Call::Sweep).into_iter().collect();
+        let until = Instant::now() + SETTLE;
+        while left.is_empty() && Instant::now() < until {
+            // Nobody says when it is done where there is no console.
+            if self.site.status().is_some_and(|status| status.engine != "file" && status.is_done()) {
+                break;
+            }
+            std::thread::sleep(TURN);
+        }
+        left
     }
 }
 
@@ -181,19 +216,15 @@ impl Driver for Opensm<'_> {
         if let Some(refusal) = judged.refusals.first() {
             return Err(Halt::Road(refusal.to_string()));
         }
-        for (step, held) in steps.iter().zip(read(&mut *self.surveyor, steps.iter())) {
-            let held = held.map_err(Halt::Write)?;
-            if held != step.old && held != step.new {
-                return Err(Halt::Drift { slot: step.slot });
-            }
-        }
+        self.no_drift(steps)?;
         heed(0).map_err(Halt::Asked)?;
-        let disk = |error| Halt::Road(Refusal::Disk { file: judged.files[0].0.clone(), error }.to_string());
-        let staged = Staged::prepare(&self.plan.hash, &judged.files).map_err(disk)?;
         // Whoever cannot be told afterwards is better not surprised.
         let bell = self.site.bell().map_err(|refusal| Halt::Road(refusal.to_string()))?;
-        staged.arm().map_err(disk)?;
-        bell.ring().map_err(|failed| road(&failed))?;
+        let file = judged.files.first().map(|(file, _)| file.clone()).unwrap_or_default();
+        let disk = |error| Halt::Road(Refusal::Disk { file: file.clone(), error }.to_string());
+        let staged = Staged::prepare(&self.plan.hash, &judged.files, judged.stand_in.as_deref());
+        staged.map_err(disk)?.arm().map_err(disk)?;
+        bell.ring(Call::Load).map_err(|failed| road(&failed))?;
         let until = Instant::now() + self.site.patience;
         self.wait(steps, until, heed)?;
         let after = self.look().map_err(|error| Halt::Road(error.to_string()))?;
@@ -206,22 +237,33 @@ impl Driver for Opensm<'_> {
         Ok(journal.mark(&Record::Written { count: steps.len() as u64 })?)
     }
 
-    /// The files go back all at once, so the switches do too.
+    /// The files go back all at once, so the switches do too. Where there was none, the tables that were in force go there
+    /// first: an engine that is left alone with those of the plan would keep what it likes of them.
     fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
-        let (wait, mut left) = match self.put_back() {
-            Ok(wait) => (wait, Vec::new()),
-            Err(left) => (false, left),
-        };
-        let until = Instant::now() + if wait { self.site.patience } else { Duration::ZERO };
-        loop {
-            let now = not_back(&mut *self.surveyor, steps);
-            told((steps.len() - now.len()) as u64);
-            if now.is_empty() || Instant::now() >= until {
-                left.extend(now);
-                return left;
+        let mut left = Vec::new();
+        match self.note() {
+            // Nothing was put there.
+            Ok(None) => {}
+            Err(error) => left.push(error),
+            Ok(Some(note)) => {
+                left = note.put_back();
+                left.extend(self.ring(Call::Load));
+                if left.is_empty() {
+                    self.wait_back(steps, told);
+                }
+                if note.stands_in() {
+                    left.extend(self.leave(&note));
+                }
+                let closed = if left.is_empty() { note.close() } else { Ok(()) };
+                let why = |error: std::io::Error| Left {
+                    what: "OpenSM's files".to_owned(),
+                    why: error.to_string(),
+                };
+                left.extend(closed.err().map(why));
             }
-            std::thread::sleep(TURN);
         }
+        left.extend(not_back(&mut *self.surveyor, steps));
+        left
     }
 }
 
