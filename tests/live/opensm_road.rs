@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -173,10 +173,12 @@ impl Site {
     fn part_within(&self, part: &str, patience_ms: u64) -> Vec<String> {
         let said = discovered::part(&self.stage, &format!("road {part}"), |command| {
             command.env(PATIENCE_MS, patience_ms.to_string());
-            match self.by_console {
-                true => command.env(CONSOLE, self.port.to_string()),
-                false => command.env(PID, self.manager.as_ref().unwrap().id().to_string()),
-            };
+            if self.by_console {
+                command.env(CONSOLE, self.port.to_string());
+            }
+            if let Some(manager) = &self.manager {
+                command.env(PID, manager.id().to_string());
+            }
         });
         println!("{part}: {}", said.join("; "));
         said
@@ -223,7 +225,11 @@ fn a_plan_goes_through_opensm_and_back() {
     site.start();
     assert_eq!(site.part("held"), ["held"]);
     assert!(site.log().contains("file tables configured"));
+    // Somebody has the console just when it is to be taken back: OpenSM is told by signal, and he is left alone.
+    let mut somebody = TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
+    assert!(somebody.read(&mut [0; 64]).unwrap() > 0);
     assert_eq!(site.part("back"), ["0 left"]);
+    somebody.write_all(b"quit\n").unwrap();
     assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
     assert!(!site.active().exists(), "the next engine is at work again");
     let beside = fs::read_dir(site.stage.folder.path()).unwrap().flatten();
@@ -344,7 +350,7 @@ fn what_speaks_against_the_road_is_told() {
     assert!(!file.exists() && site.manager.is_some(), "nothing was written, and OpenSM runs as it did");
     assert_eq!(site.part("back"), ["0 left"]);
     // Somebody has the console open: OpenSM asks whether to throw him out, and is told no.
-    let mut first = std::net::TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
+    let mut first = TcpStream::connect((Ipv4Addr::LOCALHOST, site.port)).unwrap();
     let mut heard = [0; 4096];
     assert_eq!(first.read(&mut heard).unwrap(), "OpenSM $ ".len());
     let said = site.part("check");

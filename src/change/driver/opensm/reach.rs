@@ -5,18 +5,21 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::conf::Config;
 use super::console::{Console, ConsoleError};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
 
 /// Where the OpenSM in charge is, on this machine.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct OpensmSite {
     /// Its configuration, which is read where no console says what is in force.
     pub conf: PathBuf,
     pub console: Option<SocketAddr>,
-    /// The process that gets SIGHUP where there is no console; none: the only one that is called opensm.
+    /// The process that gets SIGHUP where there is no console, or where a rollback finds that taken; none: the only one
+    /// that is called opensm.
     pub pid: Option<u32>,
     /// How long it may take until the switches hold what the files say.
     pub patience: Duration,
@@ -98,6 +101,13 @@ impl OpensmSite {
             }
             None => self.process().map(Bell::Process),
         }
+    }
+
+    /// One for a rollback, which cannot wait until somebody leaves the console or names the process of an OpenSM that was
+    /// started again.
+    pub fn any_bell(&self) -> Result<Bell, Refusal> {
+        let by_signal = || self.process().or_else(|_| Self { pid: None, ..self.clone() }.process());
+        self.bell().or_else(|refusal| by_signal().map(Bell::Process).map_err(|_| refusal))
     }
 
     fn process(&self) -> Result<u32, Refusal> {

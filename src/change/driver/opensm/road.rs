@@ -165,7 +165,7 @@ impl<'a> Opensm<'a> {
     }
 
     fn ring(&self, call: Call) -> Option<Left> {
-        let rung = self.site.bell().map_err(|refusal| refusal.to_string());
+        let rung = self.site.any_bell().map_err(|refusal| refusal.to_string());
         let rung = rung.and_then(|bell| bell.ring(call).map_err(|failed| failed.to_string()));
         rung.err().map(|why| Left { what: "OpenSM".to_owned(), why })
     }
