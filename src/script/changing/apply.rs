@@ -80,9 +80,7 @@ fn refuse_stdin_key(context: &Context<'_, '_>, own: bool) -> Result<(), Failure>
     if own || !stdin {
         return Ok(());
     }
-    Err(Failure::usage(
-        "FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file",
-    ))
+    Err(Failure::usage("FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file"))
 }
 
 /// What the journal begins with.
