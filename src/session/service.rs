@@ -55,7 +55,7 @@ pub fn service_plan(
         faults.mark(fabric.port(port).link.map_or(Resolved::Port(port), Resolved::Link));
     }
     let proposal = as_it_is(look, &faults, sent)?;
-    let mut plan = plan_of(look, &faults, "none: routes stay as they are", &proposal, made)?;
+    let mut plan = plan_of(look, &faults, "none: routes stay as they are", &proposal, sent, made)?;
     let (old, new) = if service == Service::Disable { ("01", "00") } else { ("00", "01") };
     let at = fabric.port(port);
     plan.writes.push(Write {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::writes::Write;
+use crate::change::driver::OpensmSite;
+use crate::change::writes::Write;
 
 /// Everything that undoing a change takes, whoever does it, and on which day.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Begun {
     pub source: String,
     /// The driver.
     pub via: String,
+    /// Where OpenSM is, for changes that go through it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opensm: Option<OpensmSite>,
     /// From the last write to the rollback, unless it is confirmed.
     pub window_s: u64,
     /// The hash of the plan.

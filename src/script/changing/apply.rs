@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use super::args::{ApplyArgs, Via};
 use super::told::{exit, id_of, user};
 use super::{accept, home, pending};
-use crate::access::{Part, Surveyor, Unwatched, Wanted};
+use crate::access::{Actuator, Part, Surveyor, Unwatched, Wanted};
 use crate::change::{
-    Answer, Ask, Begun, Direct, Errand, Guard, Journal, MemoryDisk, Order, Phase, Plan, Record, Status, Told,
-    wrong,
+    Answer, Ask, Begun, Direct, Errand, Guard, Journal, MemoryDisk, Opensm, OpensmSite, Order, Phase, Plan,
+    Record, Status, Told, wrong,
 };
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
@@ -49,6 +49,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let simulated = source.starts_with("sim:");
     refuse_beside(args, &look, simulated)?;
     refuse_unreachable(actuator.as_mut(), &plan)?;
+    if let Some(site) = site(args) {
+        check_opensm(context, actuator, &plan, site)?;
+        actuator = context.outside.actuator(&source, &context.reach(), &right)?;
+    }
     ask_first(context, args, (&plan, &judged), (&look, own))?;
     let begun = begun(context, args, &plan, &look)?;
     if own {
@@ -80,7 +84,9 @@ fn refuse_stdin_key(context: &Context<'_, '_>, own: bool) -> Result<(), Failure>
     if own || !stdin {
         return Ok(());
     }
-    Err(Failure::usage("FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file"))
+    Err(Failure::usage(
+        "FD-7991: the guard of a change reads the M_Keys itself, later too: give a file with --mkey-file",
+    ))
 }
 
 /// What the journal begins with.
@@ -101,7 +107,9 @@ fn begun(context: &Context<'_, '_>, args: &ApplyArgs, plan: &Plan, look: &Look) 
         source: simulator.as_ref().map_or_else(|| source.to_owned(), |path| format!("sim:{path}{at}")),
         via: match args.via {
             Via::Direct => "direct".to_owned(),
+            Via::Opensm => "opensm".to_owned(),
         },
+        opensm: site(args),
         window_s: args.confirm_within.as_secs(),
         plan: plan.hash.clone(),
         engine: plan.engine.clone(),
@@ -117,9 +125,34 @@ fn begun(context: &Context<'_, '_>, args: &ApplyArgs, plan: &Plan, look: &Look) 
     Ok(begun)
 }
 
+/// Where the OpenSM is that the change goes through.
+fn site(args: &ApplyArgs) -> Option<OpensmSite> {
+    let usual = OpensmSite::default();
+    let conf = args.opensm_conf.clone().unwrap_or_else(|| usual.conf.clone());
+    let conf = std::path::absolute(&conf).unwrap_or(conf);
+    (args.via == Via::Opensm).then(|| OpensmSite { conf, console: args.opensm_console, ..usual })
+}
+
+/// What of OpenSM stands against this plan, and what one should know of it.
+fn check_opensm(
+    context: &mut Context<'_, '_>,
+    surveyor: Box<dyn Actuator>,
+    plan: &Plan,
+    site: OpensmSite,
+) -> Result<(), Failure> {
+    let checked = Opensm::new(surveyor, plan, site).check();
+    checked.remarks.iter().for_each(|remark| context.output.say(remark));
+    if checked.refusals.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<String> = checked.refusals.iter().map(ToString::to_string).collect();
+    Err(Failure::new(Exit::Refused, words.join("\n")))
+}
+
 /// OpenSM never reads tables back, and would mix what it knows with what was written.
 fn refuse_beside(args: &ApplyArgs, look: &Look, simulated: bool) -> Result<(), Failure> {
-    match look.manager().filter(|_| !simulated && !args.beside_manager) {
+    let direct = args.via == Via::Direct;
+    match look.manager().filter(|_| direct && !simulated && !args.beside_manager) {
         None => Ok(()),
         Some(manager) => Err(Failure::new(
             Exit::Refused,
@@ -214,7 +247,7 @@ fn in_process(
     context: &mut Context<'_, '_>,
     args: &ApplyArgs,
     plan: &Plan,
-    (begun, actuator): (Begun, &mut dyn crate::access::Actuator),
+    (begun, actuator): (Begun, &mut dyn Actuator),
 ) -> Result<Exit, Failure> {
     let mut journal = Journal::on("journal in memory", Box::new(MemoryDisk));
     let record = Record::Begun(Box::new(begun.clone()));

@@ -1,5 +1,6 @@
 //! The arguments of commands that change a fabric.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,12 @@ pub struct ApplyArgs {
     /// Findings that are taken in, by name with commas between: unreachable, loop, cycle, lanes, transition
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub accept: Vec<String>,
+    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    #[arg(long, value_name = "FILE")]
+    pub opensm_conf: Option<PathBuf>,
+    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub opensm_console: Option<SocketAddr>,
     /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
     /// them any time
     #[arg(long)]
@@ -37,6 +44,8 @@ pub struct ApplyArgs {
 pub enum Via {
     /// Datagrams of fabdeck itself
     Direct,
+    /// The OpenSM in charge, on this machine: it is given a file of tables
+    Opensm,
 }
 
 #[derive(Debug, Args)]

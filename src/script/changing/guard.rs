@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::home;
-use crate::change::{Direct, Door, Errand, Guard, Home, Keeping, Kept, Phase, Plan, Told};
+use crate::change::{Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, Opensm, Phase, Plan, Told};
 use crate::script::context::Context;
 use crate::script::open::Reach;
 use crate::script::{Exit, Failure, plan};
@@ -101,7 +101,17 @@ fn keep(
     let (sender, orders) = channel();
     let door = Door::open(&kept.socket(), sender);
     let mut actuator = context.outside.actuator(&begun.source, &reach, &right)?;
-    let mut driver = Direct(actuator.as_mut());
+    let (mut road, mut direct);
+    let driver: &mut dyn Driver = match begun.opensm.clone() {
+        Some(site) => {
+            road = Opensm::new(actuator, &plan, site);
+            &mut road
+        }
+        None => {
+            direct = Direct(actuator.as_mut());
+            &mut direct
+        }
+    };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
     if let Err(error) = door {
         say(&format!("nobody can ask for the change: its socket cannot be made: {error}"));
@@ -111,7 +121,7 @@ fn keep(
         journal,
         told: read.told.clone(),
         home: Some(home),
-        driver: &mut driver,
+        driver,
         orders: &orders,
         now: &Timestamp::now,
         say: &mut say,
