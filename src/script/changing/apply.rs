@@ -114,7 +114,7 @@ fn begun(context: &Context<'_, '_>, args: &ApplyArgs, plan: &Plan, look: &Look) 
         plan: plan.hash.clone(),
         engine: plan.engine.clone(),
         accepted: args.accept.clone(),
-        mkey_file: context.reach().mkey_file.map(|file| full(file)),
+        mkey_file: context.reach().mkey_file.map(full),
         switches: look.fabric().switches().map(|(_, node)| node.guid().to_string()).collect(),
         simulator,
         lost_before: wrong(look.fabric(), &look.observation.tables, plan).pairs,
@@ -130,7 +130,7 @@ fn site(args: &ApplyArgs) -> Option<OpensmSite> {
     let usual = OpensmSite::default();
     let conf = args.opensm_conf.clone().unwrap_or_else(|| usual.conf.clone());
     let conf = std::path::absolute(&conf).unwrap_or(conf);
-    (args.via == Via::Opensm).then(|| OpensmSite { conf, console: args.opensm_console, ..usual })
+    (args.via == Via::Opensm).then_some(OpensmSite { conf, console: args.opensm_console, ..usual })
 }
 
 /// What of OpenSM stands against this plan, and what one should know of it.

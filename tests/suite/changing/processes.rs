@@ -55,8 +55,23 @@ impl Lab {
     fn ends(&self, args: &[&str], code: i32) -> String {
         let ended = self.run(args);
         let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
-        assert_eq!(ended.status.code(), Some(code), "{args:?}: {out}{err}");
+        assert_eq!(ended.status.code(), Some(code), "{args:?}: {out}{err}{}", self.logs());
         format!("{out}{err}")
+    }
+
+    /// What guards said, for whoever reads of a failure.
+    fn logs(&self) -> String {
+        let folders =
+            std::fs::read_dir(self.home.path().join("state/changes")).into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
+        folders.sort();
+        let log = |folder: PathBuf| {
+            let names =
+                std::fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+            let said = std::fs::read_to_string(folder.join("guard.log")).unwrap_or_default();
+            format!("\n{} {:?}\n{said}", folder.display(), names.collect::<Vec<_>>())
+        };
+        folders.into_iter().map(log).collect()
     }
 
     /// What switches hold, byte for byte.

@@ -56,7 +56,7 @@ fn every_command_stands_in_the_table_of_command_lines() {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
     // A note changes the capture that it is for: see `captures`.
-    let others = ["show", "capture", "capture note"];
+    let others = ["show", "capture", "capture note", "disable", "enable"];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
     for command in reads.filter(|command| !others.contains(&command.name) && !plans(command.name)) {
