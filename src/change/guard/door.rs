@@ -3,14 +3,18 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::ask::{Answer, Ask, Order};
 
 /// How long either end waits for the other's line.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a guard that is done waits for its callers.
+const SEEN_OUT: Duration = Duration::from_secs(1);
 /// A longer line is no request.
 const LINE_MOST: u64 = 64 * 1024;
 
@@ -24,7 +28,10 @@ pub enum DoorError {
 
 /// An open door. It ends with the process.
 #[derive(Debug)]
-pub struct Door;
+pub struct Door {
+    /// Callers that were let in and have no answer yet.
+    inside: Arc<AtomicUsize>,
+}
 
 impl Door {
     /// Lets everybody in who may open the folder; each has a thread for one question.
@@ -35,14 +42,43 @@ impl Door {
             _ => {}
         }
         let listener = UnixListener::bind(socket)?;
+        let inside = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
-                let orders = orders.clone();
+                let (orders, caller) = (orders.clone(), Caller::enter(&counted));
                 // Without a thread to be had the caller finds its stream ended, and asks again.
-                let _ = thread::Builder::new().spawn(move || answer(&stream, &orders));
+                let _ = thread::Builder::new().spawn(move || {
+                    answer(&stream, &orders);
+                    drop(caller);
+                });
             }
         })?;
-        Ok(Self)
+        Ok(Self { inside })
+    }
+
+    /// Whoever was answered has the answer before the process ends.
+    pub fn see_out(&self) {
+        let since = Instant::now();
+        while self.inside.load(Ordering::SeqCst) > 0 && since.elapsed() < SEEN_OUT {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// Somebody who was let in.
+struct Caller(Arc<AtomicUsize>);
+
+impl Caller {
+    fn enter(inside: &Arc<AtomicUsize>) -> Self {
+        inside.fetch_add(1, Ordering::SeqCst);
+        Self(Arc::clone(inside))
+    }
+}
+
+impl Drop for Caller {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -113,7 +113,7 @@ fn keep(
         }
     };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
-    if let Err(error) = door {
+    if let Err(error) = &door {
         say(&format!("nobody can ask for the change: its socket cannot be made: {error}"));
     }
     let guard = Guard {
@@ -127,6 +127,10 @@ fn keep(
         say: &mut say,
     };
     let told = guard.keep(errand);
+    drop(orders);
+    if let Ok(door) = &door {
+        door.see_out();
+    }
     if !told.phase.is_pending() {
         kept.end();
     }

@@ -63,6 +63,11 @@ fn asked(context: &Context<'_, '_>, (home, kept): (&Home, &Kept), ask: &Ask) -> 
             Err(error @ DoorError::NoGuard(_)) => return Err(Failure::new(Exit::Failed, error.to_string())),
             Err(error) => error,
         };
+        // It may be over, whoever ended it, and its guard be gone with its answer.
+        let now = home.find(&kept.read.told.begun.id).map_err(home::refused)?;
+        if !now.read.told.phase.is_pending() {
+            return Ok(Answer::Status(Status::of(&now.read.told)));
+        }
         if !started && kept.is_abandoned() {
             home::start_guard(context, home, &["--resume"], &kept.log())?;
             started = true;
