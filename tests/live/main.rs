@@ -11,6 +11,7 @@
 
 mod adapters;
 mod certified;
+mod changed;
 mod discovered;
 mod engines;
 mod lossy;

@@ -88,8 +88,8 @@ pub fn road(part: &str) {
 }
 
 /// A fabric with an OpenSM that stays.
-struct Site {
-    stage: Stage,
+pub struct Site {
+    pub stage: Stage,
     fabric: Fabric,
     manager: Option<Manager>,
     port: u16,
@@ -98,8 +98,13 @@ struct Site {
 }
 
 impl Site {
+    /// Where its console listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// `options` are further lines of the configuration.
-    fn new(name: &str, options: &str) -> Self {
+    pub fn new(name: &str, options: &str) -> Self {
         let fabric = stage::fabric(name);
         let stage = Stage::play(&fabric);
         // Nobody else takes it before OpenSM does: ports are dealt out in turn.
@@ -159,7 +164,7 @@ impl Site {
         }
     }
 
-    fn plan(&self, engine: &str, more: &[&str], exit: i32) -> Plan {
+    pub fn plan(&self, engine: &str, more: &[&str], exit: i32) -> Plan {
         let words = [&["route", "--engine", engine, "--force", "-o", PLAN], more].concat();
         fabdeck(&self.stage, &words, exit);
         Plan::read(&fs::read_to_string(self.path(PLAN)).unwrap()).unwrap()

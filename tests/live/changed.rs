@@ -1,0 +1,103 @@
+//! The program changes a fabric that ibsim plays, beside OpenSM and through it: what opts in, what is refused, and that what was
+//! written is taken back.
+
+use std::fs;
+use std::path::Path;
+
+use fabdeck::change::Plan;
+use serde_json::Value;
+
+use crate::discovered::fabdeck;
+use crate::opensm_road::Site;
+use crate::stage::{self, Stage};
+
+/// The program with leave to write; its exit code, and all that it says.
+fn run(stage: &Stage, args: &[&str], exit: i32) -> String {
+    let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "umad", "--state-dir", "state"]).args(args);
+    for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(home, stage.folder.path().join("home"));
+    }
+    let output = stage::finish(command);
+    let said =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    assert_eq!(output.status.code(), Some(exit), "{args:?}: {said}{}", logs(stage.folder.path()));
+    said
+}
+
+fn logs(folder: &Path) -> String {
+    let folders = fs::read_dir(folder.join("state/changes")).into_iter().flatten().flatten();
+    folders.map(|entry| fs::read_to_string(entry.path().join("guard.log")).unwrap_or_default()).collect()
+}
+
+/// What switches hold of the blocks of a plan.
+fn held(stage: &Stage) -> Vec<Value> {
+    let (tables, _) = fabdeck(stage, &["show", "tables"], 0);
+    let rows = tables["rows"].as_array().unwrap().clone();
+    let entries = rows.iter().flat_map(|row| {
+        let switch = row["guid"].as_str().unwrap().to_owned();
+        fabdeck(stage, &["show", "tables", &switch], 0).0["rows"].as_array().unwrap().clone()
+    });
+    entries.collect()
+}
+
+fn id(stage: &Stage) -> String {
+    let said = run(stage, &["changes", "--json"], 0);
+    let changes: Value = serde_json::from_str(said.lines().next().unwrap_or_default())
+        .or_else(|_| serde_json::from_str(&said))
+        .unwrap();
+    changes["rows"][0]["id"].as_str().unwrap().to_owned()
+}
+
+/// An entry that opts the fabric in.
+fn opt_in(stage: &Stage) {
+    let entry = run(stage, &["sources", "--identity"], 0);
+    let entry: String =
+        entry.lines().filter(|line| !line.starts_with("fabdeck:")).map(|line| format!("{line}\n")).collect();
+    fs::write(stage.folder.path().join("site.toml"), entry).unwrap();
+}
+
+const ACCEPT: [&str; 3] = ["--yes", "--accept", "transition,cycle"];
+
+#[test]
+fn a_real_port_is_written_to_by_whoever_opted_in_and_taken_back() {
+    let site = Site::new("kary,k=4,n=2", "routing_engine minhop");
+    let stage = &site.stage;
+    let plan: Plan = site.plan("sssp", &[], 0);
+    let before = held(stage);
+    let apply = |more: &[&str], exit| run(stage, &[&["apply", "new.plan"], &ACCEPT[..], more].concat(), exit);
+    assert!(apply(&[], 4).contains("FD-4101"));
+    assert!(apply(&["--allow-write"], 4).contains("FD-4102"));
+    opt_in(stage);
+    let opted = ["--allow-write", "--config", "site.toml"];
+    assert!(apply(&opted, 4).contains("FD-7987"), "OpenSM is in charge");
+    assert_eq!(held(stage), before, "nothing was written so far");
+    apply(&[&opted[..], &["--beside-manager"]].concat(), 0);
+    assert_ne!(held(stage), before);
+    run(stage, &["plan", "check", "new.plan"], 0);
+    let id = id(stage);
+    run(stage, &["--config", "site.toml", "rollback", &id], 0);
+    assert_eq!(held(stage), before);
+    println!("said: {} blocks there and back beside OpenSM", plan.writes.len());
+}
+
+#[test]
+fn opensm_is_given_a_plan_and_takes_it_back() {
+    let site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    let stage = &site.stage;
+    let plan = site.plan("sssp", &[], 0);
+    opt_in(stage);
+    let before = held(stage);
+    let console = format!("127.0.0.1:{}", site.port());
+    let road = ["--via", "opensm", "--opensm-conf", "road.conf", "--opensm-console", &console];
+    let opted = ["--allow-write", "--config", "site.toml"];
+    let wrong = ["--via", "opensm", "--opensm-conf", "absent.conf"];
+    let refused = run(stage, &[&["apply", "new.plan"], &ACCEPT[..], &opted, &wrong].concat(), 4);
+    assert!(refused.contains("FD-567") || refused.contains("FD-568"), "{refused}");
+    run(stage, &[&["apply", "new.plan"], &ACCEPT[..], &opted, &road].concat(), 0);
+    assert_ne!(held(stage), before);
+    let id = id(stage);
+    run(stage, &["--config", "site.toml", "rollback", &id], 0);
+    assert_eq!(held(stage), before);
+    println!("said: {} blocks there and back through OpenSM", plan.writes.len());
+}
