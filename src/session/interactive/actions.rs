@@ -422,7 +422,7 @@ pub const ACTIONS: &[Action] = &[
         timeline::bookmark(state)
     })
     .when(has_past),
-    of("note", &["a"], "Write a note into what is recorded of the watch", |state, argument| {
+    of("note", &["i"], "Write a note into what is recorded of the watch", |state, argument| {
         match argument.trim().is_empty() {
             true => {
                 begin_line(state, Purpose::Command, "note ");

@@ -20,7 +20,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("extend", "speaks of a change (`changing::processes`)"),
     ("rollback", "speaks of a change (`changing::processes`)"),
     ("changes", "speaks of changes (`changing::processes`)"),
-    ("guard", "keeps changes (`changing::processes`)"),
+    ("guard", "keeps changes of fabrics that live (`changing::processes`)"),
     ("completions", "says nothing of a fabric"),
     ("man", "says nothing of a fabric"),
 ];

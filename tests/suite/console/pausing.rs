@@ -325,8 +325,8 @@ fn entered<'h>(all: impl Iterator<Item = &'h Happened>) -> Vec<(usize, i64, Stri
 #[test]
 fn what_an_operator_does_is_recorded() {
     let (mut driver, past) = kept("sim:demo", MOST, |_, _| {});
-    driver.press("a");
-    assert!(driver.state.prompt.is_some(), "a asks for the words");
+    driver.press("i");
+    assert!(driver.state.prompt.is_some(), "i asks for the words");
     driver.press("b e g i n s enter");
     driver.happen(Happening::Tick).pass(5000);
     driver.press("2 / kind=switch-switch enter g f").pass(5000);
@@ -386,7 +386,7 @@ fn what_an_operator_does_is_recorded() {
 fn where_nothing_is_recorded_there_are_no_notes() {
     let mut forgetful = keeping("sim:demo", 0);
     forgetful.state.known.watch.settings.past_bytes = 0;
-    forgetful.pass(5000).press("a");
+    forgetful.pass(5000).press("i");
     assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
     forgetful.press(":save space a.fdcap enter");
     assert!(last_said(&forgetful).contains("past_mib"), "{}", last_said(&forgetful));
