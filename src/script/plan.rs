@@ -25,10 +25,16 @@ pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, F
 }
 
 pub fn read(file: &Path) -> Result<Plan, Failure> {
+    read_with_text(file).map(|(plan, _)| plan)
+}
+
+/// With what the file says, for it to be kept as it was when it was judged.
+pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let name = file.display();
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {error}")))?;
-    Plan::read(&text).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
+    let plan = Plan::read(&text);
+    plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
 }
 
 /// Told by content; a file that cannot be read is none.

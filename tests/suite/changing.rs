@@ -233,6 +233,7 @@ impl<'a> Stage<'a> {
             id: "12345678".into(),
             number: 1,
             user: "ada".into(),
+            plan: self.plan.hash.clone(),
             window_s,
             lost_before: wrong(&look.fabric, &look.tables, self.plan).pairs,
             switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),

@@ -55,6 +55,12 @@ impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(mut self, errand: Errand) -> Told {
         let steps = self.steps();
+        if steps.len() != self.told.begun.writes.len() {
+            (self.say)(
+                "FD-5628: the journal holds writes that this version does not know: nothing is written or taken back by it",
+            );
+            return self.told;
+        }
         let ended = match (errand, self.told.phase) {
             (Errand::Apply, Phase::Applying) => self.apply(&steps),
             (Errand::TakeOver, Phase::Applied) => {
@@ -147,6 +153,9 @@ impl Guard<'_> {
 
     /// Why the change may not be applied: the fabric is another one than the plan is for.
     fn objection(&mut self, steps: &[Step]) -> Option<String> {
+        if self.plan.hash != self.told.begun.plan {
+            return Some("FD-5627: the plan beside the journal is not the one that was begun".to_owned());
+        }
         let wanted =
             Wanted { tables: true, lanes: !self.plan.fingerprint.lanes.is_empty(), ..Wanted::default() };
         let look = match self.driver.surveyor().look(wanted, &mut Unwatched) {
@@ -230,7 +239,11 @@ impl Guard<'_> {
                 }
                 Ask::Extend { user, seconds } => {
                     let (user, seconds) = (user.clone(), *seconds);
-                    self.extend(&order, &user, seconds, now)?;
+                    if let Err(error) = self.extend(&order, &user, seconds, now) {
+                        let why = error.to_string();
+                        let _ = order.reply.send(Answer::Refused { why: why.clone() });
+                        return self.take_back(steps, &why, false);
+                    }
                 }
                 Ask::RollBack { user, anyway } => {
                     let (user, anyway) = (user.clone(), *anyway);

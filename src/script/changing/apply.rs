@@ -22,7 +22,7 @@ use crate::source::{Right, socket_of};
 
 pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
     context.refuse_filter("apply")?;
-    let plan = plan::read(&args.plan)?;
+    let (plan, text) = plan::read_with_text(&args.plan)?;
     let source = context.named_source()?.to_owned();
     // Whether it may be written is known before anything is looked at for long.
     let right = Right { asked: context.globals.allow_write, opted_in: context.config.fabrics.clone() };
@@ -60,7 +60,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     }
     drop(actuator);
     let home = home::of_source(context, simulated)?;
-    let text = std::fs::read_to_string(&args.plan)?;
     let (kept, keeping) = home.begin(begun, &text).map_err(home::refused)?;
     let id = kept.read.told.begun.id.clone();
     // The guard waits for it; were this process to die in between, nothing is written, and that is what is found.

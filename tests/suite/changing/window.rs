@@ -129,3 +129,23 @@ fn what_somebody_else_wrote_is_left_and_named() {
     let left = told.ended.unwrap().left;
     assert!(left.len() == 1 && left[0].why.contains("somebody else"), "{left:?}");
 }
+
+/// A window that cannot be made longer durably is not longer: the change goes back at once.
+#[test]
+fn an_extension_that_cannot_be_written_takes_the_change_back() {
+    let (simulator, plan) = staged("kary,k=3,n=2", "updn");
+    let before = seen(&simulator).tables;
+    let (sender, orders) = nobody();
+    let mut stage = Stage::new(&simulator, &plan);
+    let witness = stage.witness.clone();
+    let told = std::thread::scope(|scope| {
+        let running = scope.spawn(move || stage.apply(600, &orders).unwrap());
+        applied(&sender);
+        let next = witness.course().operations + 1;
+        witness.course().failing = next..usize::MAX;
+        let answer = ask(&sender, Ask::Extend { user: "bob".into(), seconds: 60 });
+        assert!(matches!(answer, Answer::Refused { why } if why.contains("FD-5602")));
+        running.join().unwrap()
+    });
+    assert_eq!((told.phase, seen(&simulator).tables == before), (Phase::RollingBack, true));
+}
