@@ -10,9 +10,10 @@ use fabdeck::counters::Why;
 use fabdeck::files::capture::Header;
 use fabdeck::observe::{Counter, CounterValues};
 use fabdeck::routing::NoPulse;
-use fabdeck::session::interactive::{Driver, Effect, Event, Happening, Job, Key, Outcome, TaskId, update};
+use fabdeck::session::interactive::{Driver, Happening, Job, Key, Outcome, TaskId};
 
 use super::desk::{appearance, frame, text};
+use super::pausing::waiting;
 use super::replaying::{last_said, playback, played, settings, watched_every};
 use crate::captures::stage;
 
@@ -250,21 +251,10 @@ fn n_goes_to_what_counters_came_to() {
     }
 }
 
-/// Takes what happens in, and gives the work that it begins.
-fn begun(driver: &mut Driver, what: Happening) -> Vec<(TaskId, Job)> {
-    let at_ms = driver.state.now_ms;
-    let effects = update(&mut driver.state, Event { at_ms, what });
-    let begun = effects.into_iter().filter_map(|effect| match effect {
-        Effect::Begin { task, job } => Some((task, job)),
-        _ => None,
-    });
-    begun.collect()
-}
-
 /// A capture as it is looked at again, up to the first part of its counters.
 fn at_first_part(driver: &mut Driver) -> (TaskId, Job) {
     let [key] = Key::sequence("r")[..] else { panic!() };
-    let mut work = begun(driver, Happening::Key(key));
+    let mut work = waiting(driver, Happening::Key(key));
     while let Some(at) = work.iter().position(|(_, job)| !matches!(job, Job::Derive { .. })) {
         let (task, job) = work.remove(at);
         let outcome = match (job.run(&NoPulse), &job) {
@@ -282,7 +272,7 @@ fn at_first_part(driver: &mut Driver) -> (TaskId, Job) {
             (None, job) => panic!("{job:?}"),
         };
         assert!(!work.iter().any(|(_, job)| matches!(job, Job::Derive { .. })), "it waits for all else");
-        work.extend(begun(driver, Happening::Finished { task, outcome }));
+        work.extend(waiting(driver, Happening::Finished { task, outcome }));
     }
     let [(task, job)] = &work[..] else { panic!("{work:?}") };
     (*task, job.clone())
@@ -305,19 +295,19 @@ fn it_is_worked_out_in_parts_and_can_be_stopped() {
     assert!(seen(&driver).contains("0 derived from counters so far (0%, Esc stops)"), "{}", seen(&driver));
     // Who steps is first: nothing of it is asked for until the moment is there.
     let [key] = Key::sequence("[")[..] else { panic!() };
-    let seek = begun(&mut driver, Happening::Key(key));
+    let seek = waiting(&mut driver, Happening::Key(key));
     assert!(matches!(seek[..], [(_, Job::Seek(_))]), "{seek:?}");
     let (place, event) = all[0].clone();
     let told = Told::Derived(event);
     let time = playback(&driver).timeline().times[place];
     let happened = vec![fabdeck::capture::Happened { place, time, told }];
     let part = fabdeck::session::interactive::Part { happened, done: place + 1 };
-    let next = begun(&mut driver, Happening::Finished { task, outcome: Outcome::Derived(Ok(part)) });
+    let next = waiting(&mut driver, Happening::Finished { task, outcome: Outcome::Derived(Ok(part)) });
     assert!(next.is_empty(), "{next:?}");
     assert_eq!(derived(&driver), all[..1]);
     assert!(seen(&driver).contains("1 derived from counters so far ("), "{}", seen(&driver));
     let [key] = Key::sequence("esc")[..] else { panic!() };
-    begun(&mut driver, Happening::Key(key));
+    waiting(&mut driver, Happening::Key(key));
     assert!(last_said(&driver).contains("are worked out up to moment"), "{}", last_said(&driver));
     driver.press("9");
     assert!(seen(&driver).contains("1 derived from counters up to moment"), "{}", seen(&driver));

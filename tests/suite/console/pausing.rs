@@ -146,7 +146,8 @@ fn held(driver: &mut Driver, key: &str) -> Vec<(TaskId, Job)> {
     waiting(driver, Happening::Key(key))
 }
 
-fn waiting(driver: &mut Driver, what: Happening) -> Vec<(TaskId, Job)> {
+/// Takes what happens in, and gives the work that it begins.
+pub(super) fn waiting(driver: &mut Driver, what: Happening) -> Vec<(TaskId, Job)> {
     let at_ms = driver.state.now_ms;
     let effects = update(&mut driver.state, Event { at_ms, what });
     let begun = effects.into_iter().filter_map(|effect| match effect {
