@@ -229,7 +229,7 @@ fn ask_first(
         },
     ));
     for (name, words) in lines {
-        context.output.say(&format!("{name:<10}{words}"));
+        context.output.say(&format!("{name:<12}{words}"));
     }
     let _ = write!(context.output.err, "fabdeck: write this now? Type yes: ")
         .and_then(|()| context.output.err.flush());
