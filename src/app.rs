@@ -93,7 +93,7 @@ fn supervise(stop: &Stop, work: impl FnOnce() -> Ended + Send + 'static) -> Ende
     stop.ask();
     if stop.is_heeded() {
         // Its end closes the channel; nothing is ever sent.
-        let _ = ended.recv_timeout(FAREWELL);
+        let _ = ended.recv_timeout(stop.farewell().unwrap_or(FAREWELL));
     }
     ended_how
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::source::{SourceError, Wanted, Watch};
-use crate::fabric::{BLOCK_LIDS, Guid, Lid, ServiceLevel};
+use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, NodeId, NodeKind, ServiceLevel};
+use crate::mad::Repath;
 use crate::observe::Observation;
 
-/// What of a switch one datagram sets.
+/// What of a switch, or of an adapter, one datagram sets.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Part {
     /// 64 entries of the forwarding table, by the number of the block.
@@ -57,26 +59,86 @@ impl fmt::Display for Part {
     }
 }
 
-/// A part of a switch.
+/// Who holds a part. A switch and an adapter may have one GUID.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Device {
+    Switch(Guid),
+    Adapter(Guid),
+}
+
+impl Device {
+    /// Whatever is no switch has the parts of an adapter.
+    pub fn of(kind: NodeKind, guid: Guid) -> Self {
+        if kind == NodeKind::Switch { Self::Switch(guid) } else { Self::Adapter(guid) }
+    }
+
+    pub fn guid(self) -> Guid {
+        let (Self::Switch(guid) | Self::Adapter(guid)) = self;
+        guid
+    }
+
+    pub fn kind(self) -> NodeKind {
+        match self {
+            Self::Switch(_) => NodeKind::Switch,
+            Self::Adapter(_) => NodeKind::ChannelAdapter,
+        }
+    }
+
+    /// The node that it is in a fabric that has it.
+    pub fn node(self, fabric: &Fabric) -> Option<NodeId> {
+        fabric.node_of(self.kind(), self.guid())
+    }
+
+    /// As plans have it: kind and GUID.
+    pub fn key(self) -> String {
+        format!("{} {}", self.kind().word(), self.guid())
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch(guid) => write!(f, "switch {guid}"),
+            Self::Adapter(guid) => write!(f, "adapter {guid}"),
+        }
+    }
+}
+
+/// Where a datagram has to arrive: at an adapter at this very port, at a switch at any, which is 0 here.
+pub type DevicePort = (Device, u8);
+
+/// A part of a switch, or of an adapter.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot {
-    pub switch: Guid,
+    pub at: Device,
     pub part: Part,
+}
+
+impl Slot {
+    /// A port of an adapter tells and takes only what is its own.
+    pub fn arrival(&self) -> DevicePort {
+        let port = match (self.at, self.part) {
+            (Device::Switch(_), _) => 0,
+            (_, Part::Lanes([_, port]) | Part::Arbitration([port, _]) | Part::Port(port)) => port,
+            (_, Part::Block(_) | Part::LinearTop(())) => 0,
+        };
+        (self.at, port)
+    }
 }
 
 impl fmt::Display for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of switch {}", self.part, self.switch)
+        write!(f, "{} of {}", self.part, self.at)
     }
 }
 
 /// Why something was not written, or not read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// The switch did not answer: whether it was written is not known.
+    /// The device did not answer: whether it was written is not known.
     #[error("{0}")]
     Silent(String),
-    /// The switch refused, or cannot be asked: it was not written.
+    /// The device refused, or cannot be asked: it was not written.
     #[error("{0}")]
     Refused(String),
     /// The port that everything goes through is gone.
@@ -86,11 +148,11 @@ pub enum WriteError {
 
 /// Reads a fabric part by part, now and again.
 pub trait Surveyor {
-    /// A look at the whole fabric; ways to switches are those that it found.
+    /// A look at the whole fabric; ways to switches and adapters are those that it found.
     fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError>;
 
-    /// From now on no way leads over these ports of switches. Which switches cannot be reached then?
-    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<Guid>;
+    /// From now on no way leads over these ports of switches. Who cannot be reached then?
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort>;
 
     /// What stands there now, in the order of the slots; many are asked at once.
     fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>>;
@@ -106,4 +168,16 @@ pub trait Surveyor {
 pub trait Actuator: Surveyor {
     /// Sets one.
     fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError>;
+
+    /// Tells hosts through the subnet manager which flows to move, and waits no longer than `patience` for the answers of
+    /// these; who answered. Where it could not be said to the manager, nobody heard of it.
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        let _ = (notices, whom, patience);
+        Err(WriteError::Refused("this road sends no notices".to_owned()))
+    }
 }

@@ -6,10 +6,10 @@ mod read_port;
 mod source;
 mod token;
 
-pub use actuator::{Actuator, Part, Slot, Surveyor, WriteError};
+pub use actuator::{Actuator, Device, DevicePort, Part, Slot, Surveyor, WriteError};
 pub use port::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortError, QP1_KEY};
 pub use read_port::{ReadPort, Traffic, WritePort};
 pub use source::{
     LanesRead, LevelsRead, LevelsWanted, Past, Progress, Source, SourceError, Unwatched, Wanted, Watch,
 };
-pub use token::{DEFAULT_PREFIX, Identity, InformToken, Seen, TokenError, WriteToken};
+pub use token::{AgentToken, DEFAULT_PREFIX, Identity, InformToken, Seen, TokenError, WriteToken};

@@ -105,6 +105,11 @@ pub trait MadPort: Clock {
     fn take_reports(&mut self) -> Result<(), PortError> {
         Ok(())
     }
+
+    /// From now on what others ask of this host's agent comes in too.
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        Ok(())
+    }
 }
 
 impl<P: MadPort + ?Sized> Clock for Box<P> {
@@ -132,5 +137,9 @@ impl<P: MadPort + ?Sized> MadPort for Box<P> {
 
     fn take_reports(&mut self) -> Result<(), PortError> {
         (**self).take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        (**self).take_questions()
     }
 }

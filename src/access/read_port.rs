@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::port::{Arrival, Clock, LocalPort, MadPort, Parcel, PortError};
-use super::token::{InformToken, TokenError, WriteToken};
+use super::token::{AgentToken, InformToken, TokenError, WriteToken};
 use crate::mad::{Class, Method, attribute};
 
 /// What went through a port, by method, and what it refused.
@@ -17,6 +17,10 @@ pub struct Traffic {
     /// them pass with an `InformToken` alone.
     pub informs: u64,
     pub reports_answered: u64,
+    /// Answers of an agent to who asks how far it is, and flows of a simulated host that it moved: an `AgentToken` lets them
+    /// pass.
+    pub follows_answered: u64,
+    pub flow_sets: u64,
 }
 
 impl Traffic {
@@ -27,7 +31,8 @@ impl Traffic {
     /// Everything sent that is not a Get of one attribute or of a table, and has nothing to do with being told of traps.
     pub fn writes(&self) -> u64 {
         let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
-        others.map(|(_, count)| count).sum::<u64>() - self.informs - self.reports_answered
+        let passed = self.informs + self.reports_answered + self.follows_answered + self.flow_sets;
+        others.map(|(_, count)| count).sum::<u64>() - passed
     }
 
     pub fn count(&mut self, method: Method) {
@@ -51,17 +56,31 @@ fn informs(parcel: &Parcel) -> Option<Method> {
     }
 }
 
+/// What an agent sends beside that: how far it is, and, where it sits at a simulated host, what moves the flows there.
+fn follows(parcel: &Parcel, local: &LocalPort) -> Option<Method> {
+    let (method, attribute) = (parcel.mad.method(), parcel.mad.header().attribute.get());
+    let own = local.simulated && local.lid.is_some_and(|lid| lid.value() == parcel.address.lid);
+    let passes = match (method, attribute) {
+        (Method::GET_RESPONSE, attribute::FOLLOW) => true,
+        (Method::SET, attribute::HOST_FLOWS) => own,
+        _ => false,
+    };
+    (passes && parcel.mad.class() == Class::HOSTS && parcel.address.queue_pair == 1).then_some(method)
+}
+
 /// A port that refuses everything but Get and GetTable, and counts what passes.
 pub struct ReadPort {
     port: Box<dyn MadPort + Send>,
     traffic: Traffic,
     /// Whether somebody may be told of traps through it.
     informed: Option<InformToken>,
+    /// Whether a host's agent speaks through it.
+    agent: Option<AgentToken>,
 }
 
 impl ReadPort {
     pub fn new(port: impl MadPort + Send + 'static) -> Self {
-        Self { port: Box::new(port), traffic: Traffic::default(), informed: None }
+        Self { port: Box::new(port), traffic: Traffic::default(), informed: None, agent: None }
     }
 
     pub fn traffic(&self) -> &Traffic {
@@ -71,6 +90,11 @@ impl ReadPort {
     /// From now on subscriptions to traps pass, and answers to reports, and nothing else that is no Get.
     pub fn admit_informs(&mut self, token: InformToken) {
         self.informed = Some(token);
+    }
+
+    /// From now on what a host's agent sends passes too.
+    pub fn admit_agent(&mut self, token: AgentToken) {
+        self.agent = Some(token);
     }
 
     /// The port that writes, for a token that is meant for this port.
@@ -92,7 +116,7 @@ impl WritePort {
     }
 
     pub fn lock(self) -> ReadPort {
-        ReadPort { port: self.port, traffic: self.traffic, informed: None }
+        ReadPort { port: self.port, traffic: self.traffic, informed: None, agent: None }
     }
 }
 
@@ -113,8 +137,10 @@ impl MadPort for ReadPort {
 
     fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
         let method = parcel.mad.method();
-        let inform = self.informed.and_then(|_| informs(parcel));
-        if !reads(method) && inform.is_none() {
+        let told = self.informed.is_some() || self.agent.is_some();
+        let inform = informs(parcel).filter(|_| told);
+        let follow = follows(parcel, self.port.local()).filter(|_| self.agent.is_some());
+        if !reads(method) && inform.is_none() && follow.is_none() {
             self.traffic.refused += 1;
             let attribute = parcel.mad.header().attribute.get();
             return Err(PortError::ReadOnly { method, attribute });
@@ -126,6 +152,11 @@ impl MadPort for ReadPort {
             Some(_) => self.traffic.reports_answered += 1,
             None => {}
         }
+        match follow {
+            Some(Method::SET) => self.traffic.flow_sets += 1,
+            Some(_) => self.traffic.follows_answered += 1,
+            None => {}
+        }
         Ok(())
     }
 
@@ -135,6 +166,10 @@ impl MadPort for ReadPort {
 
     fn take_reports(&mut self) -> Result<(), PortError> {
         self.port.take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        self.port.take_questions()
     }
 }
 
@@ -165,6 +200,10 @@ impl MadPort for WritePort {
 
     fn take_reports(&mut self) -> Result<(), PortError> {
         self.port.take_reports()
+    }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        self.port.take_questions()
     }
 }
 
@@ -255,6 +294,45 @@ mod tests {
         assert_eq!(passed, [(3, 0x02, 0x03, 1), (3, 0x86, 0x02, 1)]);
         let traffic = port.traffic();
         assert_eq!((traffic.informs, traffic.reports_answered, traffic.writes()), (1, 1, 0));
+    }
+
+    /// An agent's door is as narrow: of the class for hosts one answer, and over a simulated port one Set to itself.
+    #[test]
+    fn an_agent_may_write_nothing_but_its_own() {
+        for simulated in [false, true] {
+            let (name, number) = ("sink".to_owned(), PortNum(1));
+            let local = LocalPort {
+                name,
+                number,
+                guid: None,
+                lid: crate::fabric::Lid::new(1),
+                manager_lid: None,
+                simulated,
+            };
+            let mut port = ReadPort::new(Sink(local));
+            port.admit_agent(AgentToken::grant());
+            let mut passed = Vec::new();
+            for class in 0..=u8::MAX {
+                for (method, attribute) in
+                    (0..=u8::MAX).flat_map(|method| (0..0x14).map(move |at| (method, at)))
+                {
+                    for (lid, queue_pair) in [(1, 0), (1, 1), (2, 1)] {
+                        let mad = Mad::new(Class(class), Method(method), attribute, 0);
+                        let address = Address { lid, queue_pair, service_level: 0 };
+                        let sent = port.send(&Parcel { mad, address }, Duration::ZERO).is_ok();
+                        if sent && !matches!(method, 0x01 | 0x12) && class != 3 {
+                            passed.push((class, method, attribute, lid, queue_pair));
+                        }
+                    }
+                }
+            }
+            let mut wanted = vec![(0x0D, 0x81, 0x10, 1, 1), (0x0D, 0x81, 0x10, 2, 1)];
+            if simulated {
+                wanted.insert(0, (0x0D, 0x02, 0x11, 1, 1));
+            }
+            assert_eq!((passed, port.traffic().writes()), (wanted, 0));
+            assert_eq!(port.traffic().flow_sets, u64::from(simulated));
+        }
     }
 
     #[test]

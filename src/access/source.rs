@@ -166,6 +166,11 @@ pub trait Source {
         Ok(LevelsRead::NotLive)
     }
 
+    /// Of each LID, whether an agent there is subscribed to what dFtree tells hosts; `None` where nobody can say that.
+    fn agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
+        Ok(vec![None; lids.len()])
+    }
+
     /// Nobody sweeps any more: what only watching needs is given back. Whoever drops a source need not call it.
     fn end_watch(&mut self, _look: &mut Observation) {}
 

@@ -65,6 +65,10 @@ pub enum TokenError {
     RealFabric,
     #[error("FD-4104: the right to write to '{fabric}' was given for another port than {port}")]
     OtherPort { fabric: String, port: String },
+    #[error(
+        "FD-4105: none of the {known} switches of the fabric that the change was begun on is here: this is another one"
+    )]
+    OtherFabric { known: usize },
 }
 
 /// The right to be told of traps: it opens a port for nothing but InformInfo to subnet administration and answers to
@@ -75,6 +79,17 @@ pub struct InformToken(());
 impl InformToken {
     pub fn grant(asked: bool) -> Option<Self> {
         asked.then_some(Self(()))
+    }
+}
+
+/// The right of a host's agent: to be told of traps, to say how far it is to whoever asks, and over a simulated port to
+/// move the flows of its own host. `fabdeck agent` alone makes it; what writes to the fabric stays shut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AgentToken(());
+
+impl AgentToken {
+    pub fn grant() -> Self {
+        Self(())
     }
 }
 
@@ -111,6 +126,17 @@ impl WriteToken {
             },
         );
         Err(TokenError::NotOptedIn { known: opted_in.len(), best })
+    }
+
+    /// For whoever keeps a change that was begun. Leave was given then, and the fabric may be another one since in all that a
+    /// configuration names it by: a third of it dark, another manager in charge, the entry gone. Going back must not fail on
+    /// that. Nothing is written but the parts of the plan, and each is compared with what the change left there first, so one
+    /// switch of the fabric is enough to know it by.
+    pub fn take_back(begun: &BTreeSet<Guid>, seen: &Seen) -> Result<Self, TokenError> {
+        if begun.is_disjoint(&seen.switches) {
+            return Err(TokenError::OtherFabric { known: begun.len() });
+        }
+        Ok(Self(Scope::Fabric { name: "the fabric of the change".to_owned(), port: seen.port }))
     }
 
     /// Whether it opens a port.

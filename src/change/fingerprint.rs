@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::standing::Standing;
-use crate::fabric::{NodeId, PortId, PortState, ServiceLevel, Tables};
+use crate::access::Device;
+use crate::fabric::{Guid, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
 
 /// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
 /// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
@@ -21,9 +22,12 @@ pub struct Fingerprint {
     /// What each switch does with lanes, by GUID; empty where a plan leans on none of it.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lanes: BTreeMap<String, LanePrint>,
+    /// The same of each adapter that a plan writes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub adapters: BTreeMap<String, LanePrint>,
 }
 
-/// What a switch was known to do with lanes. What was not known then cannot be different now.
+/// What a switch or an adapter was known to do with lanes. What was not known then cannot be different now.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct LanePrint {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +40,8 @@ pub struct LanePrint {
 }
 
 const TABLE: &str = "the forwarding table of ";
+const SL2VL: &str = "the SL2VL table of ";
+const ARBITRATION: &str = "the lane arbitration of ";
 
 /// Something that is different now.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,6 +62,11 @@ impl Change {
     /// Forwarding tables have changed, and nothing before them.
     pub fn is_table(&self) -> bool {
         matches!(self, Self::Node { what: TABLE, .. })
+    }
+
+    /// What devices do with lanes has changed, and nothing before that.
+    pub fn is_lanes(&self) -> bool {
+        matches!(self, Self::Node { what: SL2VL | ARBITRATION, .. })
     }
 
     /// In words, under the names of nodes.
@@ -91,6 +102,28 @@ impl Fingerprint {
         self
     }
 
+    /// The same with what these adapters do with lanes, by GUID.
+    pub fn with_adapters<'g>(
+        mut self,
+        standing: &Standing<'_>,
+        tables: &Tables,
+        guids: impl IntoIterator<Item = &'g str>,
+    ) -> Self {
+        for guid in guids {
+            let node = Guid::from_hex(guid).ok().and_then(|guid| Device::Adapter(guid).node(standing.fabric));
+            if let Some(id) = node.filter(|id| standing.holds(*id)) {
+                self.adapters.insert(guid.to_owned(), lanes_of(standing, tables, id));
+            }
+        }
+        self.whole = self.hash_of_all();
+        self
+    }
+
+    /// Whether it is over what devices do with lanes.
+    pub fn knows_lanes(&self) -> bool {
+        !self.lanes.is_empty() || !self.adapters.is_empty()
+    }
+
     fn hash_of_all(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut add = |text: &str| {
@@ -102,7 +135,7 @@ impl Fingerprint {
             add(key);
             add(hash);
         }
-        for (key, print) in &self.lanes {
+        for (key, print) in self.lanes.iter().chain(&self.adapters) {
             add(key);
             for hash in [&print.sl2vl, &print.arbitration, &print.operational] {
                 add(hash.as_deref().unwrap_or("none"));
@@ -124,18 +157,30 @@ impl Fingerprint {
         nodes().or_else(tables).or_else(|| self.lanes_differ(now)).or_else(manager)
     }
 
+    /// The first forwarding table that is known in both and is another.
+    pub fn table_changed(&self, now: &Self) -> Option<Change> {
+        let changed = |key: &&String| now.tables.get(*key).is_some_and(|hash| *hash != self.tables[*key]);
+        let guid = self.tables.keys().find(changed)?;
+        Some(Change::Node { what: TABLE, node: switch_key(guid), became: "has changed" })
+    }
+
     fn lanes_differ(&self, now: &Self) -> Option<Change> {
         let none = LanePrint::default();
-        self.lanes.iter().find_map(|(guid, before)| {
-            let after = now.lanes.get(guid).unwrap_or(&none);
+        let switches =
+            self.lanes.iter().map(|(guid, before)| (switch_key(guid), before, now.lanes.get(guid)));
+        let adapters = self.adapters.iter().map(|(guid, before)| {
+            (format!("{} {guid}", NodeKind::ChannelAdapter.word()), before, now.adapters.get(guid))
+        });
+        switches.chain(adapters).find_map(|(node, before, after)| {
+            let after = after.unwrap_or(&none);
             let parts = [
-                ("the SL2VL table of ", &before.sl2vl, &after.sl2vl),
-                ("the lane arbitration of ", &before.arbitration, &after.arbitration),
+                (SL2VL, &before.sl2vl, &after.sl2vl),
+                (ARBITRATION, &before.arbitration, &after.arbitration),
                 ("the number of lanes at ports of ", &before.operational, &after.operational),
             ];
             let (what, _, after) = parts.into_iter().find(|(_, a, b)| a.is_some() && a != b)?;
             let became = if after.is_some() { "has changed" } else { "is not known now" };
-            Some(Change::Node { what, node: switch_key(guid), became })
+            Some(Change::Node { what, node, became })
         })
     }
 }
@@ -228,7 +273,7 @@ fn lanes_of(standing: &Standing<'_>, tables: &Tables, id: NodeId) -> LanePrint {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{Fabric, Faults, Guid, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
+    use crate::fabric::{Fabric, Faults, Lane, Lft, Lid, PortNum, Resolved, Sl2Vl};
     use crate::generate::{Spec, generate};
 
     fn fabric(name: &str) -> Fabric {

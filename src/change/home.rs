@@ -13,17 +13,14 @@
 //!   ended               nothing is left to do; the journal says how it ended
 //! ```
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use super::journal::{Begun, Journal, JournalError, Phase, Read, Record};
-
-const JOURNAL: &str = "journal";
-const PLAN: &str = "plan.json";
-const ENDED: &str = "ended";
-const LOCK: &str = "guard.lock";
+use super::journal::{Begun, Journal, JournalError, Phase, Record};
+use super::kept::{ENDED, JOURNAL, Keeping, Kept, LOCK, PLAN};
+use super::owned;
+use super::shared::Shared;
 
 /// Why the folder cannot be used, or no change begun.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +39,10 @@ pub enum HomeError {
         "FD-5633: {folder}: what is there of an earlier change cannot be read, so whether it is pending is not known: {error}"
     )]
     Unread { folder: String, error: JournalError },
+    #[error("FD-5635: {folder}: the change cannot be kept: {error}")]
+    Kept { folder: String, error: io::Error },
+    #[error("FD-5636: {folder}: what is pending there cannot be seen: {error}")]
+    Unseen { folder: String, error: io::Error },
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("FD-5634: there is no change {0}; 'fabdeck changes' lists those there are")]
@@ -52,25 +53,25 @@ pub enum HomeError {
 #[derive(Clone, Debug)]
 pub struct Home(PathBuf);
 
-/// The folder of one change.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kept {
-    pub folder: PathBuf,
-    pub read: Read,
-}
-
-/// The right to keep one change, for as long as it lives.
-#[derive(Debug)]
-pub struct Keeping(#[allow(dead_code, reason = "the lock goes with the file")] File);
-
 impl Home {
     /// Makes what is missing below a folder.
     pub fn open(folder: &Path) -> Result<Self, HomeError> {
         let home = Self(folder.to_owned());
         let bad = |error| HomeError::Folder { folder: folder.display().to_string(), error };
-        fs::create_dir_all(home.changes()).map_err(bad)?;
-        home.lock_file("lock").map_err(bad)?;
+        fs::create_dir_all(folder).map_err(bad)?;
+        home.shared().and_then(|shared| shared.folder(&home.changes())).map_err(bad)?;
+        home.file("lock").map_err(bad)?;
         Ok(home)
+    }
+
+    /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
+    pub fn there(folder: &Path) -> Self {
+        Self(folder.to_owned())
+    }
+
+    /// Whether there is any change, as far as can be seen: one that cannot be entered may hold some.
+    pub fn is_there(&self) -> bool {
+        could_be(&self.changes())
     }
 
     pub fn folder(&self) -> &Path {
@@ -81,39 +82,56 @@ impl Home {
         self.0.join("changes")
     }
 
-    fn lock_file(&self, name: &str) -> io::Result<File> {
-        OpenOptions::new().create(true).append(true).open(self.0.join(name))
+    /// Who may use what lies in it: whoever may use the folder.
+    pub(super) fn shared(&self) -> io::Result<Shared> {
+        Shared::of(&self.0)
+    }
+
+    /// A file of all who use the folder, open to be appended to.
+    pub(super) fn file(&self, name: &str) -> io::Result<File> {
+        self.shared()?.file(&self.0.join(name))
     }
 
     fn bad(&self, error: io::Error) -> HomeError {
         HomeError::Folder { folder: self.0.display().to_string(), error }
     }
 
+    /// Lets everybody in who may write in the folder.
+    pub fn open_up(&self, path: &Path) -> io::Result<()> {
+        self.shared()?.open_up(path)
+    }
+
     /// Holds everybody else off until it is dropped.
     pub(super) fn alone(&self, name: &str) -> io::Result<File> {
-        let file = self.lock_file(name)?;
+        let file = self.file(name)?;
         file.lock()?;
         Ok(file)
     }
 
     /// All changes there are, the first first; those that cannot be read with the reason.
     pub fn all(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
-        self.read(|_| true)
+        self.those(|_| true)
     }
 
     /// Those that are pending; whoever is over has left a sign, for journals may be long.
     pub fn pending(&self) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
-        let mut open = self.read(|folder| !folder.join(ENDED).exists())?;
+        let mut open = self.those(|folder| !folder.join(ENDED).exists())?;
         open.retain(|kept| kept.as_ref().map_or(true, |kept| kept.read.told.phase.is_pending()));
         Ok(open)
     }
 
-    fn read(&self, wanted: impl Fn(&Path) -> bool) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
+    /// Those whose folders are wanted: each that has a journal is asked for, and only what is wanted is read.
+    pub fn those(
+        &self,
+        mut wanted: impl FnMut(&Path) -> bool,
+    ) -> Result<Vec<Result<Kept, HomeError>>, HomeError> {
         let mut folders: Vec<PathBuf> = Vec::new();
-        for entry in fs::read_dir(self.changes()).map_err(|error| self.bad(error))? {
-            let path = entry.map_err(|error| self.bad(error))?.path();
+        let unseen = |error| HomeError::Unseen { folder: self.changes().display().to_string(), error };
+        for entry in fs::read_dir(self.changes()).map_err(unseen)? {
+            let path = entry.map_err(unseen)?.path();
             // A folder whose journal was never made had nothing written under it.
-            if path.join(JOURNAL).exists() && wanted(&path) {
+            // One that cannot be looked for may be there.
+            if could_be(&path.join(JOURNAL)) && wanted(&path) {
                 folders.push(path);
             }
         }
@@ -131,7 +149,7 @@ impl Home {
         let mut last = 0;
         for entry in fs::read_dir(self.changes())? {
             let name = entry?.file_name();
-            last = last.max(name.to_str().and_then(|name| name.parse().ok()).unwrap_or(0));
+            last = last.max(name.to_str().and_then(number).unwrap_or(0));
         }
         Ok(last)
     }
@@ -149,106 +167,92 @@ impl Home {
         Err(unread.unwrap_or_else(|| HomeError::Unknown(id.chars().take(40).collect())))
     }
 
+    /// Refuses a change while another one is pending on any of its switches, and while it is not known whether one is.
+    pub fn refuse_second(&self, begun: &Begun) -> Result<(), HomeError> {
+        for kept in self.pending()? {
+            let told = kept?.read.told;
+            if told.begun.is_of_fabric_of(begun) {
+                return Err(HomeError::pending(&told.begun, told.phase));
+            }
+        }
+        Ok(())
+    }
+
     /// Begins a change: its journal is durable when this returns. Refused while another one is pending on any of its
     /// switches, and while it is not known whether one is.
     pub fn begin(&self, mut begun: Begun, plan: &str) -> Result<(Kept, Keeping), HomeError> {
         let alone = self.alone("lock").map_err(|error| self.bad(error))?;
-        for kept in self.pending()? {
-            let told = kept?.read.told;
-            if same_fabric(&told.begun, &begun) {
-                return Err(pending(&told.begun, told.phase));
-            }
-        }
-        begun.number = self.last_number().map_err(|error| self.bad(error))? + 1;
+        self.refuse_second(&begun)?;
+        let shared = self.shared().map_err(|error| self.bad(error))?;
+        let next = self.last_number().map(|last| last.checked_add(1));
+        let none = || self.bad(io::Error::other("no number is left"));
+        begun.number = next.map_err(|error| self.bad(error))?.ok_or_else(none)?;
         let folder = self.changes().join(format!("{:06}", begun.number));
+        // The folder outlives the machine too: a journal in one that is lost is none.
         fs::create_dir(&folder)
+            .and_then(|()| shared.show_folder(&folder))
+            .and_then(|()| File::open(self.changes())?.sync_all())
             .and_then(|()| write_durably(&folder.join(PLAN), plan))
+            .and_then(|()| shared.show(&folder.join(PLAN)))
             .map_err(|error| self.bad(error))?;
-        let keeping = keep(&folder).map_err(|error| self.bad(error))?;
+        // Whoever looks can tell whether anybody keeps it.
+        let keeping =
+            Keeping::take(&folder).and_then(|keeping| shared.show(&folder.join(LOCK)).map(|()| keeping));
+        let keeping = keeping.map_err(|error| self.bad(error))?;
         let path = folder.join(JOURNAL);
         Journal::create(&path)?.keep(&Record::Begun(Box::new(begun)))?;
+        shared.show(&path).map_err(|error| self.bad(error))?;
         let read = Journal::load(&path)?;
         drop(alone);
         // Whoever made the folder is the first that may keep it.
         let keeping = keeping.ok_or_else(|| self.bad(io::ErrorKind::WouldBlock.into()))?;
         Ok((Kept { folder, read }, keeping))
     }
+
+    /// Begins the rollback of a change again that could not be brought to its end: it is pending when this returns, and wants
+    /// a guard. Refused while another one is pending on any of its switches. `None`: it is not incomplete any more.
+    pub fn begin_again(&self, id: &str, again: &Record) -> Result<Option<Kept>, HomeError> {
+        let kept = self.find(id)?;
+        let Some(keeping) = kept.keep_incomplete()? else { return Ok(None) };
+        let alone = self.alone("lock").map_err(|error| self.bad(error))?;
+        let (mut journal, read) = kept.journal()?;
+        for other in self.pending()? {
+            let told = other?.read.told;
+            if told.begun.id != read.told.begun.id && told.begun.is_of_fabric_of(&read.told.begun) {
+                return Err(HomeError::pending(&told.begun, told.phase));
+            }
+        }
+        // Without the sign its journal is read, which says that it is pending from the next line on.
+        kept.no_end().map_err(|error| self.bad(error))?;
+        journal.keep(again)?;
+        let (_, read) = kept.journal()?;
+        drop((alone, keeping));
+        Ok(Some(Kept { read, ..kept }))
+    }
+}
+
+/// The number of a change's folder; others may lie there too.
+fn number(name: &str) -> Option<u64> {
+    let digits = (6..=12).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_digit());
+    name.parse().ok().filter(|_| digits)
+}
+
+/// Whether something is there, or cannot be looked for.
+fn could_be(path: &Path) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound};
+    !fs::symlink_metadata(path).is_err_and(|error| matches!(error.kind(), NotFound | NotADirectory))
 }
 
 fn write_durably(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = File::create(path)?;
+    let mut file = owned::open(path, OpenOptions::new().write(true).create_new(true))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }
 
-/// Two changes of one fabric: they share a switch, and a simulator where there is one.
-fn same_fabric(a: &Begun, b: &Begun) -> bool {
-    a.simulator == b.simulator && a.switches.intersection(&b.switches).next().is_some()
-}
-
-fn pending(begun: &Begun, phase: Phase) -> HomeError {
-    let Begun { id, user, time, pid, .. } = begun.clone();
-    HomeError::Pending { id, user, time, pid, phase: phase.title() }
-}
-
-fn keep(folder: &Path) -> io::Result<Option<Keeping>> {
-    let file = OpenOptions::new().create(true).append(true).open(folder.join(LOCK))?;
-    match file.try_lock() {
-        // For people: who it is that keeps it. The lock itself asks nobody.
-        Ok(()) => file
-            .set_len(0)
-            .and_then(|()| (&file).write_all(std::process::id().to_string().as_bytes()))
-            .map(|()| Some(Keeping(file))),
-        Err(TryLockError::WouldBlock) => Ok(None),
-        Err(TryLockError::Error(error)) => Err(error),
-    }
-}
-
-impl Kept {
-    /// The right to keep it, unless a process that lives has it.
-    pub fn keep(&self) -> Result<Option<Keeping>, HomeError> {
-        keep(&self.folder)
-            .map_err(|error| HomeError::Folder { folder: self.folder.display().to_string(), error })
-    }
-
-    /// Whether nobody keeps it. Whoever began it lets go of it for its guard to take it, which has so much time for that.
-    pub fn is_abandoned(&self) -> bool {
-        const HANDED_OVER: Duration = Duration::from_secs(15);
-        let path = self.folder.join(LOCK);
-        // A lock that cannot be looked at is as good as held: its guard says what is wrong.
-        let Ok(file) = File::open(&path) else { return false };
-        if file.try_lock_shared().is_err() {
-            return false;
-        }
-        drop(file);
-        let holder = fs::read_to_string(&path).unwrap_or_default();
-        let age =
-            fs::metadata(&path).and_then(|held| held.modified()).ok().and_then(|time| time.elapsed().ok());
-        holder != self.read.told.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
-    }
-
-    /// As it is on the disk now, open to be written.
-    pub fn journal(&self) -> Result<(Journal, Read), JournalError> {
-        let path = self.folder.join(JOURNAL);
-        let read = Journal::load(&path)?;
-        Ok((Journal::resume(&path, &read)?, read))
-    }
-
-    pub fn plan(&self) -> PathBuf {
-        self.folder.join(PLAN)
-    }
-
-    pub fn log(&self) -> PathBuf {
-        self.folder.join("guard.log")
-    }
-
-    /// Nothing is left to do. Without the sign its journal is read once more.
-    pub fn end(&self) {
-        let _ = File::create(self.folder.join(ENDED));
-        let _ = fs::remove_file(self.socket());
-    }
-
-    pub fn socket(&self) -> PathBuf {
-        self.folder.join("guard.sock")
+impl HomeError {
+    /// Another change has to come to its end first.
+    pub fn pending(begun: &Begun, phase: Phase) -> Self {
+        let Begun { id, user, time, pid, .. } = begun.clone();
+        Self::Pending { id, user, time, pid, phase: phase.title() }
     }
 }

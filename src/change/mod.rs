@@ -7,27 +7,41 @@ mod failed;
 mod fingerprint;
 mod guard;
 mod home;
+mod in_force;
 mod journal;
+mod kept;
 mod lanes;
+mod migration;
 mod order;
+mod owned;
 mod plan;
+mod shared;
 mod standing;
 mod transition;
 mod writes;
 
 pub use audit::{AuditError, Entry};
-pub use driver::{Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, not_back, verify};
+pub use driver::{
+    Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back, verify,
+};
 pub use failed::{FailedElement, FailedEnd};
 pub use fingerprint::{Change, Fingerprint, LanePrint};
-pub use guard::{Answer, Ask, Door, DoorError, Errand, Guard, Order, Outlook, Status, Wrong, call, wrong};
-pub use home::{Home, HomeError, Keeping, Kept};
-pub use journal::{
-    Begun, ChainError, Chained, Disk, Ended, FileDisk, Journal, JournalError, Left, MemoryDisk, Phase, Read,
-    Record, Told,
+pub use guard::{
+    ALL_LEFT, Answer, Ask, Door, DoorError, Errand, Guard, OUT_OF_REACH, Order, Outlook, Status, Wrong, call,
+    call_within, switched, unreached, wrong,
 };
+pub use home::{Home, HomeError};
+pub use in_force::{flows_moved, in_force, left_by};
+pub use journal::{
+    Begun, ChainError, Chained, Disk, Ended, FileDisk, Hosts, Journal, JournalError, Left, MemoryDisk, Phase,
+    Read, Record, Told,
+};
+pub use kept::{Keeping, Kept};
 pub use lanes::PlanLanes;
+pub use migration::{Follows, Migration, PlanFlow, PlanPort, Towards};
 pub use order::{OnTheWay, Ordered, in_order};
+pub use owned::{Keeper, Owner, open_regular};
 pub use plan::{Drift, Drifted, Plan, PlanFileError, SCHEMA, Scope};
 pub use standing::Standing;
 pub use transition::{Staged, TransitionReport};
-pub use writes::{PlanError, Step, Write, writes};
+pub use writes::{Holder, PlanError, Step, Write, writes};

@@ -9,11 +9,14 @@ use super::essence::essence;
 use super::failed::FailedElement;
 use super::fingerprint::{Change, Fingerprint};
 use super::lanes::{self, PlanLanes};
+use super::migration::Migration;
 use super::standing::Standing;
 use super::transition::TransitionReport;
-use super::writes::{Write, lids_of};
+use super::writes::{Holder, Write, lids_of};
 use crate::access::Part;
-use crate::fabric::{Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PortNum, Routes, Tables};
+use crate::fabric::{
+    Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PhysicalState, PortNum, Resolved, Routes, Tables,
+};
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -38,6 +41,9 @@ pub struct Plan {
     /// What nodes were called, by kind and GUID.
     pub names: BTreeMap<String, String>,
     pub lanes: PlanLanes,
+    /// Flows that hosts are told to move once all writes were read back; told to move back before anything is taken back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub migrations: Vec<Migration>,
     pub certificate: Value,
     pub impact: Value,
     pub transition: TransitionReport,
@@ -96,6 +102,8 @@ pub enum PlanFileError {
     Write { at: usize, what: &'static str },
     #[error("line 1: FD-5515: the plan's lanes: {0}; make the plan again")]
     Lanes(&'static str),
+    #[error("line 1: FD-5516: migration {at}: {what}; make the plan again")]
+    Migration { at: usize, what: &'static str },
 }
 
 impl Plan {
@@ -112,11 +120,22 @@ impl Plan {
         if let Some(fault) = plan.lanes.fault(&plan.fingerprint) {
             return Err(PlanFileError::Lanes(fault));
         }
+        for (at, migration) in plan.migrations.iter().enumerate() {
+            if let Some(what) = migration.fault() {
+                return Err(PlanFileError::Migration { at: at + 1, what });
+            }
+        }
         let mut places = BTreeSet::new();
         for (at, write) in plan.writes.iter().enumerate() {
             let wrong = |what| PlanFileError::Write { at: at + 1, what };
-            if !plan.fingerprint.tables.contains_key(&write.switch) {
-                return Err(wrong("its switch is not one of the fabric that the plan is for"));
+            match &write.at {
+                Holder::Switch(guid) if !plan.fingerprint.tables.contains_key(guid) => {
+                    return Err(wrong("its switch is not one of the fabric that the plan is for"));
+                }
+                Holder::Adapter(guid) if !plan.fingerprint.adapters.contains_key(guid) => {
+                    return Err(wrong("its adapter is not one whose lanes the plan is for"));
+                }
+                _ => {}
             }
             let step = write.step().map_err(wrong)?;
             if !places.insert(step.slot) {
@@ -157,13 +176,33 @@ impl Plan {
     /// The first thing that is different in a fabric from what the plan was made for.
     pub fn stale(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> Option<Change> {
         let faults = self.faults(fabric);
-        let standing = Standing::new(fabric, &faults, manager);
-        let now = Fingerprint::of(&standing, tables);
-        let now = match self.fingerprint.lanes.is_empty() {
-            true => now,
-            false => now.with_lanes(&standing, tables),
-        };
+        let now = self.print(&Standing::new(fabric, &faults, manager), tables);
         self.fingerprint.first_difference(&now)
+    }
+
+    /// The fingerprint of a fabric, over what that of the plan is over.
+    fn print(&self, standing: &Standing<'_>, tables: &Tables) -> Fingerprint {
+        let mut print = Fingerprint::of(standing, tables);
+        if !self.fingerprint.lanes.is_empty() {
+            print = print.with_lanes(standing, tables);
+        }
+        let adapters = self.fingerprint.adapters.keys().map(String::as_str);
+        print.with_adapters(standing, tables, adapters)
+    }
+
+    /// Adapters that it writes belong to its fingerprint, as they are now.
+    pub fn cover_adapters(&mut self, standing: &Standing<'_>, tables: &Tables) {
+        let adapters = self.writes.iter().filter(|write| matches!(write.at, Holder::Adapter(_)));
+        let adapters: Vec<String> = adapters.map(|write| write.at.guid().to_owned()).collect();
+        let print = std::mem::take(&mut self.fingerprint);
+        self.fingerprint = print.with_adapters(standing, tables, adapters.iter().map(String::as_str));
+    }
+
+    /// How many switches it writes, and how many adapters.
+    pub fn written(&self) -> (usize, usize) {
+        let devices: BTreeSet<&Holder> = self.writes.iter().map(|write| &write.at).collect();
+        let switches = devices.iter().filter(|device| matches!(device, Holder::Switch(_))).count();
+        (switches, devices.len() - switches)
     }
 
     /// A node of the fingerprint as people call it: `switch leaf0 (0x0000000000000001)`.
@@ -233,14 +272,53 @@ impl Plan {
 
     /// Whether all that it writes stands there, and all else is as it was before.
     pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
-        let before = || self.with_parts(fabric, tables, |write| &write.old);
-        self.outcome(fabric, tables) == *tables && self.stale(fabric, &before(), manager).is_none()
+        let Some(faults) = self.before_its_ports(fabric) else { return false };
+        let before = self.with_parts(fabric, tables, |write| &write.old);
+        let print = self.print(&Standing::new(fabric, &faults, manager), &before);
+        self.outcome(fabric, tables) == *tables && self.fingerprint.first_difference(&print).is_none()
+    }
+
+    /// Whether it writes nothing and has hosts move flows: on a road through a manager only levels change.
+    pub(super) fn moves_levels_alone(&self) -> bool {
+        self.writes.is_empty() && !self.migrations.is_empty()
+    }
+
+    /// Whether it takes ports out of service, or brings them back.
+    pub fn switches_ports(&self) -> bool {
+        self.writes.iter().any(|write| matches!(write.part, Part::Port(_)))
+    }
+
+    /// What was out of service before its ports were as it wants them; `None` where one of them is not. A cable at a port that
+    /// it brings back was none when it was made.
+    fn before_its_ports(&self, fabric: &Fabric) -> Option<Faults> {
+        let mut faults = self.faults(fabric);
+        for write in &self.writes {
+            let Part::Port(number) = write.part else { continue };
+            let port = fabric.port_of(write.switch(fabric)?, PortNum(number))?;
+            let at = fabric.port(port);
+            let disabled = at.facts.physical_state? == PhysicalState::Disabled;
+            if disabled != (write.new == "00") {
+                return None;
+            }
+            if let Some(link) = at.link.filter(|_| !disabled) {
+                faults.mark(Resolved::Link(link));
+            }
+        }
+        Some(faults)
+    }
+
+    /// The first forwarding table that somebody else has written since the plan was made, what the plan writes left aside.
+    pub(super) fn written_beside(&self, fabric: &Fabric, tables: &Tables) -> Option<Change> {
+        let faults = self.faults(fabric);
+        let before = self.with_parts(fabric, tables, |write| &write.old);
+        let now = Fingerprint::of(&Standing::new(fabric, &faults, None), &before);
+        self.fingerprint.table_changed(&now)
     }
 
     fn with_parts(&self, fabric: &Fabric, tables: &Tables, text: fn(&Write) -> &str) -> Tables {
         let mut with = tables.clone();
         for write in &self.writes {
-            let Some(id) = write.switch(fabric) else { continue };
+            let Some(id) = write.node(fabric) else { continue };
             Write::put(write.part, &lanes::bytes(text(write)).unwrap_or_default(), with.entry(id));
         }
         with
@@ -248,9 +326,37 @@ impl Plan {
 }
 
 #[cfg(test)]
+impl Plan {
+    /// What leads from tables to routes, without all that is judged of it.
+    pub(super) fn bare((fabric, tables): (&Fabric, &Tables), (engine, routes): (&str, &Routes)) -> Self {
+        let faults = Faults::default();
+        let standing = Standing::new(fabric, &faults, None);
+        Self {
+            schema: SCHEMA.into(),
+            source: "x".into(),
+            engine: engine.into(),
+            assumed: None,
+            failed: Vec::new(),
+            scope: Scope::default(),
+            created: None,
+            author: None,
+            fingerprint: Fingerprint::of(&standing, tables),
+            names: Self::names_of(fabric, &|id| format!("node{}", id.0)),
+            lanes: PlanLanes::of(&standing, routes),
+            migrations: Vec::new(),
+            certificate: Value::Null,
+            impact: Value::Null,
+            transition: TransitionReport::default(),
+            findings: Vec::new(),
+            writes: super::writes(&standing, tables, routes, &|_| String::new()).unwrap(),
+            hash: String::new(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::writes;
     use crate::fabric::{Faults, Lft, NodeId};
     use crate::generate::{Spec, generate};
     use crate::routing::{NoPulse, Problem, Request, engine};
@@ -265,26 +371,7 @@ mod tests {
         let problem = Problem::new(&fabric, &faults);
         let routes =
             (engine("minhop").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
-        let standing = Standing::new(&fabric, &faults, None);
-        let plan = Plan {
-            schema: SCHEMA.into(),
-            source: "x".into(),
-            engine: "minhop".into(),
-            assumed: None,
-            failed: Vec::new(),
-            scope: Scope::default(),
-            created: None,
-            author: None,
-            fingerprint: Fingerprint::of(&standing, &tables),
-            names: Plan::names_of(&fabric, &|id| format!("node{}", id.0)),
-            lanes: PlanLanes::of(&standing, &routes),
-            certificate: Value::Null,
-            impact: Value::Null,
-            transition: TransitionReport::default(),
-            findings: Vec::new(),
-            writes: writes(&standing, &tables, &routes, &|_| String::new()).unwrap(),
-            hash: String::new(),
-        };
+        let plan = Plan::bare((&fabric, &tables), ("minhop", &routes));
         (fabric, tables, routes, plan)
     }
 

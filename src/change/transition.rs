@@ -46,11 +46,24 @@ pub struct Staged {
     pub through: Option<String>,
     /// Those that were asked.
     pub asked: Vec<String>,
+    /// What to type, one after the other; of plans that a command line made.
+    #[serde(default)]
+    pub commands: Vec<String>,
 }
 
 impl Staged {
+    /// In full: a label and what it says, line by line.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let commands = self.commands.iter().map(|command| ("  run", command.clone()));
+        std::iter::once(("instead", self.words())).chain(commands).collect()
+    }
+
     fn words(&self) -> String {
         match &self.through {
+            Some(engine) if !self.commands.is_empty() => format!(
+                "in two plans that are each safe, through routes of {engine}; ID is what 'apply' says, and the second plan is \
+                 made once the first is confirmed"
+            ),
             Some(engine) => format!(
                 "in two plans that are each safe: 'fabdeck route --engine {engine}' first, applied and confirmed, then this one made again"
             ),
@@ -153,7 +166,7 @@ impl TransitionReport {
             )),
             _ => Some("whether a mixture of old and new entries closes a circle is not known".to_owned()),
         };
-        let staged = self.staged.as_ref().map(|staged| ("instead", staged.words()));
+        let staged = self.staged.iter().flat_map(Staged::lines);
         way.into_iter().chain(mixed.map(|words| ("mixed", words))).chain(staged).collect()
     }
 }
@@ -187,7 +200,11 @@ mod tests {
         assert!(words(told(None, None, None))[1].ends_with("is not known"));
         let staged = |through: Option<&str>, asked: &[&str]| {
             let (through, asked) = (through.map(str::to_owned), asked.iter().map(|id| (*id).to_owned()));
-            words(told(Some(false), Some(false), Some(Staged { through, asked: asked.collect() })))
+            words(told(
+                Some(false),
+                Some(false),
+                Some(Staged { through, asked: asked.collect(), commands: Vec::new() }),
+            ))
         };
         let through = staged(Some("updn"), &["updn"]);
         assert!(

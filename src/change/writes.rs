@@ -4,18 +4,42 @@ use serde::{Deserialize, Serialize};
 
 use super::lanes::bytes;
 use super::standing::Standing;
-use crate::access::{Part, Slot};
+use crate::access::{Device, Part, Slot};
 use crate::fabric::{
-    BLOCK_LIDS, Fabric, Guid, Lane, Lft, Lid, NO_PATH, NodeId, NodeKind, NodeTables, PortNum, Routes, Tables,
-    VlWeight, block_of,
+    BLOCK_LIDS, Fabric, Guid, Lane, Lft, Lid, NO_PATH, NodeId, NodeTables, PortNum, Routes, Tables, VlWeight,
+    block_of,
 };
 use crate::mad::SlToVl;
 
-/// One part of one switch: a datagram when it is applied.
+/// Who is written, by GUID.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holder {
+    Switch(String),
+    Adapter(String),
+}
+
+impl Holder {
+    pub fn guid(&self) -> &str {
+        let (Self::Switch(guid) | Self::Adapter(guid)) = self;
+        guid
+    }
+
+    /// `None`: its GUID is none.
+    pub fn device(&self) -> Option<Device> {
+        let guid = Guid::from_hex(self.guid()).ok()?;
+        Some(match self {
+            Self::Switch(_) => Device::Switch(guid),
+            Self::Adapter(_) => Device::Adapter(guid),
+        })
+    }
+}
+
+/// One part of one switch or adapter: a datagram when it is applied.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Write {
-    /// The GUID of the switch.
-    pub switch: String,
+    #[serde(flatten)]
+    pub at: Holder,
     #[serde(flatten)]
     pub part: Part,
     /// Two hexadecimal digits a byte.
@@ -23,7 +47,7 @@ pub struct Write {
     pub new: String,
 }
 
-/// A write as the switch gets it.
+/// A write as its device gets it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     pub slot: Slot,
@@ -32,15 +56,36 @@ pub struct Step {
 }
 
 impl Write {
-    /// The switch that it is for, where a fabric has it.
+    /// Of a switch.
+    pub fn of_switch(guid: Guid, part: Part, old: &[u8], new: &[u8]) -> Self {
+        Self { at: Holder::Switch(guid.to_string()), part, old: hex(old), new: hex(new) }
+    }
+
+    /// Of an adapter, which has lanes and arbitration.
+    pub fn of_adapter(guid: Guid, part: Part, old: &[u8], new: &[u8]) -> Self {
+        Self { at: Holder::Adapter(guid.to_string()), part, old: hex(old), new: hex(new) }
+    }
+
+    /// The switch or adapter that it is for, where a fabric has it.
+    pub fn node(&self, fabric: &Fabric) -> Option<NodeId> {
+        self.at.device()?.node(fabric)
+    }
+
+    /// The switch that it is for; none for an adapter's.
     pub fn switch(&self, fabric: &Fabric) -> Option<NodeId> {
-        fabric.node_of(NodeKind::Switch, Guid::from_hex(&self.switch).ok()?)
+        self.node(fabric).filter(|id| fabric.node(*id).is_switch())
     }
 
     /// As bytes; what is wrong with it else.
     pub fn step(&self) -> Result<Step, &'static str> {
-        let switch = Guid::from_hex(&self.switch).map_err(|_| "its switch is no GUID")?;
+        let at = self.at.device().ok_or("its switch or adapter is no GUID")?;
         match self.part {
+            Part::Lanes([0, 1..=u8::MAX]) | Part::Arbitration([1..=u8::MAX, 1..=4]) => {}
+            _ if matches!(at, Device::Adapter(_)) => {
+                return Err(
+                    "of an adapter the lanes from port 0 to one of its own are written, and that port's arbitration",
+                );
+            }
             Part::Block(block) if block > Lid::MAX / BLOCK_LIDS => return Err("there is no such block"),
             Part::Arbitration([_, place]) if !(1..=4).contains(&place) => {
                 return Err("arbitration has parts 1 to 4");
@@ -55,7 +100,7 @@ impl Write {
         if matches!(self.part, Part::Port(_)) && !(switched(&old) && switched(&new)) {
             return Err("a port is 00 (disabled) or 01");
         }
-        Ok(Step { slot: Slot { switch, part: self.part }, old, new })
+        Ok(Step { slot: Slot { at, part: self.part }, old, new })
     }
 
     /// A block as a switch holds it.
@@ -63,7 +108,8 @@ impl Write {
         block_of(held.lft.as_ref().map_or(&[], |lft| lft.bytes()), block)
     }
 
-    /// Puts bytes of this part into tables, as far as it is one of them.
+    /// Puts bytes of this part into tables, as far as it is one of them. A row of arbitration that was not known gets the turns
+    /// that have a weight; one that was is as long as its device can have it.
     pub(super) fn put(part: Part, bytes: &[u8], held: &mut NodeTables) {
         match part {
             Part::Block(block) => {
@@ -93,10 +139,18 @@ pub(super) fn lids_of(block: u16) -> impl Iterator<Item = u32> {
 /// One of the four parts of a port's arbitration, of which each priority has two.
 fn put_arbitration(held: &mut NodeTables, port: PortNum, place: u8, bytes: &[u8]) {
     const TURNS: usize = 32;
-    let Some(table) = held.arbitration.get_mut(&port) else { return };
+    let turns = bytes.as_chunks::<2>().0;
+    let used = turns.iter().rposition(|turn| turn[1] > 0).map_or(0, |last| last + 1);
+    if used == 0 && !held.arbitration.contains_key(&port) {
+        return;
+    }
+    let table = held.arbitration.entry(port).or_default();
     let row = if place <= 2 { &mut table.low } else { &mut table.high };
     let first = if place.is_multiple_of(2) { TURNS } else { 0 };
-    for (at, turn) in bytes.as_chunks::<2>().0.iter().enumerate() {
+    if row.len() == first {
+        row.resize(first + used, VlWeight { lane: Lane::default(), weight: 0 });
+    }
+    for (at, turn) in turns.iter().enumerate() {
         let Some(held) = row.get_mut(first + at) else { break };
         let lane = Lane::new(u32::from(turn[0] & 0xF)).unwrap_or_default();
         *held = VlWeight { lane, weight: turn[1] };
@@ -140,8 +194,7 @@ pub fn writes(
             if unread(tables, id, block) {
                 return Err(PlanError::Unread { switch: called(), block });
             }
-            let part = Part::Block(block);
-            writes.push(Write { switch: switch.clone(), part, old: hex(&old), new: hex(&new) });
+            writes.push(Write::of_switch(node.guid(), Part::Block(block), &old, &new));
         }
     }
     Ok(writes)
@@ -187,7 +240,7 @@ mod tests {
         other.set(2, Lid::new(2).unwrap(), None);
         let changed = writes(&tables, &other).unwrap();
         assert_eq!((changed.len(), changed[0].part), (1, Part::Block(0)));
-        assert_eq!(changed[0].switch, fabric.node(NodeId(2)).guid().to_string());
+        assert_eq!(changed[0].at, Holder::Switch(fabric.node(NodeId(2)).guid().to_string()));
         assert_eq!((changed[0].old.len(), &changed[0].new[2..6]), (128, "01ff"));
         tables.entry(NodeId(2)).unread.insert(0);
         assert!(matches!(writes(&tables, &other), Err(PlanError::Unread { block: 0, .. })));
@@ -198,5 +251,66 @@ mod tests {
         faults.mark(Resolved::Node(NodeId(1)));
         let standing = Standing::new(&fabric, &faults, None);
         assert_eq!(super::writes(&standing, &tables, &routes, &|_| String::new()), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_is_written_where_is_told_in_one_word() {
+        let (guid, part) = (Guid(0xA), Part::Lanes([0, 2]));
+        let switch = Write::of_switch(guid, Part::Port(1), &[1], &[0]);
+        let text = serde_json::to_string(&switch).unwrap();
+        assert_eq!(text, r#"{"switch":"0x000000000000000a","port":1,"old":"01","new":"00"}"#);
+        let adapter = Write::of_adapter(guid, part, &[0; 8], &[1; 8]);
+        let text = serde_json::to_string(&adapter).unwrap();
+        assert!(text.starts_with(r#"{"adapter":"0x000000000000000a","sl2vl":[0,2],"#), "{text}");
+        for write in [switch, adapter] {
+            let text = serde_json::to_string(&write).unwrap();
+            assert_eq!(serde_json::from_str::<Write>(&text).unwrap(), write);
+        }
+    }
+
+    #[test]
+    fn of_an_adapter_lanes_are_written_and_nothing_else() {
+        let step = |part: Part| {
+            let bytes = vec![0; part.length()];
+            Write::of_adapter(Guid(0xA), part, &bytes, &bytes).step()
+        };
+        for part in [Part::Lanes([0, 1]), Part::Arbitration([2, 1]), Part::Arbitration([1, 4])] {
+            let step = step(part).unwrap();
+            let port = if part == Part::Arbitration([2, 1]) { 2 } else { 1 };
+            assert_eq!(step.slot.arrival(), (Device::Adapter(Guid(0xA)), port));
+        }
+        for part in [
+            Part::Lanes([0, 0]),
+            Part::Lanes([1, 1]),
+            Part::Arbitration([0, 1]),
+            Part::Arbitration([1, 5]),
+            Part::Block(0),
+            Part::LinearTop(()),
+            Part::Port(1),
+        ] {
+            assert!(step(part).is_err(), "{part}");
+        }
+    }
+
+    #[test]
+    fn arbitration_that_was_not_known_gets_the_turns_that_count() {
+        let mut held = NodeTables::default();
+        let mut bytes = [0; 64];
+        let put = |bytes: &[u8; 64], held: &mut NodeTables| {
+            Write::put(Part::Arbitration([1, 1]), bytes, held);
+        };
+        put(&bytes, &mut held);
+        assert!(held.arbitration.is_empty());
+        bytes[..4].copy_from_slice(&[0, 64, 1, 8]);
+        put(&bytes, &mut held);
+        let weights = |held: &NodeTables| {
+            let low = &held.arbitration[&PortNum(1)].low;
+            low.iter().map(|turn| (turn.lane.value(), turn.weight)).collect::<Vec<_>>()
+        };
+        assert_eq!(weights(&held), [(0, 64), (1, 8)]);
+        // What is there is as long as its device has it.
+        bytes[4..6].copy_from_slice(&[2, 4]);
+        put(&bytes, &mut held);
+        assert_eq!(weights(&held), [(0, 64), (1, 8)]);
     }
 }

@@ -4,7 +4,9 @@ use ratatui::layout::Rect;
 
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{Detail, PortLine, Scroll, State, event_detail};
+use crate::session::interactive::{
+    Detail, PortLine, Scroll, State, change_detail, event_detail, lane_detail,
+};
 use crate::session::paired;
 
 /// In a pane that is narrower, ports that are well have no word for that.
@@ -52,7 +54,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         canvas.pairs(below, &lines, 0);
         return;
     }
-    if let Some(event) = event_detail(state) {
+    if let Some(event) = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state)) {
         canvas.text(inner, 0, 0, &event.title, Role::Header);
         canvas.pairs(below, &event.pairs, 0);
         return;

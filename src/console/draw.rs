@@ -7,7 +7,9 @@ use super::area::area;
 use super::canvas::Canvas;
 use super::signs::Signs;
 use super::theme::{Role, Theme};
-use super::{details, footer, header, help, hotspots, list, log, map, paths, timeline, tour, whatif};
+use super::{
+    details, dialogue, footer, header, help, hotspots, lanes, list, log, map, paths, timeline, tour, whatif,
+};
 use crate::session::interactive::{Layer, Loading, ScreenId, State};
 
 /// How things look here; what they are is in the state.
@@ -26,6 +28,7 @@ pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
         Some(Layer::Details(scroll)) => details::page(&mut canvas, state, *scroll),
         Some(Layer::Log(scroll)) => log::draw(&mut canvas, state, *scroll),
         Some(Layer::Tour { page, scroll }) => tour::draw(&mut canvas, state, *page, *scroll),
+        Some(Layer::Dialogue(asked)) => dialogue::draw(&mut canvas, state, asked),
         None => body(&mut canvas, state),
     }
     footer::draw(&mut canvas, state);
@@ -72,7 +75,11 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
             list::draw(canvas, Rect { height: list, ..rest }, state);
             timeline::below(canvas, text, state);
         }
-        ScreenId::Links => list::draw(canvas, rest, state),
+        ScreenId::Lanes => {
+            lanes::head(canvas, head, state);
+            list::draw(canvas, rest, state);
+        }
+        ScreenId::Links | ScreenId::Changes => list::draw(canvas, rest, state),
     }
     details::draw(canvas, area(areas.details), state);
 }

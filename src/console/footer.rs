@@ -3,7 +3,9 @@
 use super::area::area;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
-use crate::session::interactive::{ACTIONS, Action, Layer, Loading, Message, Place, ScreenId, State, action};
+use crate::session::interactive::{
+    ACTIONS, Action, Layer, Loading, Message, Place, ScreenId, State, action, works_here,
+};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -38,6 +40,8 @@ fn status_line(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State
         said(canvas, left, state, message);
     } else if let Some(task) = state.tasks.running().first() {
         super::progress::draw(canvas, left, state, task);
+    } else if let Some(words) = state.known.changes.progress() {
+        canvas.text(left, 0, 0, &words, Role::Prompt);
     } else if let Loading::Failed(error) = &state.loading {
         canvas.text(left, 0, 0, &format!("error: {error}"), Role::Danger);
     } else if !table.filter.is_empty() {
@@ -79,6 +83,15 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
         fixed.into_iter().for_each(|(key, word)| hint(canvas, key, word, 0));
         return;
     }
+    if let Some(Layer::Dialogue(dialogue)) = &state.layer {
+        let does = |(_, word): &&(&str, &str)| match *word {
+            "window" => dialogue.has_window(),
+            "take in" => dialogue.has_findings(),
+            _ => true,
+        };
+        DIALOGUE.iter().filter(does).for_each(|(key, word)| hint(canvas, key, word, 0));
+        return;
+    }
     if let Some(layer) = &state.layer {
         for (ids, word) in over(layer) {
             let keys = ids.iter().filter_map(|id| action(id)?.first_key(&state.keymap));
@@ -93,8 +106,9 @@ fn footer(canvas: &mut Canvas<'_>, at: ratatui::layout::Rect, state: &State) {
     let reserved = quit.as_ref().map_or(0, |(key, word)| width(key) + width(word) + 3);
     let works =
         |action: &&Action| action.prominent && (action.ready)(state).is_ok() && does_something(state, action);
-    let here = |action: &&Action| action.place == Place::On(state.screen) || TIME.contains(&action.id);
-    let everywhere = |action: &&Action| action.place == Place::Everywhere && !TIME.contains(&action.id);
+    let first = |action: &Action| TIME.contains(&action.id) || CHANGE.contains(&action.id);
+    let here = |action: &&Action| action.place == Place::On(state.screen) || first(action);
+    let everywhere = |action: &&Action| action.place == Place::Everywhere && !first(action);
     let own = ACTIONS.iter().filter(works).filter(here);
     for action in own.chain(ACTIONS.iter().filter(works).filter(everywhere)) {
         if let Some(key) = action.first_key(&state.keymap) {
@@ -113,6 +127,7 @@ fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
         Layer::Log(_) | Layer::Details(_) => {
             &[(&["quit"], "close"), (&["down", "up"], "scroll"), (&["first", "last"], "first, last")]
         }
+        Layer::Dialogue(_) => &[],
         Layer::Tour { .. } => {
             &[(&["enter"], "next"), (&["down", "up"], "scroll"), (&["quit"], "close"), (&["left"], "back")]
         }
@@ -122,9 +137,25 @@ fn over(layer: &Layer) -> &'static [(&'static [&'static str], &'static str)] {
 /// They work everywhere, and stand where time is shown.
 const TIME: [&str; 4] = ["step-back", "step", "next-event", "live"];
 
+/// They work everywhere, and come first where there is something to decide or to apply.
+const CHANGE: [&str; 4] = ["apply", "confirm", "rollback", "extend"];
+
+/// The keys of a question, which are the same whatever else is bound.
+const DIALOGUE: [(&str, &str); 6] = [
+    ("esc", "cancel"),
+    ("tab", "next"),
+    ("space", "take in"),
+    ("enter", "press"),
+    ("+ -", "window"),
+    ("down up", "scroll"),
+];
+
 /// Enter and Tab stand where they lead somewhere.
 fn does_something(state: &State, action: &Action) -> bool {
     match action.id {
+        "apply" => works_here(state),
+        // There the key is that of another action.
+        "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
         "next-view" => state.current().has_views(&state.known),
         id if TIME.contains(&id) => state.screen == ScreenId::Timeline,

@@ -4,7 +4,7 @@ use super::area::area;
 use super::canvas::{Canvas, shorten, width};
 use super::theme::Role;
 use crate::session::counted;
-use crate::session::interactive::{Loading, SCREENS, State, action, header_word, replay_word};
+use crate::session::interactive::{Loading, SCREENS, State, Writing, action, header_word, replay_word};
 
 pub fn draw(canvas: &mut Canvas<'_>, state: &State) {
     let areas = state.areas();
@@ -61,7 +61,14 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     if damaged > 0 {
         facts.push(fact(format!("{damaged} damaged"), Role::Warning, 1));
     }
-    facts.push(fact("read-only".to_owned(), Role::Good, 0));
+    // What waits comes before what follows from it.
+    if let Some((word, severity)) = state.known.changes.header_word() {
+        facts.push(fact(word, Role::of(severity), 0));
+    }
+    facts.push(match state.writing {
+        Writing::Never(_) | Writing::NotAsked => fact("read-only".to_owned(), Role::Good, 0),
+        Writing::Asked | Writing::Simulated | Writing::Own => fact("writable".to_owned(), Role::Warning, 0),
+    });
     if let Some(word) = header_word(&state.known.watch) {
         let watch = &state.known.watch;
         let role = if watch.paused || watch.trouble.is_some() { Role::Warning } else { Role::Dim };
@@ -140,21 +147,25 @@ fn manager(state: &State) -> String {
     }
 }
 
+/// So much of where one is is worth more than the titles of other screens.
+const INNERMOST: u16 = 16;
+
 fn crumbs(canvas: &mut Canvas<'_>, state: &State) {
     let at = area(state.areas().crumbs);
     let mut x = 0;
-    // Where there is no room for all titles, numbers do: but for the screen that is open.
-    let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum();
+    // Where there is no room for all titles and the innermost crumb, numbers do: but for the screen that is open.
+    let crumbs = state.current().crumbs(&state.known);
+    let innermost = crumbs.last().map_or(0, |crumb| width(crumb).min(INNERMOST));
+    let all: u16 = SCREENS.iter().map(|screen| width(screen.title) + 4).sum::<u16>() + innermost;
     for screen in SCREENS {
         let open = screen.id == state.screen;
         let role = if open { Role::ScreenOpen } else { Role::Screen };
-        let text = match open || all <= at.width + 2 {
+        let text = match open || all <= at.width + if innermost > 0 { 0 } else { 2 } {
             true => format!("{} {}", screen.number, screen.title),
             false => screen.number.to_string(),
         };
         x = canvas.text(at, x, 0, &text, role) + 2;
     }
-    let crumbs = state.current().crumbs(&state.known);
     if !crumbs.is_empty() {
         let sign = format!(" {} ", canvas.signs.crumb);
         let text = crumbs.join(&sign);

@@ -89,7 +89,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 
 /// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
 /// keys lead to them.
-const LESSER: [&str; 15] = [
+const LESSER: [&str; 17] = [
+    "via",
+    "user",
     "share_of_all",
     "rcv_mbps",
     "xmit_mbps",
@@ -111,7 +113,7 @@ const WORTH_NAMES: &str = "share_of_time";
 /// What tells of trouble is seen on any screen.
 const KEPT: &str = "state";
 /// Words that are read whole.
-const WORDS: [&str; 2] = [KEPT, "role"];
+const WORDS: [&str; 4] = [KEPT, "role", "left", "time"];
 
 /// A column in sight: which, where, how wide.
 struct Shown {
@@ -303,7 +305,9 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
         ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
         ("state", "marked" | "a link is marked") => Role::Marked,
-        ("state", "clean") => Role::Good,
+        ("state", "rollback incomplete") => Role::Danger,
+        ("state", "applying" | "applied, not confirmed" | "rolling back") => Role::Warning,
+        ("state", "clean" | "confirmed") => Role::Good,
         ("state", "findings" | "refused") => Role::Warning,
         ("state", summed) => inside(summed),
         ("lost", lost) if lost != "0" => Role::Danger,

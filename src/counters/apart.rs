@@ -24,6 +24,9 @@ use crate::fabric::{Fabric, Lid, NodeId, PortId, Tables};
 /// A part of what is sent or arrives that proves nothing, besides what reading ports one after the other may make of it.
 const SLACK: f64 = 0.05;
 
+/// Reading ports one after the other took no more of the interval than that, or nobody is told apart.
+const SKEW_MOST: f64 = 0.5;
+
 /// So many ways are followed at most; with more of them adapters are judged by their hot-spots alone.
 const WAYS: usize = 1_000_000;
 
@@ -52,6 +55,10 @@ pub fn tell_apart(fabric: &Fabric, tables: &Tables, rates: &Rates, verdict: &mut
         return;
     }
     if verdict.hot_spots.len().saturating_mul(fabric.switch_count()) > LOOKS {
+        return;
+    }
+    // Where reading took most of the interval, what one counter says of another is no proof of anything.
+    if rates.skew > SKEW_MOST {
         return;
     }
     let ways = Ways::new(fabric, tables, rates);

@@ -7,6 +7,8 @@ use super::{Lid, ServiceLevel};
 pub enum Levels {
     /// Every path on one.
     One(ServiceLevel),
+    /// The same from every switch: the levels of each LID as bits.
+    ByLid(Vec<u16>),
     /// A row for each source switch, the levels of a LID as bits: sources of one switch may differ. No bit: nobody
     /// said.
     BySwitch { stride: usize, bits: Vec<u16> },
@@ -19,7 +21,31 @@ impl Levels {
         Self::BySwitch { stride, bits: vec![0; switches * stride] }
     }
 
-    /// Some source of a switch sends to a LID on this level.
+    /// One level as a row that all switches share, in which single LIDs can be changed.
+    pub fn spread(&mut self, top: Option<Lid>) {
+        if let Self::One(level) = self {
+            let mut bits = vec![1 << level.value(); top.map_or(0, |lid| lid.index() + 1)];
+            bits.first_mut().into_iter().for_each(|none| *none = 0);
+            *self = Self::ByLid(bits);
+        }
+    }
+
+    /// What is said of a LID becomes something else, from every switch. One level for all stays.
+    pub fn change(&mut self, lid: Lid, becomes: impl Fn(u16) -> u16) {
+        match self {
+            Self::One(_) => {}
+            Self::ByLid(bits) => {
+                bits.get_mut(lid.index()).into_iter().for_each(|held| *held = becomes(*held));
+            }
+            Self::BySwitch { stride, bits } => {
+                for row in bits.chunks_exact_mut((*stride).max(1)) {
+                    row.get_mut(lid.index()).into_iter().for_each(|held| *held = becomes(*held));
+                }
+            }
+        }
+    }
+
+    /// Some source of a switch sends to a LID on this level. Said where each switch has a row alone.
     pub fn add(&mut self, switch: u32, lid: Lid, level: ServiceLevel) {
         let Self::BySwitch { stride, bits } = self else { return };
         let at = switch as usize * *stride + lid.index();
@@ -34,6 +60,7 @@ impl Levels {
     pub fn of(&self, switch: u32, lid: Lid) -> u16 {
         match self {
             Self::One(level) => 1 << level.value(),
+            Self::ByLid(bits) => bits.get(lid.index()).copied().unwrap_or(0),
             Self::BySwitch { stride, bits } if lid.index() < *stride => {
                 bits.get(switch as usize * stride + lid.index()).copied().unwrap_or(0)
             }
@@ -45,9 +72,14 @@ impl Levels {
     pub fn all(&self) -> u16 {
         match self {
             Self::One(level) => 1 << level.value(),
-            Self::BySwitch { bits, .. } => bits.iter().fold(0, |all, bits| all | bits),
+            Self::ByLid(bits) | Self::BySwitch { bits, .. } => bits.iter().fold(0, |all, bits| all | bits),
         }
     }
+}
+
+/// The levels whose bits are set, ascending.
+pub fn levels_in(bits: u16) -> impl Iterator<Item = ServiceLevel> {
+    (0..16u32).filter(move |level| bits >> level & 1 == 1).filter_map(ServiceLevel::new)
 }
 
 #[cfg(test)]
@@ -64,5 +96,22 @@ mod tests {
         levels.add(7, lid(1), level(1));
         assert_eq!((levels.of(1, lid(4)), levels.of(0, lid(4)), levels.of(1, lid(5))), (0b1001, 0, 0));
         assert_eq!((levels.all(), Levels::One(level(2)).of(9, lid(9))), (0b1001, 0b100));
+        assert_eq!(levels_in(levels.all()).map(ServiceLevel::value).collect::<Vec<_>>(), [0, 3]);
+    }
+
+    #[test]
+    fn a_change_of_one_lid_is_from_every_switch() {
+        let (lid, level) = (|lid| Lid::new(lid).unwrap(), |level| ServiceLevel::new(level).unwrap());
+        let mut one = Levels::One(level(2));
+        one.spread(Lid::new(4));
+        assert_eq!(one, Levels::ByLid(vec![0, 4, 4, 4, 4]));
+        let mut rows = Levels::unsaid(2, Lid::new(4));
+        (0..2).for_each(|switch| (1..5).for_each(|at| rows.add(switch, lid(at), level(2))));
+        for levels in [&mut one, &mut rows] {
+            levels.change(lid(3), |held| held | 1);
+            levels.change(lid(9), |held| held | 2);
+            let found = |switch| [lid(1), lid(3), lid(9)].map(|lid| levels.of(switch, lid));
+            assert_eq!((found(0), found(1), levels.all()), ([4, 5, 0], [4, 5, 0], 5));
+        }
     }
 }

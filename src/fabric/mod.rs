@@ -27,7 +27,7 @@ pub use faults::Faults;
 pub use graph::{Channel, ChannelId, SwitchGraph, Terminal};
 pub use ids::{Guid, IdError, Lane, Lid, Lmc, PortNum, ServiceLevel};
 pub use jobs::JobMap;
-pub use levels::Levels;
+pub use levels::{Levels, levels_in};
 pub use link::{LinkSpeed, LinkWidth, PhysicalState, PortState};
 pub use names::{NameMap, Names};
 pub use nearest::{meant, resembling, shown};

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{Guid, Lane, Lid, LinkSpeed, LinkWidth, PortNum, Sl2Vl};
+use super::{Guid, Lane, Lid, LinkSpeed, LinkWidth, PortNum, ServiceLevel, Sl2Vl};
 
 /// A type that is written as text, and what reads it.
 macro_rules! as_text {
@@ -55,6 +55,7 @@ as_number! {
     Lane;
     Lid;
     PortNum;
+    ServiceLevel;
 }
 
 fn refused<E: Error>(what: impl Display, name: &str) -> E {

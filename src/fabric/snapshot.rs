@@ -13,7 +13,7 @@ use super::{Guid, Lid, NodeFacts, NodeKind, PortFacts, PortNum};
 pub struct NodeId(pub u32);
 
 /// A port's index in its fabric.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, serde::Serialize, serde::Deserialize)]
 pub struct PortId(pub u32);
 
 /// A cable's index in its fabric.

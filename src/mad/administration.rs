@@ -101,6 +101,11 @@ pub struct InformInfo {
 impl InformInfo {
     /// Every generic trap, of everybody, to queue pair 1 of who asks; or the end of that.
     pub fn of_all(subscribe: bool) -> Self {
+        Self::of_trap(Self::ALL, subscribe)
+    }
+
+    /// The same for traps of one number.
+    pub fn of_trap(number: u16, subscribe: bool) -> Self {
         /// Answers to reports come within a second or so: 4.096 us times 2^18.
         const RESPONSE_TIME: u32 = 18;
         Self {
@@ -111,7 +116,7 @@ impl InformInfo {
             is_generic: 1,
             subscribe: subscribe.into(),
             trap_type: Self::ALL.into(),
-            trap_number: Self::ALL.into(),
+            trap_number: number.into(),
             qpn_response_time: (1 << 8 | RESPONSE_TIME).into(),
             reserved2: 0,
             producer_type: [0xFF; 3],
@@ -129,6 +134,30 @@ impl InformInfo {
     }
 
     const ALL: u16 = 0xFFFF;
+}
+
+/// A subscription as the manager keeps it.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct InformInfoRecord {
+    pub subscriber_gid: [u8; 16],
+    pub subscriber_enum: U16,
+    pub reserved: [u8; 6],
+    pub inform: InformInfo,
+    /// Records begin at multiples of eight bytes.
+    pub padding: [u8; 4],
+}
+
+impl InformInfoRecord {
+    pub const SUBSCRIBER_GID: u64 = 1;
+    /// Of them one packet has room for so many.
+    pub const IN_A_PACKET: usize = (super::MAD_SIZE - RECORD_AT) / size_of::<Self>();
+
+    /// Those of a subscriber that a packet holds.
+    pub fn held_by(mad: &Mad, gid: &[u8; 16]) -> Vec<Self> {
+        let records = mad.record::<[Self; Self::IN_A_PACKET]>();
+        records.iter().copied().take_while(|record| record.subscriber_gid == *gid).collect()
+    }
 }
 
 impl Mad {

@@ -16,6 +16,9 @@ impl Class {
     pub const SUBNET_DIRECTED: Class = Class(0x81);
     pub const SUBNET_ADMINISTRATION: Class = Class(0x03);
     pub const PERFORMANCE: Class = Class(0x04);
+    /// fabdeck's own, between whoever moves flows and the agents of hosts: in the range that is for vendors, and neither of
+    /// the two classes in it that adapters answer themselves.
+    pub const HOSTS: Class = Class(0x0D);
 
     /// Version of the class's own format: SA has version 2.
     pub fn version(self) -> u8 {
@@ -65,6 +68,11 @@ pub mod attribute {
 
     pub const NODE_RECORD: u16 = 0x0011;
     pub const PATH_RECORD: u16 = 0x0035;
+    pub const INFORM_INFO_RECORD: u16 = 0x00F3;
+
+    /// Of the class for hosts: how far one follows, and, in simulators, its flows.
+    pub const FOLLOW: u16 = 0x0010;
+    pub const HOST_FLOWS: u16 = 0x0011;
 }
 
 /// The status field. Directed-route answers carry the direction in its top bit, which is no error.

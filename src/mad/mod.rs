@@ -4,19 +4,25 @@
 mod administration;
 mod counters;
 mod header;
+mod host_flows;
 mod notice;
 mod performance;
 mod port_info;
+mod repath;
 mod smp;
+mod standing;
 mod subnet;
 
-pub use administration::{InformInfo, NodeRecord, PathRecord, RECORD_AT, SaHeader};
+pub use administration::{InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader};
 pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
+pub use host_flows::{FlowLevel, HostFlow, HostFlows};
 pub use notice::{Notice, trap};
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};
 pub use port_info::{PortInfo, ProtectBits};
+pub use repath::Repath;
 pub use smp::{HOPS_MAX, RouteError, SMP_DATA, Smp};
+pub use standing::{Follow, NoticeKey, Standing};
 pub use subnet::{
     LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };

@@ -3,6 +3,9 @@
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
+use super::header::{Method, attribute};
+use super::smp::{SMP_DATA, Smp};
+
 /// Numbers of generic traps.
 pub mod trap {
     pub const GID_IN_SERVICE: u16 = 64;
@@ -91,4 +94,20 @@ impl Notice {
     pub const MANAGER: u32 = 4;
     pub const URGENT: u8 = 1;
     pub const INFORMATIONAL: u8 = 4;
+}
+
+impl Smp {
+    /// A trap as a port sends it to its manager. The GID of who issues it has no room in it.
+    pub fn trap(notice: &Notice) -> Self {
+        let mut smp = Self::by_lid(Method::TRAP, attribute::NOTICE, 0);
+        smp.data_mut::<[u8; SMP_DATA]>().copy_from_slice(&notice.as_bytes()[..SMP_DATA]);
+        smp
+    }
+
+    /// What a trap tells.
+    pub fn notice(&self) -> Notice {
+        let mut notice = Notice::generic(0, 0, 0, 0);
+        notice.as_mut_bytes()[..SMP_DATA].copy_from_slice(self.data::<[u8; SMP_DATA]>());
+        notice
+    }
 }

@@ -8,6 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::running::RunArgs;
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use crate::console::theme_names;
 use crate::session;
@@ -114,6 +115,7 @@ pub enum Action {
     Trace(TraceArgs),
     Check(CheckArgs),
     Hotspots(HotspotArgs),
+    Lanes(LanesArgs),
     Whatif(WhatifArgs),
     Route(RoutePlanArgs),
     #[command(subcommand)]
@@ -121,8 +123,9 @@ pub enum Action {
     Disable(ServiceArgs),
     Enable(ServiceArgs),
     Apply(ApplyArgs),
+    Run(RunArgs),
     Confirm {
-        /// As `apply` and `changes` say it
+        /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
         id: String,
     },
     Extend(ExtendArgs),
@@ -133,6 +136,7 @@ pub enum Action {
     Convert(ConvertArgs),
     Simulate(SimulateArgs),
     Record(RecordArgs),
+    Agent(AgentArgs),
     #[command(subcommand)]
     Capture(CaptureAction),
     Completions {
@@ -258,6 +262,52 @@ pub struct HotspotArgs {
     /// Of each kind only the worst N in text; JSON has all
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
+}
+
+/// Where dFtree stands.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct LanesArgs {
+    #[command(flatten)]
+    pub shown: LanesShown,
+    #[command(subcommand)]
+    pub action: Option<LanesAction>,
+}
+
+#[derive(Debug, Args)]
+pub struct LanesShown {
+    /// What is known of the service levels of the paths in force (usually what path records say, where they are not too many)
+    #[arg(long, value_name = "HOW")]
+    pub lanes_in_force: Option<LaneChoice>,
+    /// Of each kind only the first N in text; JSON has all
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub top: usize,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LanesAction {
+    Propose(ProposeArgs),
+}
+
+#[derive(Debug, Args)]
+pub struct ProposeArgs {
+    /// Where to write the plan, a name that is free; `-` is stdout
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: Option<PathBuf>,
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Take all flows on slow lanes back to the fast ones, whatever is hot: no counters are read
+    #[arg(long, conflicts_with_all = ["interval", "count"])]
+    pub back: bool,
+    /// Between two sweeps: 500ms, 2s, or seconds without a unit (usually 10s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub interval: Option<Duration>,
+    /// How many intervals are judged; what the last one shows is proposed
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub count: u32,
+    #[command(flatten)]
+    pub shown: LanesShown,
 }
 
 /// What is marked as failed.
@@ -435,6 +485,28 @@ pub struct RecordArgs {
     /// Each line of stdin is a note, at the time it comes
     #[arg(long)]
     pub notes: bool,
+}
+
+/// How a host follows notices.
+#[derive(Debug, Args)]
+pub struct AgentArgs {
+    /// The program that moves the flows of this host, run without a shell for each notice; it finds what to do in
+    /// FABDECK_HOT_SPOT_LID, FABDECK_SERVICE_LEVEL, FABDECK_DIRECTION (slow or fast), FABDECK_NUMBER, FABDECK_LID,
+    /// FABDECK_PORT and FABDECK_PORT_GUID, and ends with 0 once it is done
+    #[arg(long, value_name = "PROGRAM")]
+    pub hook: Option<PathBuf>,
+    /// How long it may take before it is ended (usually 30s)
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    pub hook_timeout: Option<Duration>,
+    /// Notices in a second that are followed; more are dropped, and that is said (usually 20)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rate: Option<u32>,
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How long: 90s, 10m (usually until Ctrl-C)
+    #[arg(long = "for", value_name = "TIME", value_parser = long_duration, allow_hyphen_values = true)]
+    pub time: Option<Duration>,
 }
 
 #[derive(Debug, Subcommand)]

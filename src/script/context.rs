@@ -3,18 +3,20 @@
 use crate::access::{LanesRead, LevelsRead, LevelsWanted, Source, Wanted};
 use crate::fabric::{Lid, NameMap};
 use crate::observe::{Notes, Observation};
-use crate::routing::{NoPulse, Pulse};
+use crate::routing::Pulse;
 use crate::session::{Look, assume};
+use crate::source::Right;
 
 use super::args::Globals;
+use super::changing::Given;
 use super::config::Config;
 use super::json::{Head, Object};
 use super::open::{Outside, Reach};
 use super::output::Output;
-use super::progress::{Meter, engine_under_way};
+use super::progress::{Heeding, Meter, engine_under_way};
 use super::reading::lines;
 use super::whatif::engine_named;
-use super::{Exit, Failure};
+use super::{Exit, Failure, Stop};
 
 pub struct Context<'a, 'o> {
     pub globals: &'a Globals,
@@ -25,6 +27,10 @@ pub struct Context<'a, 'o> {
     pub progress: bool,
     /// Whether somebody is there to answer a question.
     pub asks: bool,
+    /// What ends a look or an engine under way, of a command that has something to put away then.
+    pub stop: Option<Stop>,
+    /// Whether something did not answer a look that this command rested on.
+    pub partial: bool,
 }
 
 impl Context<'_, '_> {
@@ -72,6 +78,19 @@ impl Context<'_, '_> {
         }
     }
 
+    /// What work on changes goes by.
+    pub fn given(&self) -> Given {
+        let (globals, config) = (self.globals, &self.config);
+        Given {
+            reach: self.reach(),
+            right: Right { asked: globals.allow_write, opted_in: config.fabrics.clone(), ..Right::default() },
+            node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
+            state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
+            config: globals.config.clone(),
+            mkey_file: globals.mkey_file.clone(),
+        }
+    }
+
     /// The source that a text names, under the flags of live sources.
     pub fn open(&self, source: &str) -> Result<Box<dyn Source>, Failure> {
         Ok(self.outside.open(source, &self.reach())?)
@@ -83,7 +102,7 @@ impl Context<'_, '_> {
 
     /// One look, over a source that more will be asked of.
     pub fn look_through(&mut self, source: &mut dyn Source, wanted: Wanted) -> Result<Look, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress);
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
         self.look_of(source.describe(), observation?)
@@ -96,7 +115,7 @@ impl Context<'_, '_> {
         look: &mut Look,
         lids: &[Lid],
     ) -> Result<(), Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress);
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let read = source.read_toward(&mut look.observation, lids, &mut meter);
         meter.clear();
         Ok(read?)
@@ -105,8 +124,8 @@ impl Context<'_, '_> {
     /// Work of an engine, with a line that says how far it is while somebody watches.
     pub fn watched<T: Send>(&mut self, engine: &str, work: impl FnOnce(&dyn Pulse) -> T + Send) -> T {
         match self.progress && !self.output.json {
-            true => engine_under_way(self.output.err, engine, work),
-            false => work(&NoPulse),
+            true => engine_under_way(self.output.err, (engine, self.stop.as_ref()), work),
+            false => work(&Heeding(self.stop.as_ref())),
         }
     }
 
@@ -117,7 +136,7 @@ impl Context<'_, '_> {
         look: &mut Look,
         most: Option<u64>,
     ) -> Result<LanesRead, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress);
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let read = source.read_lanes(&mut look.observation, most, &mut meter);
         meter.clear();
         Ok(read?)
@@ -130,7 +149,7 @@ impl Context<'_, '_> {
         look: &mut Look,
         wanted: LevelsWanted,
     ) -> Result<LevelsRead, Failure> {
-        let mut meter = Meter::new(self.output.err, self.progress);
+        let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let read = source.read_levels(&mut look.observation, wanted, &mut meter);
         meter.clear();
         Ok(read?)
@@ -207,6 +226,7 @@ impl Context<'_, '_> {
         }
         self.output.say_notes(&look.observation.notes);
         if look.observation.partial() {
+            self.partial = true;
             if !self.output.json {
                 self.output.say("the answer is partial: something did not answer or was cut off");
             }

@@ -22,7 +22,7 @@ pub fn commands_page() -> String {
     push_arguments(&mut page, &line);
     for known in COMMANDS {
         let Some(command) = find(&line, known.name) else { continue };
-        if command.has_subcommands() {
+        if command.is_subcommand_required_set() {
             continue;
         }
         push_command(&mut page, known, &command);

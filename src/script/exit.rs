@@ -45,7 +45,7 @@ impl Exit {
             Self::Findings => (
                 2,
                 "findings",
-                "findings: of `check`, of `hotspots`, of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine that `whatif` asks gives routes; `plan diff` differs; `trace` found no path; `simulate` came to a deadlock; a partial answer under `--strict`",
+                "findings: of `check`, of `hotspots`, of `lanes` (tables that are not as slow lanes need them, moves that no -o takes), of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine that `whatif` asks gives routes; `plan diff` differs; `trace` found no path; `simulate` came to a deadlock; a guard or an expectation stopped a runbook; a partial answer under `--strict`",
             ),
             Self::Stale => (3, "stale", "a plan is stale, or the fabric drifted from it"),
             Self::Refused => {

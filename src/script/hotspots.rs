@@ -24,7 +24,7 @@ use crate::observe::{CounterSample, News, Sweep};
 use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
 
 /// Between two sweeps, where nobody says.
-const INTERVAL: Duration = Duration::from_secs(10);
+pub(super) const INTERVAL: Duration = Duration::from_secs(10);
 
 pub fn run(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<Exit, Failure> {
     context.refuse_filter("hotspots")?;
@@ -88,7 +88,7 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
 }
 
 /// Nobody asked for the time that a capture is too short for.
-fn unasked(error: SourceError) -> SourceError {
+pub(super) fn unasked(error: SourceError) -> SourceError {
     match error {
         SourceError::Name { code: TOO_SHORT, what, hint } => {
             let usual = INTERVAL.as_secs();
@@ -106,7 +106,7 @@ pub(super) fn sweep(
     look: &mut Look,
     not_before: Duration,
 ) -> Result<Sweep, Failure> {
-    let mut meter = Meter::new(context.output.err, context.progress);
+    let mut meter = Meter::new(context.output.err, context.progress).heeding(context.stop.as_ref());
     let swept = source.sweep(&mut look.observation, not_before, &mut meter);
     meter.clear();
     let swept = swept?;

@@ -2,6 +2,7 @@
 //! it is only asked for and written.
 
 mod adapters;
+mod agent;
 mod args;
 mod capture;
 mod changing;
@@ -21,6 +22,7 @@ mod hotspots;
 mod identity;
 mod jotted;
 mod json;
+mod lanes;
 mod levels;
 mod metrics;
 mod news;
@@ -38,11 +40,13 @@ mod rewritten;
 mod route;
 mod rows;
 mod run;
+mod running;
 mod schemas;
 mod shell;
 mod show;
 mod simulate;
 mod sources;
+mod staged;
 mod stop;
 mod table;
 mod target;
@@ -55,11 +59,12 @@ mod wires;
 
 pub use adapters::{Adapter, AdapterPort, welcome};
 pub use args::command_line;
+pub use changing::{Clerk, Given};
 pub use docs::{commands_page, exit_codes_page, fields_page, keys_page};
 pub use exit::Exit;
 pub use failure::Failure;
 pub use found::Found;
-pub use open::{CatalogueEntry, CatalogueKey, Outside, Reach, Served, WriteError, Writer, Written};
+pub use open::{CatalogueEntry, CatalogueKey, GuardOf, Outside, Reach, Served, WriteError, Writer, Written};
 pub use opening::Opening;
 pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};

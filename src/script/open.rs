@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Adapter, Failure, Found, Stop};
-use crate::access::{Actuator, Source, SourceError, Traffic};
+use crate::access::{Actuator, ReadPort, Source, SourceError, Traffic};
+use crate::change::Owner;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
@@ -15,10 +16,22 @@ use crate::observe::{Notes, Observation};
 use crate::session::Look;
 use crate::source::Right;
 
+/// Whose change a guard keeps.
+#[derive(Clone, Copy, Debug)]
+pub enum GuardOf<'a> {
+    /// This user's: what it says goes to a file.
+    Own(&'a Path),
+    /// Another user's, as whom it runs; only root can start one. What it says is lost, and what it does stands in the trail.
+    Other(Owner),
+}
+
 /// The world behind the command line.
 pub trait Outside {
     /// What `--source` names.
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError>;
+
+    /// The port behind what `--source` names, and the M_Key of its own. Nothing but Gets goes out of it.
+    fn port(&self, source: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError>;
 
     /// Who writes to what `--source` names, for whoever may.
     fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure>;
@@ -26,8 +39,11 @@ pub trait Outside {
     /// Whether what `--source` names lives in this process alone, and ends with it.
     fn is_own_simulator(&self, source: &str) -> bool;
 
-    /// Starts this program once more, in a session of its own, with what it says going to a file.
-    fn start_guard(&self, args: &[OsString], log: &Path) -> std::io::Result<()>;
+    /// Starts this program once more, apart from this session. Gives what should be known of how it is kept apart.
+    fn start_guard(&self, args: &[OsString], of: GuardOf<'_>) -> std::io::Result<Option<String>>;
+
+    /// What may end such a process beside its change, in words for whoever relies on it.
+    fn guard_may_end_with(&self) -> Option<String>;
 
     /// Where this user's state lies.
     fn user_state(&self) -> Option<PathBuf>;

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use super::Failure;
 use super::args::Color;
+use super::changing::Given;
 use super::context::Context;
 use super::convert::names_a_path;
-use super::open::Reach;
 use super::overview::DEFAULT;
 use super::theme_choice::ThemeChoice;
 use crate::capture::capture_at;
 use crate::routing::Engine;
-use crate::session::interactive::WatchSettings;
+use crate::session::interactive::{WatchSettings, Writing};
+use crate::source::{Unwritable, is_live};
 
 /// From one sweep of counters to the next, where nobody says.
 const WATCH: Duration = Duration::from_secs(5);
@@ -29,8 +30,11 @@ pub struct Opening {
     pub named: bool,
     /// Options with their files, as far as a command line that does the same has to have them. Of keys it is the file.
     pub options: Vec<(String, String)>,
-    pub reach: Reach,
-    pub node_name_map: Option<PathBuf>,
+    pub given: Given,
+    /// Whether the session may write to its fabric.
+    pub writing: Writing,
+    /// What happened before there was a screen to say it on.
+    pub told: Vec<String>,
     pub theme: ThemeChoice,
     pub ascii: bool,
     /// Colours although the environment asks for none, or none although it has some.
@@ -73,8 +77,9 @@ impl Opening {
             named: context.source().is_some(),
             options: files.into_iter().filter_map(given).chain(at).collect(),
             source,
-            reach: context.reach(),
-            node_name_map: globals.node_name_map.clone().or_else(|| config.node_name_map.clone()),
+            given: context.given(),
+            writing: writing(context, named),
+            told: Vec::new(),
             theme,
             ascii: globals.ascii || config.ascii,
             color,
@@ -88,5 +93,15 @@ impl Opening {
             record_events: globals.record_events.clone(),
             assume,
         })
+    }
+}
+
+fn writing(context: &Context<'_, '_>, source: &str) -> Writing {
+    match () {
+        () if context.outside.is_own_simulator(source) => Writing::Own,
+        () if source.starts_with("sim:") => Writing::Simulated,
+        () if !is_live(source) => Writing::Never(Unwritable::NotLive(source.to_owned()).to_string()),
+        () if context.globals.allow_write => Writing::Asked,
+        () => Writing::NotAsked,
     }
 }

@@ -63,6 +63,11 @@ impl<'a> Output<'a> {
         let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
     }
 
+    /// Talk that begins with its own word; a command in it stands in one line, to be copied.
+    pub fn say_whole(&mut self, line: &str) {
+        let _ = writeln!(self.err, "fabdeck: {}", plain(line));
+    }
+
     /// The one way in which rows are painted: all of them where somebody named the fields or where nobody sits before
     /// it, else those that fit, and a word on what is missing.
     pub fn table(&mut self, listing: &dyn Listing, mut selection: Selection, named: bool) -> io::Result<()> {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
-use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge};
+use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge, migration_lines};
 
 use super::args::{LaneChoice, PlanAction};
 use super::check::finding_lines;
@@ -49,7 +49,7 @@ pub fn is_plan(path: &Path) -> bool {
 
 /// Whether it was made with the lanes of the switches in hand, so that they are looked at again.
 pub fn knows_lanes(plan: &Plan) -> bool {
-    !plan.fingerprint.lanes.is_empty()
+    plan.fingerprint.knows_lanes()
 }
 
 /// The tables and routes of a look as the plan leads them to be; refused where the plan is stale.
@@ -107,6 +107,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("changes", changes(plan)),
     ];
     let found = finding_lines(&plan.findings);
+    let told = told.into_iter().chain(migration_lines(plan));
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
 }
 

@@ -2,6 +2,8 @@
 
 use crate::access::Wanted;
 use crate::change::Plan;
+use crate::fabric::Faults;
+use crate::routing::Engine;
 use crate::session::{
     Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, plan_text, propose, report_lines, settled,
 };
@@ -10,7 +12,7 @@ use super::args::RoutePlanArgs;
 use super::check;
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure, levels, plan, target, whatif};
+use super::{Exit, Failure, levels, plan, staged, target, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
@@ -35,34 +37,63 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
-    let tables = &look.observation.tables;
-    let begun = std::time::Instant::now();
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
-    let outcome = context.watched(engine.id, |pulse| {
-        let proposal = propose(&look, tables, &faults, engine, asked, pulse)?;
-        settled(&look, &faults, proposal, asked.sent, pulse)
-    });
-    let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
-    let mut row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
-    let proposal = outcome?;
-    let times = !context.globals.no_times;
-    let made = Made {
-        created: times.then(|| jiff::Timestamp::now().to_string()),
-        author: std::env::var("USER").ok().filter(|_| times),
-    };
-    let unwritten = |error: UnwrittenPlan| {
-        let exit = if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed };
-        Failure::new(exit, error.to_string())
-    };
-    let plan = plan_of(&look, &faults, engine.id, &proposal, asked.sent, made).map_err(unwritten)?;
+    let Routed { mut plan, proposal, mut row } = routed(context, &look, &faults, engine, asked)?;
+    staged::fill(&mut plan.transition, context.globals, args);
     row.transition = Some(plan.transition.clone());
-    let text = plan_text(&plan).map_err(unwritten)?;
+    let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
     write(context, &look, args, &plan, &proposal, &row)?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// What an engine came to, as a plan.
+pub struct Routed {
+    pub plan: Plan,
+    pub proposal: Proposal,
+    pub row: EngineRow,
+}
+
+/// Routes with an engine and holds what comes of it against the fabric.
+pub fn routed(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    faults: &Faults,
+    engine: &'static Engine,
+    asked: Asked<'_>,
+) -> Result<Routed, Failure> {
+    let tables = &look.observation.tables;
+    let begun = std::time::Instant::now();
+    let outcome = context.watched(engine.id, |pulse| {
+        let proposal = propose(look, tables, faults, engine, asked, pulse)?;
+        settled(look, faults, proposal, asked.sent, pulse)
+    });
+    let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
+    let row = EngineRow::new(engine.id, outcome.as_ref(), seconds);
+    let proposal = outcome?;
+    let plan = plan_of(look, faults, engine.id, &proposal, asked.sent, made(context)).map_err(unwritten)?;
+    Ok(Routed { plan, proposal, row })
+}
+
+/// Who makes a plan and when, as far as that is to be told.
+pub fn made(context: &Context<'_, '_>) -> Made {
+    let times = !context.globals.no_times;
+    Made {
+        created: times.then(|| jiff::Timestamp::now().to_string()),
+        author: std::env::var("USER").ok().filter(|_| times),
+    }
+}
+
+pub fn text_of(plan: &Plan) -> Result<String, Failure> {
+    plan_text(plan).map_err(unwritten)
+}
+
+fn unwritten(error: UnwrittenPlan) -> Failure {
+    let exit = if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed };
+    Failure::new(exit, error.to_string())
 }
 
 fn write(
@@ -100,8 +131,6 @@ fn write(
 
 /// What a plan would write, in a sentence.
 pub fn changes(plan: &Plan) -> String {
-    let switches: std::collections::BTreeSet<&str> =
-        plan.writes.iter().map(|write| write.switch.as_str()).collect();
     let (blocks, safe) = (plan.writes.len(), plan.transition.word());
     let lanes = match plan.impact["changed_lanes"].as_u64() {
         Some(0) => "no lane changes".to_owned(),
@@ -109,5 +138,5 @@ pub fn changes(plan: &Plan) -> String {
         None if plan.lanes.count == 1 => "which lanes change is not known; all paths come to one".to_owned(),
         None => format!("which lanes change is not known; paths come to {} lanes", plan.lanes.count),
     };
-    format!("{blocks} blocks on {} switches; {lanes}; {safe}", switches.len())
+    format!("{blocks} blocks on {} switches; {lanes}; {safe}", plan.written().0)
 }

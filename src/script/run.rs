@@ -7,6 +7,7 @@ use std::io::Write;
 use clap::FromArgMatches;
 
 use super::args::{Action, CaptureAction, Cli, Color, Globals, command_line};
+use super::changing::Means;
 use super::config::Config;
 use super::context::Context;
 use super::fit::{Page, USUAL_WIDTH};
@@ -15,8 +16,8 @@ use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
-    Exit, Failure, capture, changing, check, convert, generate, hotspots, identity, overview, plan, record,
-    route, shell, show, simulate, sources, trace, whatif,
+    Exit, Failure, agent, capture, changing, check, convert, generate, hotspots, identity, lanes, overview,
+    plan, record, route, running, shell, show, simulate, sources, trace, whatif,
 };
 use crate::session::Service;
 
@@ -64,25 +65,28 @@ pub fn run(
         output,
         progress: terminal.stderr,
         asks: terminal.stdin && terminal.stderr,
+        stop: None,
+        partial: false,
     };
     if cli.globals.verbose && !terminal.log.is_empty() {
         context.output.say(&terminal.log);
     }
     let prepared = prepare(&mut context, &cli.globals, terminal);
-    if prepared.is_ok() && !matches!(cli.action, Some(Action::Guard(_))) {
-        changing::resume(&mut context);
-    }
     let console = cli.action.is_none() && terminal.console && !cli.globals.json;
-    let opened = if console {
-        prepared.and_then(|()| Opening::of(&context)).map(Some)
-    } else {
-        prepared.and_then(|()| refuse_events(&cli.globals)).map(|()| None)
-    };
-    let prepared = match opened {
-        Ok(Some(opening)) => return Ended::Console(Box::new(opening)),
-        Ok(None) => Ok(()),
-        Err(failure) => Err(failure),
-    };
+    let given = context.given();
+    let means = Means { outside, given: &given };
+    let mut taken_over = Vec::new();
+    if prepared.is_ok() && !matches!(cli.action, Some(Action::Guard(_))) {
+        changing::resume(means, &mut |line| taken_over.push(line.to_owned()));
+    }
+    let prepared =
+        match prepared.and_then(|()| if console { Opening::of(&context).map(Some) } else { Ok(None) }) {
+            // Its screen has room for what is to be told; the terminal before it would lose it.
+            Ok(Some(opening)) => return Ended::Console(Box::new(Opening { told: taken_over, ..opening })),
+            Ok(None) => refuse_events(&cli.globals),
+            Err(failure) => Err(failure),
+        };
+    taken_over.iter().for_each(|line| context.output.say(line));
     let ended = prepared.and_then(|()| dispatch(&mut context, cli.action.as_ref()));
     let flushed = context.output.flush().map_err(Failure::from);
     Ended::Exit(match ended.and_then(|exit| flushed.map(|()| exit)) {
@@ -127,12 +131,14 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Trace(args)) => trace::run(context, args),
         Some(Action::Check(args)) => check::run(context, args),
         Some(Action::Hotspots(args)) => hotspots::run(context, args),
+        Some(Action::Lanes(args)) => lanes::run(context, args),
         Some(Action::Whatif(args)) => whatif::run(context, args),
         Some(Action::Route(args)) => route::run(context, args),
         Some(Action::Plan(action)) => plan::run(context, action),
         Some(Action::Disable(args)) => changing::service(context, args, Service::Disable),
         Some(Action::Enable(args)) => changing::service(context, args, Service::Enable),
         Some(Action::Apply(args)) => changing::apply(context, args),
+        Some(Action::Run(args)) => running::run(context, args),
         Some(Action::Confirm { id }) => changing::confirm(context, id),
         Some(Action::Extend(args)) => changing::extend(context, args),
         Some(Action::Rollback(args)) => changing::roll_back(context, args),
@@ -142,6 +148,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Convert(args)) => convert::run(context, args),
         Some(Action::Simulate(args)) => simulate::run(context, args),
         Some(Action::Record(args)) => record::run(context, args),
+        Some(Action::Agent(args)) => agent::run(context, args),
         Some(Action::Capture(action)) => capture::run(context, action),
         Some(Action::Completions { shell }) => shell::completions(context, *shell),
         Some(Action::Man { dir }) => shell::man(context, dir.as_deref()),
@@ -189,7 +196,7 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
 fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure> {
     let looks = match action {
         None | Some(Action::Show(_) | Action::Trace(_) | Action::Check(_) | Action::Hotspots(_)) => true,
-        Some(Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
+        Some(Action::Lanes(_) | Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
         Some(Action::Simulate(args)) => args.serve.is_none(),
         Some(Action::Sources { identity }) => *identity,
         Some(Action::Convert(_) | Action::Capture(CaptureAction::Note { .. })) => true,
@@ -240,7 +247,7 @@ fn say_refusal<'w>(
 }
 
 /// Commands that the contract names and that are still to come.
-const LATER: &[&str] = &["disable", "enable", "lanes", "jobs", "run", "agent"];
+const LATER: &[&str] = &["jobs"];
 
 /// The command that clap does not know and that a later version will.
 fn later(refused: &clap::Error) -> Option<String> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::changing;
+use super::{changing, running};
 use crate::session::{Browse, Column, Ending, Kind, Look, NEWS_WORDS, Summary};
 
 /// File name (`links.json`) and content of every schema.
@@ -26,10 +26,11 @@ pub fn schemas() -> BTreeMap<String, String> {
         add(view.id(), &format!("fabdeck {} --json", view.command()), true, properties);
     }
     add("fabric", "fabdeck show fabric --json", true, fabric());
-    let mut checked = vec![("findings", list(text()))];
-    checked.extend(check());
+    let checked = [vec![("findings", list(text()))], check()].concat();
     add("check", "fabdeck check --json", true, checked);
     add("hotspots", "fabdeck hotspots --json", true, hotspots());
+    add("lane-state", "fabdeck lanes --json", true, super::lanes::schema(false));
+    add("lanes-propose", "fabdeck lanes propose --json", true, super::lanes::schema(true));
     add("whatif", "fabdeck whatif --json", true, whatif());
     let mut route = vec![("plan", text()), ("findings", list(text()))];
     route.extend(engine_row());
@@ -44,16 +45,10 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("service", "fabdeck disable and enable --json", true, served);
     add("change", "fabdeck apply, confirm, extend and rollback --json", false, changing::change());
     add("changes", "fabdeck changes --json", false, vec![("rows", list(changing::row()))]);
+    add("run", "fabdeck run RUNBOOK --json", true, running::schema());
     add("fields", "--fields help --json", false, vec![("rows", list(fields()))]);
     add("sources", "fabdeck sources --json", false, sources());
-    let texts = || list(text());
-    let identity = vec![
-        ("switches", texts()),
-        ("subnet_prefix", nullable(text())),
-        ("subnet_managers", texts()),
-        ("entry", text()),
-    ];
-    add("identity", "fabdeck sources --identity --json", true, identity);
+    add("identity", "fabdeck sources --identity --json", true, identity());
     let mut generated = vec![("file", nullable(text())), ("format", nullable(text()))];
     generated.extend(numbers());
     add("generate", "fabdeck generate --json", true, generated);
@@ -75,7 +70,30 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
+    all.insert("agent.json".into(), agent());
     all
+}
+
+fn identity() -> Vec<(&'static str, Value)> {
+    let texts = || list(text());
+    vec![
+        ("switches", texts()),
+        ("subnet_prefix", nullable(text())),
+        ("subnet_managers", texts()),
+        ("entry", text()),
+    ]
+}
+
+/// A line for each event: what stands in it beside these is the event's own.
+fn agent() -> String {
+    let line = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "fabdeck agent --json, a line each",
+        "type": "object",
+        "properties": { "schema": { "const": "fabdeck.agent/1" }, "time": text(), "event": text() },
+        "required": ["schema", "event"],
+    });
+    format!("{line:#}\n")
 }
 
 /// A whole answer. Readers must bear keys that are added later, so the object is open.
@@ -487,8 +505,12 @@ fn transition() -> Vec<(&'static str, Value)> {
         ("on_the_way", nullable(closed(on_the_way()))),
         ("mixed", nullable(flag())),
         ("mixed_cycle", nullable(list(text()))),
-        ("staged", nullable(closed(vec![("through", nullable(text())), ("asked", list(text()))]))),
+        ("staged", nullable(closed(staged()))),
     ]
+}
+
+fn staged() -> Vec<(&'static str, Value)> {
+    vec![("through", nullable(text())), ("asked", list(text())), ("commands", list(text()))]
 }
 
 fn on_the_way() -> Vec<(&'static str, Value)> {

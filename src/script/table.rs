@@ -11,6 +11,9 @@ use crate::session::{Column, Listing, Selection, wrap};
 
 pub const GAP: &str = "  ";
 
+/// What a command to type begins with.
+const COMMAND: &str = "fabdeck ";
+
 /// Values are not wrapped in less than this, however narrow the terminal is.
 const SHORTEST: usize = 24;
 
@@ -102,7 +105,9 @@ pub fn write_pairs(
     let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
     for (name, value) in pairs {
         let value = plain(value);
-        let lines = if value.width() > room { wrap(&value, room) } else { vec![value.into_owned()] };
+        // A command is copied from the screen, and breaks where a line of it ends.
+        let wraps = value.width() > room && !value.starts_with(COMMAND);
+        let lines = if wraps { wrap(&value, room) } else { vec![value.into_owned()] };
         for (at, line) in lines.iter().enumerate() {
             let name = if at == 0 { *name } else { "" };
             let written = format!("{}{GAP}{line}", paint.heading(&aligned(name, width, false)));

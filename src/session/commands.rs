@@ -10,6 +10,8 @@ pub enum Danger {
     WritesFile,
     /// The fabric, journalled, and only where that was opted in.
     WritesFabric,
+    /// Runs the program that the operator names, and keeps a file of what it moved.
+    RunsProgram,
     /// Opens a socket that other processes of the same user can reach.
     OpensSocket,
 }
@@ -20,6 +22,7 @@ impl Danger {
             Self::None => "changes nothing",
             Self::WritesFile => "writes the file you name",
             Self::WritesFabric => "writes to the fabric, where that was opted in",
+            Self::RunsProgram => "runs the program you name, and keeps in the state folder what it moved",
             Self::OpensSocket => "opens the socket you name to other processes of yours",
         }
     }
@@ -79,6 +82,11 @@ impl Command {
 
     const fn opens_socket(mut self) -> Self {
         self.danger = Danger::OpensSocket;
+        self
+    }
+
+    const fn runs_program(mut self) -> Self {
+        self.danger = Danger::RunsProgram;
         self
     }
 
@@ -203,6 +211,31 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source capture/ hotspots --before capture/first.txt --after capture/second.txt --seconds 60",
     ]),
     command_of(
+        "lanes",
+        "Which flows are on a slow lane, and whether the tables on their ways are as they should be",
+        "dFtree keeps flows to a hot-spot on a lane of their own. Shown are the hot-spots of changes that stand, and every port on \
+         the ways there whose SL2VL or arbitration table is not what slow lanes need; such tables end with exit code 2. \
+         docs/lanes.md says more.",
+    )
+    .looks()
+    .examples(&["fabdeck --source sim:demo lanes", "fabdeck --source sim:kary,k=4,n=2 lanes --json"]),
+    command_of(
+        "lanes propose",
+        "Which flows should go to a slow lane or come back, as a plan",
+        "Counters are read twice, as `hotspots` reads them. Flows of contributors to a hot-spot go to the slow twin of their \
+         lane, new ones join, and where an adapter is a hot-spot no more they come back; victims stay. The plan has the tables that slow \
+         lanes need on every way there, the flows with who of their hosts will follow, and a certificate; routes stay as they \
+         are. What cannot be is refused with the port that stands against it. With nothing to move the exit code is 0, with moves and no \
+         -o it is 2, and with -o it is 2 where the plan has findings.",
+    )
+    .looks()
+    .writes()
+    .examples(&[
+        "fabdeck --source sim:demo lanes propose --interval 5s",
+        "fabdeck --source umad lanes propose -o slow.plan",
+        "fabdeck --source umad lanes propose --back -o back.plan",
+    ]),
+    command_of(
         "whatif",
         "What failures cost, and what each engine would make of them",
         "Nothing is touched: elements are marked as failed, the paths that the tables in force lose are counted (lost \
@@ -269,6 +302,22 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source umad --allow-write apply reroute.plan",
         "fabdeck --source sim:./lab.sock apply reroute.plan --yes --confirm-within 2m",
     ]),
+    command_of(
+        "run",
+        "Carry out a runbook",
+        "A file of steps with guards between them: expect, fail, unmark, preview, route, disable, enable, apply, wait, verify, hotspots, \
+         lanes, confirm, rollback, record, run and notify (docs/runbooks.md). It is checked wholly before the first step, and all \
+         that is wrong with it is told with file, line and reason (exit code 7). The first guard that does not hold ends it (2): \
+         what was applied and not confirmed is taken back, as it is when somebody ends the run, and what the book has for a \
+         failure is done. With --dry-run everything is read and computed, and nothing written. A book that applies nothing needs no leave \
+         to write; one that does needs what `apply` needs, and nobody is asked again.",
+    )
+    .looks()
+    .writes_fabric()
+    .examples(&[
+        "fabdeck --source umad run docs/runbooks/nightly-check.toml",
+        "fabdeck --source sim:./lab.sock run docs/runbooks/failed-spine.toml --set switch=spine-2 --dry-run",
+    ]),
     command_of("confirm", "Keep a change that was applied", "ID is what `apply` and `changes` say; a change is confirmed by nothing else.")
         .writes_fabric()
         .examples(&["fabdeck confirm 3f2a91bc"]),
@@ -280,11 +329,11 @@ pub const COMMANDS: &[Command] = &[
         "Take a change back now",
         "What still holds what the change wrote is brought back to what it was, and read back; what somebody else wrote since, \
          and what does not answer, is left and named (exit code 6). Where the fabric has changed so that going back loses \
-         paths, it says how many and asks for --force.",
+         paths, it says how many and asks for --force. A rollback that ended incomplete is begun again.",
     )
     .writes_fabric()
     .examples(&["fabdeck rollback 3f2a91bc"]),
-    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the last first.")
+    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the newest last; with --json it comes first.")
         .examples(&["fabdeck changes", "fabdeck changes --json"]),
     command_of(
         "guard",
@@ -352,6 +401,22 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source umad record -o night.fdcap --interval 5s --for 8h",
         "fabdeck --source umad record -o week.fdcap --rotate-every 1d --keep 7",
         "fabdeck --source umad record -o - | ssh laptop 'cat > night.fdcap'",
+    ]),
+    command_of(
+        "agent",
+        "Follow notices at a host",
+        "Runs on a host: subscribes at the subnet manager to the notices that say which flows leave the fast lane or come back \
+         to it, and runs the site's program (--hook) for each that means this host. It hears the subnet manager alone, at a \
+         limited rate, and each notice once; it says how far it is to whoever asks, and unsubscribes when it ends. Nothing else \
+         goes out: InformInfo to the manager, answers to its reports, answers to that question. At a simulated host \
+         (sim:SOCKET,at=NODE) it moves the flows of that host itself. A line for each event goes to stdout; with --json an \
+         object each.",
+    )
+    .looks()
+    .runs_program()
+    .examples(&[
+        "fabdeck --source sim:demo,at=node05 agent --for 5s",
+        "fabdeck --source umad agent --hook /usr/local/sbin/move-flows",
     ]),
     command_of("capture", "Work on captures", "What `record` wrote."),
     command_of(

@@ -15,6 +15,8 @@ pub struct Watched {
     /// Ports that both readings have.
     pub ports: usize,
     pub verdict: HotSpots,
+    /// Ports of switches that lead to adapters and of which it is known how much they wait, ascending.
+    pub told: Vec<PortId>,
     /// Links with something wrong since the first of all readings, those that only run below what they can at the end.
     pub troubles: Vec<Trouble>,
     /// Ports whose counters somebody cleared in between.
@@ -38,7 +40,20 @@ impl Watched {
         if look.assumed.is_none() && look.observation.adaptive.is_none() {
             tell_apart(fabric, &look.observation.tables, rates, &mut verdict);
         }
-        Self { seconds, ports: rates.ports.len(), verdict, troubles, cleared: rates.cleared().collect() }
+        let adapter_behind = |port: &PortId| {
+            let is_switch = |port: PortId| fabric.node(fabric.port(port).node).is_switch();
+            is_switch(*port) && fabric.peer(*port).is_some_and(|peer| !is_switch(peer))
+        };
+        let told = rates.ports.iter().filter(|port| port.congestion().is_some()).map(|port| port.port);
+        let told = told.filter(adapter_behind).collect();
+        Self {
+            seconds,
+            ports: rates.ports.len(),
+            verdict,
+            told,
+            troubles,
+            cleared: rates.cleared().collect(),
+        }
     }
 
     /// Whether there is something that somebody should look at.

@@ -4,12 +4,13 @@ use serde::Serialize;
 
 use super::check::Report;
 use super::lanes::Sent;
+use super::migrations::{DFTREE, judged_again};
 use super::weighed::weigh;
 use super::whatif::judged;
 use super::written_plan::findings;
 use super::{Look, counted};
 use crate::change::{Drift, Drifted, Plan, Standing, TransitionReport};
-use crate::fabric::{Faults, NodeId, PortNum, Routes};
+use crate::fabric::{Faults, NodeId, PortNum, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::routing::{NoPulse, Problem, Refusal};
 
@@ -79,8 +80,11 @@ impl Fit {
 pub fn fit(look: &Look, plan: &Plan) -> Fit {
     let (fabric, tables) = (look.fabric(), &look.observation.tables);
     let drift = drift_report(look, &plan.drift(fabric, tables));
+    let applied = || plan.is_applied(fabric, tables, look.manager());
     match plan.stale(fabric, tables, look.manager()) {
-        Some(change) if change.is_table() && plan.is_applied(fabric, tables, look.manager()) => Fit::Applied,
+        Some(change) if (change.is_table() || change.is_lanes()) && applied() => Fit::Applied,
+        // A port that was disabled is out of what a plan is for, and one that was enabled is new in it.
+        _ if plan.switches_ports() && applied() => Fit::Applied,
         Some(change) => Fit::Stale(Stale { first: change.words(&|key| named(look, plan, key)), drift }),
         None if drift.entries > 0 => {
             Fit::Stale(Stale { first: "what it writes over is not what it found".to_owned(), drift })
@@ -171,15 +175,26 @@ pub fn judge(
     let after = plan.outcome(fabric, tables);
     let routes = plan.routes(fabric, &after);
     let scope = Scope { switches: switches || plan.scope.switches, lanes: LaneKnowledge::Known };
-    let report = Report { lanes_from: "plan", ..judged(look, &routes, &faults, &scope)? };
+    let report = match plan.engine == DFTREE {
+        false => Report { lanes_from: "plan", ..judged(look, &routes, &faults, &scope)? },
+        true => judged_again(look, plan, &after)?,
+    };
     let transition = match fit {
         Fit::Applied => TransitionReport::nothing(DONE, &plan.transition.old_lanes),
         _ if switches && !plan.scope.switches => widened((look, plan), (&faults, &routes), sent)?,
         _ => plan.transition.clone(),
     };
-    let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
+    let unmet = unmet(look, plan, &faults, &after);
     let findings = findings(&report, &transition, unmet.as_deref());
     Ok(Judged { report, transition, unmet: names_of(look, unmet), findings })
+}
+
+/// The levels of a plan of dFtree are followed hop by hop, on whatever lanes they are.
+fn unmet(look: &Look, plan: &Plan, faults: &Faults, after: &Tables) -> Option<Vec<NodeId>> {
+    if plan.engine == DFTREE {
+        return Some(Vec::new());
+    }
+    plan.lanes.unmet(&Standing::new(look.fabric(), faults, look.manager()), after)
 }
 
 const DONE: &str = "nothing is left to write";
@@ -219,6 +234,6 @@ pub fn ahead(look: &Look, plan: &Plan) -> Ahead {
     let switches = fabric.switches().map(|(id, _)| id).filter(differs);
     let switches = switches.map(|id| look.told_apart(id).into_owned()).collect();
     let faults = plan.faults(fabric);
-    let unmet = plan.lanes.unmet(&Standing::new(fabric, &faults, look.manager()), tables);
+    let unmet = unmet(look, plan, &faults, &after);
     Ahead { switches, lanes: names_of(look, unmet) }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Look;
 use super::check::{Names, Report, check, held, report, unread_tables};
-use crate::fabric::{Faults, Lane, Lanes, Levels, PortId, Routes, ServiceLevel, Tables};
+use crate::fabric::{Faults, Lane, Lanes, Levels, Lid, PortId, Routes, ServiceLevel, Tables};
 use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use crate::routing::{Problem, Pulse, Refusal, Request};
 
@@ -101,11 +101,74 @@ pub fn check_in_force(
         }
         Known::Partly(levels, from) => (levels, from),
     };
-    let certificate = certify_among(&problem, &routes, &scope(LaneKnowledge::Unknown), parts, pulse)?;
-    let served = serve(&problem, &routes, switches, &mapping, &levels, pulse)?;
-    let names = Names { look, problem: &problem };
-    let said = matches!(*levels, Levels::One(_));
-    Ok(joined(report(look, &problem, &certificate), &served, &names, (from, said)).without(unread))
+    followed((look, &problem), &routes, &mapping, switches, (&levels, from), pulse)
+        .map(|report| report.without(unread))
+}
+
+/// Judges tables over levels that were worked out; `from` says how those in force were known.
+pub(super) fn check_levels(
+    look: &Look,
+    tables: &Tables,
+    (levels, from): (&Levels, &'static str),
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let faults = Faults::default();
+    let problem = Problem::new(look.fabric(), &faults);
+    let mapping = Mapping::new(&problem, tables);
+    let routes = held(look, tables);
+    let report = followed((look, &problem), &routes, &mapping, false, (levels, from), pulse)?;
+    Ok(report.without(unread_tables(&problem, tables)))
+}
+
+/// Levels followed hop by hop.
+fn followed(
+    (look, problem): (&Look, &Problem<'_>),
+    routes: &Routes,
+    mapping: &Mapping<'_>,
+    switches: bool,
+    (levels, from): (&Levels, &'static str),
+    pulse: &dyn Pulse,
+) -> Result<Report, Refusal> {
+    let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
+    let certificate = certify_among(problem, routes, &scope, look.partitions.as_ref(), pulse)?;
+    let served = serve(problem, routes, switches, mapping, levels, pulse)?;
+    let names = Names { look, problem };
+    let said = matches!(levels, Levels::One(_));
+    Ok(joined(report(look, problem, &certificate), &served, &names, (from, said)))
+}
+
+/// The levels of the paths in force, and how they are known.
+pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a, Levels>, &'static str)> {
+    match (sent, &look.routes) {
+        (Sent::Unknown, _) | (Sent::Unsaid, None) => None,
+        (Sent::One, _) => Some((Cow::Owned(Levels::One(ServiceLevel::default())), "one")),
+        (_, Some(held)) => {
+            let from = if look.assumed.is_some() { "assumed" } else { "plan" };
+            Some((Cow::Owned(levels_of(look, held)), from))
+        }
+        (Sent::Records { levels, every }, None) => {
+            let from = if every { "path records, every pair" } else { "path records, sampled" };
+            Some((Cow::Borrowed(levels), from))
+        }
+    }
+}
+
+/// Of routes that were computed here the level is the number of the lane.
+pub(super) fn levels_of(look: &Look, held: &Routes) -> Levels {
+    let (switches, top) = (look.fabric().switch_count(), look.fabric().top_lid());
+    if let (Lanes::One | Lanes::ByDestination { .. }, Some(top)) = (&held.lanes, top) {
+        let level = |at: u32| Lid::new(at).map_or(0, |lid| 1 << held.lane(0, lid).value());
+        let told = |at: usize| if at < held.stride() { level(at as u32) } else { 0 };
+        return Levels::ByLid((0..=top.index()).map(told).collect());
+    }
+    let mut levels = Levels::unsaid(switches, top);
+    for switch in 0..switches as u32 {
+        for lid in (1..held.stride() as u32).filter_map(Lid::new) {
+            let level = ServiceLevel::new(held.lane(switch, lid).value().into());
+            levels.add(switch, lid, level.unwrap_or_default());
+        }
+    }
+    levels
 }
 
 /// The lanes of the paths in force as routes hold them, and how they are known; `None` with the reason where they are
@@ -166,7 +229,7 @@ fn as_routes(
             let lane = lane_of[usize::from(level.value())];
             Some(Lanes::ByDestination { lanes, lane: vec![lane; routes.stride()] })
         }
-        Levels::BySwitch { .. } => {
+        Levels::ByLid(_) | Levels::BySwitch { .. } => {
             let mut all = vec![0u8; routes.stride() * routes.switch_count()];
             for (switch, row) in (0u32..).zip(all.chunks_exact_mut(routes.stride().max(1))) {
                 let here = problem.behind(switch);

@@ -3,6 +3,7 @@
 
 mod assume;
 mod browse;
+mod changes;
 mod check;
 mod commands;
 mod field;
@@ -13,6 +14,7 @@ mod judged_plan;
 mod lanes;
 mod loads;
 mod look;
+mod migrations;
 mod news;
 mod passage;
 mod preview;
@@ -20,6 +22,7 @@ mod proposals;
 mod query;
 mod rowset;
 mod service;
+mod slow_lanes;
 mod summary;
 mod trace;
 mod traffic;
@@ -32,6 +35,9 @@ mod written_plan;
 
 pub use assume::assume;
 pub use browse::Browse;
+pub use changes::{
+    ChangeRow, change_progress, change_words, countdown, seconds_left, silent_words, span_words, until_words,
+};
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
@@ -41,22 +47,27 @@ pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, fai
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
+pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
 pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
 pub(crate) use news::{end_name, manager_port, node_name, weights_words};
 pub use preview::Preview;
 pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
 pub use rowset::Rowset;
-pub use service::{Service, UnservedPlan, service_plan};
-pub use summary::{Summary, counted};
+pub use service::{Service, UnservedPlan, service_element, service_plan};
+pub use slow_lanes::{
+    LaneFlow, LaneSpot, LaneStanding, LaneState, LaneTable, TableStanding, Unmoved, lane_state,
+};
+pub use summary::{Summary, counted, devices};
 pub use trace::{Ending, Hop, LidChoice, Trace, TraceError, Traced, endpoint};
 pub use traffic::{
     Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
 };
 pub use value::{Kind, Value, natural_order};
 pub use views::{
-    Cable, HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, UNTOLD, User, entries, errors_by_port,
-    fresh_counters, links, steps, unplaced_counters, user_rows, users,
+    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, TableRows, UNTOLD,
+    User, entries, errors_by_port, follows_word, fresh_counters, levels_word, links, standing_word, steps,
+    unplaced_counters, user_rows, users,
 };
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,

@@ -87,14 +87,17 @@ impl Way<'_> {
         for engine in first.chain(others) {
             asked.push(engine.id.to_owned());
             if self.leads_through(problem, engine) {
-                return Staged { through: Some(engine.id.to_owned()), asked };
+                return Staged { through: Some(engine.id.to_owned()), asked, commands: Vec::new() };
             }
         }
-        Staged { through: None, asked }
+        Staged { through: None, asked, commands: Vec::new() }
     }
 
     fn leads_through(&self, problem: &Problem<'_>, engine: &Engine) -> bool {
-        let Ok(answer) = (engine.route)(problem, &Request::default(), &NoPulse) else { return false };
+        // On one lane: what is written are tables, and levels stay as they are.
+        let manager = self.look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
+        let request = Request { manager, lanes: 1, ..Request::default() };
+        let Ok(answer) = (engine.route)(problem, &request, &NoPulse) else { return false };
         let safe = |[from, to]: [&Routes; 2]| {
             transition(self.whole, from, to, &self.held.together).safe == Some(true)
         };

@@ -9,7 +9,7 @@ use super::written_plan::plan_of;
 use super::{Look, Made, Proposal, Took, UnwrittenPlan};
 use crate::access::Part;
 use crate::change::{Plan, Write};
-use crate::fabric::{Element, Faults, PhysicalState, PortId, PortNum, Resolved};
+use crate::fabric::{Element, ElementError, Faults, PhysicalState, PortId, PortNum, Resolved};
 use crate::routing::{NoPulse, Problem, Ran, Refusal};
 
 /// What becomes of a link.
@@ -55,16 +55,26 @@ pub fn service_plan(
         faults.mark(fabric.port(port).link.map_or(Resolved::Port(port), Resolved::Link));
     }
     let proposal = as_it_is(look, &faults, sent)?;
-    let mut plan = plan_of(look, &faults, "none: routes stay as they are", &proposal, sent, made)?;
-    let (old, new) = if service == Service::Disable { ("01", "00") } else { ("00", "01") };
+    let does = if service == Service::Disable { "disable" } else { "enable" };
+    let what = format!("{does} {}, routes as they are", called());
+    let mut plan = plan_of(look, &faults, &what, &proposal, sent, made)?;
+    let (old, new) = if service == Service::Disable { (1, 0) } else { (0, 1) };
     let at = fabric.port(port);
-    plan.writes.push(Write {
-        switch: fabric.node(at.node).guid().to_string(),
-        part: Part::Port(at.number.value()),
-        old: old.to_owned(),
-        new: new.to_owned(),
-    });
+    let part = Part::Port(at.number.value());
+    plan.writes.push(Write::of_switch(fabric.node(at.node).guid(), part, &[old], &[new]));
     Ok(plan)
+}
+
+/// The link or port that is meant. A port that is out of service has no cable that anybody sees, and is meant by the name that its
+/// link had.
+pub fn service_element(look: &Look, text: &str) -> Result<Resolved, ElementError> {
+    match Element::find(look.fabric(), &look.names, text) {
+        Err(ElementError::NoLink { .. }) => {
+            let port = format!("port:{}", text.strip_prefix("link:").unwrap_or(text));
+            Element::find(look.fabric(), &look.names, &port)
+        }
+        found => found,
+    }
 }
 
 /// The port of a switch that decides over a cable: the given one, or the end that is a switch.

@@ -101,6 +101,13 @@ fn told(answers: impl ExactSizeIterator<Item = Option<bool>>) -> Option<usize> {
     some.then_some(yes)
 }
 
+/// `9 switches`, `9 switches and 1 adapter`.
+pub fn devices((switches, adapters): (usize, usize)) -> String {
+    let switches = (switches > 0 || adapters == 0).then(|| counted(switches, "switch", "switches"));
+    let adapters = (adapters > 0).then(|| counted(adapters, "adapter", "adapters"));
+    switches.into_iter().chain(adapters).collect::<Vec<_>>().join(" and ")
+}
+
 /// `1 switch`, `2 switches`.
 pub fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })

@@ -28,6 +28,14 @@ fn silent_lids(look: &Look, faults: &Faults) -> Vec<u16> {
     (1..stride).filter(unowned).filter(led_to).collect()
 }
 
+/// Whether a part of the fabric did not answer. That a manager gave no path where there is none hides nothing.
+fn hides(look: &Look) -> bool {
+    const NO_PATH_RECORD: &str = "FN-531";
+    let observation = &look.observation;
+    observation.notes.iter().any(|note| note.partial && note.code != NO_PATH_RECORD)
+        || observation.fabric.nodes().any(|(_, node)| !node.facts.answered)
+}
+
 /// Who made a plan and when, as far as it is to be told.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Made {
@@ -134,7 +142,9 @@ pub fn plan_of(
     let standing = Standing::new(fabric, faults, look.manager());
     let name = |id| look.name(id).to_owned();
     let silent = silent_lids(look, faults);
-    if let Some(first) = silent.first().filter(|_| look.observation.partial()) {
+    // A plan that moves no route takes none away.
+    let hidden = difference.entries > 0 && hides(look);
+    if let Some(first) = silent.first().filter(|_| hidden) {
         return Err(UnwrittenPlan::Silent { count: silent.len(), first: *first });
     }
     let writes = writes(&standing, tables, &proposal.routes, &name)?;
@@ -158,6 +168,7 @@ pub fn plan_of(
         fingerprint,
         names: Plan::names_of(fabric, &name),
         lanes,
+        migrations: Vec::new(),
         certificate: serde_json::to_value(&proposal.report)?,
         impact: serde_json::json!({
             "changed_entries": difference.entries, "changed_blocks": difference.blocks,

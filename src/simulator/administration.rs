@@ -2,9 +2,10 @@
 //! tables over several packets are asked for one by one.
 
 use zerocopy::FromZeros;
+use zerocopy::network_endian::U16;
 
 use crate::fabric::{Guid, Lid};
-use crate::mad::{InformInfo, Mad, Method, NodeRecord, PathRecord, attribute};
+use crate::mad::{InformInfo, InformInfoRecord, Mad, Method, NodeRecord, PathRecord, attribute, trap};
 
 use super::device::{Device, Plug};
 use super::subnet::{description, node_info};
@@ -13,6 +14,7 @@ use super::world::World;
 /// Statuses of subnet administration (IBA 15.2.5.2), in the upper byte.
 const INVALID_REQUEST: u16 = 0x0200;
 const NO_RECORDS: u16 = 0x0300;
+const TOO_MANY_RECORDS: u16 = 0x0400;
 const UNSUPPORTED: u16 = 3 << 2;
 const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
@@ -38,6 +40,9 @@ impl World {
             (Method::SET, attribute::INFORM_INFO) => {
                 let asked = *request.record::<InformInfo>();
                 self.subscribe(from, asked).then_some(()).ok_or(INVALID_REQUEST)
+            }
+            (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
+                self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
             _ => Err(UNSUPPORTED),
         };
@@ -98,6 +103,45 @@ impl World {
         Ok(())
     }
 
+    /// The subscriptions of one port; of a table the first packet.
+    fn inform_records(&self, answer: &mut Mad, table: bool) -> Result<(), u16> {
+        let by_gid = InformInfoRecord::SUBSCRIBER_GID;
+        if answer.administration_header().component_mask.get() != by_gid {
+            return Err(INVALID_REQUEST);
+        }
+        let gid = answer.record::<InformInfoRecord>().subscriber_gid;
+        let found = self.subscriptions_of(&gid);
+        let held = found.len().min(InformInfoRecord::IN_A_PACKET);
+        if !table && held != 1 {
+            return Err(if held == 0 { NO_RECORDS } else { TOO_MANY_RECORDS });
+        }
+        let records = answer.record_mut::<[InformInfoRecord; InformInfoRecord::IN_A_PACKET]>();
+        *records = FromZeros::new_zeroed();
+        for (number, (record, inform)) in (0..).zip(records.iter_mut().zip(&found)) {
+            (record.subscriber_gid, record.subscriber_enum) = (gid, U16::new(number));
+            record.inform = *inform;
+        }
+        let header = answer.administration_header_mut();
+        header.attribute_offset = (size_of::<InformInfoRecord>() as u16 / 8).into();
+        if table {
+            // Data, active, the first packet, and where it holds all the last one too.
+            (header.rmpp_version, header.rmpp_type) = (1, 1);
+            header.rmpp_flags = 0b011 | u8::from(held == found.len()) << 2;
+            header.segment = 1.into();
+            header.payload_length = (20 + held as u32 * size_of::<InformInfoRecord>() as u32).into();
+        }
+        Ok(())
+    }
+
+    fn subscriptions_of(&self, gid: &[u8; 16]) -> Vec<InformInfo> {
+        let Some(plug) = self.port_by_gid(gid) else { return Vec::new() };
+        let device = self.device(plug.0);
+        let theirs = self.subscribers().iter().filter(|((lid, ..), _)| device.owns_at(plug.1, *lid));
+        let own = [trap::UNPATH, trap::REPATH].into_iter().filter(|number| self.agent_wants(plug, *number));
+        let own = own.map(|number| InformInfo::of_trap(number, true));
+        theirs.map(|(_, inform)| *inform).chain(own).collect()
+    }
+
     pub(super) fn owner(&self, lid: u16) -> Option<Plug> {
         let owns = |(node, port): &Plug| self.device(*node).owns_at(*port, lid);
         let planned = self.fabric.port_by_lid(Lid::new(lid.into())?).map(|port| self.fabric.port(port));
@@ -114,7 +158,14 @@ impl World {
         let guid = Guid(u64::from_be_bytes(*gid.last_chunk::<8>()?));
         let by_port = self.fabric.port_by_guid(guid).map(|port| self.fabric.port(port));
         let plug = by_port.map(|port| (port.node.0, port.number.value()));
-        plug.or_else(|| self.fabric.node_by_guid(guid).map(|node| (node.0, 0)))
+        let by_node = || self.fabric.node_by_guid(guid).map(|node| (node.0, 0));
+        // Devices make up the GUIDs that the fabric leaves open.
+        let made_up = || {
+            let ports = |device: &Device| device.ports.iter().position(|socket| socket.guid == guid);
+            let devices = (0u32..).zip(&self.devices);
+            devices.filter_map(|(node, device)| Some((node, ports(device)? as u8))).next()
+        };
+        plug.or_else(by_node).or_else(made_up)
     }
 
     pub(super) fn gid_of(&self, (node, port): Plug) -> [u8; 16] {

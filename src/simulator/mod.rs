@@ -7,6 +7,7 @@ mod administration;
 mod arbitration;
 mod build;
 mod device;
+mod hosts;
 mod journey;
 mod line;
 mod log;

@@ -7,8 +7,8 @@ use super::device::Plug;
 use super::world::World;
 use crate::mad::{InformInfo, Notice, trap};
 
-/// Subscribers, by the LID and the queue pair that reports go to.
-type Subscribers = BTreeMap<(u16, u32), InformInfo>;
+/// Subscriptions, by the LID and the queue pair that reports go to, and the number of the trap.
+type Subscribers = BTreeMap<(u16, u32, u16), InformInfo>;
 
 /// More subscribers than that are refused: each takes in every trap.
 const SUBSCRIBERS_MOST: usize = 256;
@@ -37,7 +37,7 @@ impl Watchfulness {
 impl World {
     /// Somebody subscribes to traps, or does not want them any more; false: that is not possible.
     pub(super) fn subscribe(&mut self, lid: u16, asked: InformInfo) -> bool {
-        let who = (lid, asked.queue_pair().max(1));
+        let who = (lid, asked.queue_pair().max(1), asked.trap_number.get());
         let known = self.watchful.subscribers.contains_key(&who);
         match (asked.subscribe, asked.is_generic) {
             (1, 1) if known || self.watchful.subscribers.len() < SUBSCRIBERS_MOST => {

@@ -1,9 +1,10 @@
 //! Reports of traps on their way to subscribers: sent again until somebody says that they came, a few times at most.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::access::{Address, Parcel};
-use crate::mad::{Mad, Method, Notice, attribute};
+use crate::mad::{Mad, Method, Notice, Repath, Smp, attribute};
 
 use super::simulate::{Event, Simulator};
 
@@ -33,20 +34,40 @@ impl Simulator {
             .map(|notice| (notice, Duration::ZERO))
             .chain(found.iter().map(|notice| (notice, LOOKS)))
         {
-            let wants = self.world.subscribers().iter();
-            let wants = wants.filter(|(_, asked)| asked.wants(notice.trap_number.get()));
-            let whom: Vec<(u16, u32)> = wants.map(|(who, _)| *who).collect();
-            for (lid, queue_pair) in whom {
-                let number = self.next_report;
-                self.next_report += 1;
-                let mut mad = Mad::administration(Method::REPORT, attribute::NOTICE, 0);
-                mad.header_mut().transaction = number.into();
-                *mad.record_mut::<Notice>() = *notice;
-                let parcel = Parcel { mad, address: Address { lid, queue_pair, service_level: 0 } };
-                self.reports.insert(number, Report { parcel, left: TRIES });
-                self.plan(self.now + after, Event::Report(number));
-            }
+            self.tell_of(notice, after);
         }
+    }
+
+    /// Whoever wants to know of a trap is told of it.
+    fn tell_of(&mut self, notice: &Notice, after: Duration) {
+        let wants = self.world.subscribers().iter();
+        let wants = wants.filter(|(_, asked)| asked.wants(notice.trap_number.get()));
+        let whom: BTreeSet<(u16, u32)> = wants.map(|((lid, queue_pair, _), _)| (*lid, *queue_pair)).collect();
+        for (lid, queue_pair) in whom {
+            let number = self.next_report;
+            self.next_report += 1;
+            let mut mad = Mad::administration(Method::REPORT, attribute::NOTICE, 0);
+            mad.header_mut().transaction = number.into();
+            *mad.record_mut::<Notice>() = *notice;
+            let parcel = Parcel { mad, address: Address { lid, queue_pair, service_level: 0 } };
+            self.reports.insert(number, Report { parcel, left: TRIES });
+            self.plan(self.now + after, Event::Report(number));
+        }
+    }
+
+    /// A trap came to the manager from somebody: it says so, and passes it on to whoever subscribed.
+    pub(super) fn take_trap(&mut self, trap: &Mad) -> Option<Mad> {
+        if self.world.device(self.world.manager.0).silent {
+            return None;
+        }
+        let mut answer = trap.clone();
+        answer.header_mut().method = Method::TRAP_REPRESS.0;
+        let notice = Smp(trap.clone()).notice();
+        self.tell_of(&notice, Duration::ZERO);
+        if let Some(told) = Repath::of(&notice) {
+            self.tell_agents(&told);
+        }
+        Some(answer)
     }
 
     /// One try.

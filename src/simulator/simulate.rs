@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::access::{Address, LocalPort, Parcel, Traffic};
 use crate::fabric::{Lid, PortNum};
-use crate::mad::{Class, Mad, Method, Smp};
+use crate::mad::{Class, Mad, Method, Repath, Smp, attribute};
 
 use super::device::Plug;
 use super::journey::Arrived;
@@ -40,6 +40,8 @@ pub(super) enum Event {
     Deliver { seat: Seat, parcel: Parcel },
     /// A report of a trap goes out to its subscriber, for the first time or again.
     Report(u64),
+    /// A notice comes to an agent of the fabric's own.
+    Heed { at: Plug, told: Box<Repath> },
 }
 
 /// A simulated fabric with its clients. Nothing here knows a wall clock: everything happens in the time it is told.
@@ -210,6 +212,7 @@ impl Simulator {
             match event {
                 Event::Reach { seat, parcel, at } => self.answer(seat, &parcel, at),
                 Event::Report(number) => self.report(number),
+                Event::Heed { at, told } => self.heed(at, &told),
                 Event::Deliver { seat, parcel } if self.seats.contains_key(&seat) => {
                     self.log.add(self.now, seat.0, "receives", &parcel.mad);
                     return Some((self.now, seat, parcel));
@@ -226,9 +229,14 @@ impl Simulator {
         let Some(home) = self.seats.get(&seat).copied() else { return };
         let home_lid = self.world.lid_of(home);
         self.world.play(self.now);
+        let method = request.mad.method();
+        let notice = request.mad.header().attribute.get() == attribute::NOTICE;
         let answer = match request.mad.class() {
+            Class::SUBNET_LID if method == Method::TRAP && notice && at == self.world.manager => {
+                self.take_trap(&request.mad)
+            }
             Class::SUBNET_DIRECTED | Class::SUBNET_LID => {
-                if request.mad.method() == Method::SET {
+                if method == Method::SET {
                     self.world.settle(self.now);
                 }
                 self.world.answer_subnet(at, &Smp(request.mad.clone())).map(|smp| smp.0)
@@ -237,12 +245,17 @@ impl Simulator {
                 self.world.move_packets(self.now);
                 self.world.answer_performance(at, &request.mad)
             }
-            Class::SUBNET_ADMINISTRATION if at.0 == self.world.manager.0 => {
-                if request.mad.method() == Method::REPORT_RESPONSE {
+            Class::SUBNET_ADMINISTRATION if at.0 == self.world.manager.0 && method != Method::REPORT => {
+                if method == Method::REPORT_RESPONSE {
                     self.report_came(&request.mad);
                 }
                 self.world.answer_administration(&request.mad, home_lid)
             }
+            Class::SUBNET_ADMINISTRATION if matches!(method, Method::REPORT | Method::REPORT_RESPONSE) => {
+                self.hand_over(seat, request, at);
+                None
+            }
+            Class::HOSTS => self.answer_host(seat, request, at),
             _ => None,
         };
         let Some(mad) = answer else {

@@ -13,6 +13,7 @@ use crate::observe::{Counter, CounterValues};
 
 use super::build;
 use super::device::{Device, Plug};
+use super::hosts::HostAgents;
 use super::manager;
 use super::notices::Watchfulness;
 use super::story::Scene;
@@ -41,6 +42,8 @@ pub struct World {
     pub(super) relaned: bool,
     /// Whom the manager tells of traps, and what it has to tell.
     pub(super) watchful: Watchfulness,
+    /// Hosts that follow notices by themselves.
+    pub(super) agents: HostAgents,
 }
 
 /// Traffic that a fabric carries.
@@ -82,6 +85,7 @@ impl World {
             rewritten: false,
             relaned: false,
             watchful: Watchfulness::default(),
+            agents: HostAgents::default(),
         })
     }
 

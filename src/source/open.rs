@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use super::live::{Keys, LiveSource, Policy};
-use super::simulated::{self, simulated_source};
+use super::simulated::{self, OwnSimulators, simulated_source};
 use super::{FilesSource, open_adapter, socket};
 use crate::access::{InformToken, ReadPort, Source, SourceError};
 use crate::capture::{At, CaptureSource, Folder, capture_at, captures_within};
 
 /// How live fabrics are read.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct LiveOptions {
     pub policy: Policy,
     pub keys: Keys,
     /// Whether sweeps are told of traps.
     pub traps: Option<InformToken>,
+    /// Simulators of this process that are opened again; without them each opening makes its own.
+    pub own: Option<OwnSimulators>,
 }
 
 /// `umad[:CA[:PORT]]`, `sim:NAME[,key=value...]`, `sim:SOCKET[,at=NODE]` or a path; `-` is standard input. What it
@@ -45,7 +47,7 @@ pub fn open(text: &str, options: &LiveOptions) -> Result<Box<dyn Source>, Source
 }
 
 /// The port behind a name; `None` where what it names is no live fabric.
-pub(super) fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
+pub fn open_port(text: &str, options: &LiveOptions) -> Result<Option<ReadPort>, SourceError> {
     if let Some(words) = text.strip_prefix("sim:") {
         return Ok(Some(match simulated::socket(words)? {
             Some((path, at)) => socket::connect(&path, at)?,
@@ -56,6 +58,11 @@ pub(super) fn open_port(text: &str, options: &LiveOptions) -> Result<Option<Read
         Some((adapter, port)) => Ok(Some(open_adapter(adapter, port)?)),
         None => Ok(None),
     }
+}
+
+/// Whether a name stands for a fabric that lives, and not for what was recorded of one.
+pub fn is_live(text: &str) -> bool {
+    text.starts_with("sim:") || !matches!(adapter_words(text), Ok(None))
 }
 
 /// What is read through a port.

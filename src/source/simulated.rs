@@ -1,7 +1,9 @@
 //! `sim:NAME,key=value...`: a fabric made by name, in a simulator of this process. Keys that are the simulator's own
 //! are taken out, the others are the fabric's.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::carried;
@@ -60,11 +62,21 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "a file that says what happens when: flows, cables that go down, nodes that fall silent, new routes",
     },
     SimulatorKey {
+        name: "agents",
+        default: "none",
+        meaning: "hosts whose flows follow notices to another lane by themselves: all, or NODE+NODE",
+    },
+    SimulatorKey {
         name: "ratio",
         default: "1:1000",
         meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
     },
 ];
+
+/// Simulators of this process that are opened again as they are: the same words lead to the same fabric, with all that
+/// became of it.
+#[derive(Clone, Debug, Default)]
+pub struct OwnSimulators(Arc<Mutex<BTreeMap<String, (SimulatedPort, Notes)>>>);
 
 /// What was asked of the simulator.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -77,6 +89,7 @@ struct Wishes {
     traffic: Option<String>,
     ratio: Option<Ratio>,
     story: Option<String>,
+    agents: Option<String>,
     /// The fabric's own words.
     fabric: String,
 }
@@ -98,21 +111,34 @@ pub fn socket(words: &str) -> Result<Option<(PathBuf, Option<&str>)>, SourceErro
     }
 }
 
-/// A source over a simulator of its own.
+/// A source over a simulator of this process.
 pub fn simulated_source(text: &str, words: &str, options: &LiveOptions) -> Result<LiveSource, SourceError> {
     let wishes = wishes(words)?;
-    let (simulator, notes) = simulator(text, &wishes, options)?;
-    let shared = SimulatedPort::new(simulator);
+    let (shared, notes) = own(text, &wishes, options)?;
     let port = shared.open(wishes.at.as_deref()).map_err(no_such_node)?;
     let source = live(text, port, options).with_notes(notes);
     Ok(source.with_remarks(Box::new(carried::Lateness::of(text, shared))))
 }
 
-/// A port of a simulator of its own, to be read or written through.
+/// A port of a simulator of this process, to be read or written through.
 pub fn simulated_port(text: &str, words: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
     let wishes = wishes(words)?;
-    let (simulator, _) = simulator(text, &wishes, options)?;
-    SimulatedPort::new(simulator).open(wishes.at.as_deref()).map_err(no_such_node)
+    let (shared, _) = own(text, &wishes, options)?;
+    shared.open(wishes.at.as_deref()).map_err(no_such_node)
+}
+
+/// The simulator that stands already, where they are kept; else a new one.
+fn own(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(SimulatedPort, Notes), SourceError> {
+    let fresh = || simulator(text, wishes, options).map(|(made, notes)| (SimulatedPort::new(made), notes));
+    let Some(OwnSimulators(kept)) = &options.own else { return fresh() };
+    // Whoever asks for the same one while it is made waits for it.
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = kept.get(text) {
+        return Ok(found.clone());
+    }
+    let made = fresh()?;
+    kept.insert(text.to_owned(), made.clone());
+    Ok(made)
 }
 
 /// The simulator behind `sim:NAME,...`, to be served to others.
@@ -169,7 +195,27 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
     if let Some(carried) = carried {
         world.carry(carried).map_err(|error| carried::impossible(&error))?;
     }
+    seat_agents(&mut world, wishes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
+}
+
+/// The hosts that follow notices by themselves.
+fn seat_agents(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
+    match wishes.agents.as_deref() {
+        None | Some("none") => {}
+        Some("all") => world.add_agents(),
+        Some(names) => {
+            let unknown = |name: &&str| !world.add_agent(name);
+            if let Some(name) = names.split('+').find(unknown) {
+                return Err(bad(
+                    "agents",
+                    name,
+                    "give all, none, or hosts of this fabric with + between them",
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Every so many-th device by draw; never the one that is looked from, without which there is nothing to see.
@@ -242,6 +288,7 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
             }
             "traffic" => wishes.traffic = Some(value.to_owned()),
             "story" => wishes.story = Some(value.to_owned()),
+            "agents" => wishes.agents = Some(value.to_owned()),
             "ratio" => {
                 let ratio =
                     Ratio::read(value).ok_or_else(|| bad(key, value, "a ratio from 1:1 to 1:1000000"))?;

@@ -12,7 +12,7 @@ use crate::opensm_road::Site;
 use crate::stage::{self, Stage};
 
 /// The program with leave to write; its exit code, and all that it says.
-fn run(stage: &Stage, args: &[&str], exit: i32) -> String {
+pub fn run(stage: &Stage, args: &[&str], exit: i32) -> String {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
     command.args(["--source", "umad", "--state-dir", "state"]).args(args);
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
@@ -50,7 +50,7 @@ fn id(stage: &Stage) -> String {
 }
 
 /// An entry that opts the fabric in.
-fn opt_in(stage: &Stage) {
+pub fn opt_in(stage: &Stage) {
     let entry = run(stage, &["sources", "--identity"], 0);
     let entry: String =
         entry.lines().filter(|line| !line.starts_with("fabdeck:")).map(|line| format!("{line}\n")).collect();

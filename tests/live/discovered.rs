@@ -58,6 +58,7 @@ fn looked() {
         "groups" => set_groups(),
         "loss" => crate::lossy::looks(),
         "watch" => crate::replayed::watched(),
+        "raw" => crate::killed::raw(),
         other => match other.strip_prefix("road ") {
             Some(part) => crate::opensm_road::road(part),
             None => panic!("no part {other}"),

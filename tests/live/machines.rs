@@ -2,7 +2,7 @@
 //! a host goes wrong here in the same way.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -75,14 +75,21 @@ const ACTIVE: Port = Port { state: "4: ACTIVE", physical: "5: LinkUp", layer: "I
 const DOWN: Port = Port { state: "1: DOWN", physical: "2: Polling", layer: "InfiniBand" };
 const ROCE: Port = Port { state: "4: ACTIVE", physical: "5: LinkUp", layer: "Ethernet" };
 
+/// A library that has parts of a machine found in a folder.
+pub fn redirect(folder: &Path) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/redirect.c");
+    let library = folder.join("redirect.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl");
+    let built = stage::finish(cc);
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    library
+}
+
 impl Machine {
     fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/redirect.c");
-        let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join("redirect.so")).arg(source).arg("-ldl");
-        let built = stage::finish(cc);
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        redirect(folder.path());
         let machine = Self(folder);
         machine.write("sys/class/infiniband_mad/abi_version", "5");
         fs::create_dir_all(machine.0.path().join("sys/class/infiniband")).unwrap();

@@ -10,10 +10,13 @@
 #![allow(clippy::print_stdout, reason = "a test says what it ran")]
 
 mod adapters;
+mod agents;
 mod certified;
 mod changed;
 mod discovered;
 mod engines;
+mod killed;
+mod lives;
 mod lossy;
 mod machines;
 mod opensm_road;
@@ -22,9 +25,11 @@ mod played;
 mod replayed;
 mod reported;
 mod routed;
+mod runbooks;
 mod served;
 mod stage;
 mod swept;
 mod throughput;
 mod traced;
+mod units;
 mod witness;

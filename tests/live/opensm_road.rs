@@ -2,6 +2,7 @@
 //! The driver runs in a process of its own that has ibsim's library loaded first, as `discovered` does it; each part is
 //! another process, so whatever takes a change back knows no more than what lies on the disk.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -9,9 +10,15 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Slot, Unwatched, Wanted};
-use fabdeck::change::{Begun, Checked, Driver, Journal, Opensm, OpensmSite, Plan, Record, Step, verify};
-use fabdeck::fabric::{Fabric, NodeKind};
+use fabdeck::access::{
+    Actuator, DevicePort, ReadPort, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
+};
+use fabdeck::change::{
+    Begun, Checked, Driver, Follows, Journal, Migration, Opensm, OpensmSite, Plan, PlanFlow, PlanLanes,
+    PlanPort, Record, Step, Towards, verify,
+};
+use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, ServiceLevel};
+use fabdeck::observe::Observation;
 use fabdeck::source::{Keys, LiveSurveyor, Policy, open_adapter};
 
 use crate::discovered::{self, fabdeck};
@@ -22,7 +29,34 @@ const CONSOLE: &str = "FABDECK_ROAD_CONSOLE";
 const PID: &str = "FABDECK_ROAD_PID";
 const PATIENCE_MS: &str = "FABDECK_ROAD_PATIENCE_MS";
 const PLAN: &str = "new.plan";
-const CONF: &str = "road.conf";
+pub const CONF: &str = "road.conf";
+
+/// Hands that only read: this road sets nothing.
+struct Reads(LiveSurveyor<ReadPort>);
+
+impl Surveyor for Reads {
+    fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
+        self.0.look(wanted, watch)
+    }
+
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort> {
+        self.0.keep_off(ports)
+    }
+
+    fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>> {
+        self.0.read(slots)
+    }
+
+    fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
+        self.0.levels(pairs)
+    }
+}
+
+impl Actuator for Reads {
+    fn write(&mut self, slot: &Slot, _: &[u8]) -> Result<(), WriteError> {
+        panic!("{slot} was to be set");
+    }
+}
 
 /// The process over ibsim.
 pub fn road(part: &str) {
@@ -38,7 +72,7 @@ pub fn road(part: &str) {
     // A port that reads, and no token for more.
     let port = open_adapter(None, None).unwrap();
     let surveyor = LiveSurveyor::new("umad", port, Policy::default(), Keys::default());
-    let mut driver = Opensm::new(Box::new(surveyor), &plan, site);
+    let mut driver = Opensm::new(Box::new(Reads(surveyor)), &plan, site);
     let steps: Vec<Step> = plan.writes.iter().map(|write| write.step().unwrap()).collect();
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let look = driver.surveyor().look(wanted, &mut Unwatched).unwrap();
@@ -90,7 +124,7 @@ pub fn road(part: &str) {
 /// A fabric with an OpenSM that stays.
 pub struct Site {
     pub stage: Stage,
-    fabric: Fabric,
+    pub fabric: Fabric,
     manager: Option<Manager>,
     port: u16,
     /// Whether the driver is told of the console, or of the process.
@@ -115,7 +149,7 @@ impl Site {
         site
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub fn path(&self, name: &str) -> PathBuf {
         self.stage.folder.path().join(name)
     }
 
@@ -123,7 +157,7 @@ impl Site {
         self.path("active.lft")
     }
 
-    fn policy(&self) -> PathBuf {
+    pub fn policy(&self) -> PathBuf {
         self.path("qos-policy.conf")
     }
 
@@ -156,7 +190,7 @@ impl Site {
         self.log().matches("SUBNET UP").count()
     }
 
-    fn until(&self, what: &str, done: impl Fn(&Self) -> bool) {
+    pub fn until(&self, what: &str, done: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !done(self) {
             assert!(begun.elapsed() < Duration::from_secs(30), "{what}: {}", self.log());
@@ -432,14 +466,82 @@ fn levels(site: &Site, plan: &Plan) -> Vec<u8> {
         .filter(|(_, port)| !site.fabric.node(port.node).is_switch())
         .filter_map(|(_, port)| port.facts.lid)
         .collect();
-    let level = |to: &fabdeck::fabric::Lid| {
-        let pair = format!("{}:{to}", lids[0]);
-        let said = site.stage.run("saquery", "infiniband-diags", &["--src-to-dst", &pair]);
-        let line = said.lines().find(|line| line.trim_start().starts_with("sl.")).map(str::to_owned);
-        let line = line.unwrap_or_else(|| panic!("no level: {said}"));
-        line.rsplit(['.', 'x']).next().unwrap().parse::<u8>().unwrap_or_else(|_| panic!("{line}"))
+    lids[1..].iter().step_by(5).map(|to| level(site, lids[0], *to)).collect()
+}
+
+/// What it says to saquery of one path.
+pub fn level(site: &Site, from: Lid, to: Lid) -> u8 {
+    let pair = format!("{from}:{to}");
+    let said = site.stage.run("saquery", "infiniband-diags", &["--src-to-dst", &pair]);
+    let line = said.lines().find(|line| line.trim_start().starts_with("sl.")).map(str::to_owned);
+    let line = line.unwrap_or_else(|| panic!("no level: {said}"));
+    line.rsplit(['.', 'x']).next().unwrap().parse::<u8>().unwrap_or_else(|_| panic!("{line}"))
+}
+
+/// A plan that moves all flows to some ports to the slow lane, and writes nothing.
+fn migration(site: &Site, hot: &[PlanPort], from: &PlanPort) -> Plan {
+    let mut plan = site.plan("sssp", &[], 0);
+    plan.writes.clear();
+    let top = site.fabric.top_lid().unwrap().value();
+    let is_hot = |lid: u16| hot.iter().any(|port| port.lid == lid);
+    let row = (0..=top).map(|lid| if is_hot(lid) { "01" } else { "00" }).collect();
+    plan.lanes =
+        PlanLanes { count: 2, by: "destination".into(), destination: Some(row), ..PlanLanes::default() };
+    let flow = PlanFlow { host: from.clone(), follows: Follows::Queries };
+    let moved = |port: &PlanPort| Migration {
+        towards: Towards::Slow,
+        hot_spot: port.clone(),
+        fast: 0,
+        slow: 1,
+        flows: vec![flow.clone()],
     };
-    lids[1..].iter().step_by(5).map(level).collect()
+    plan.migrations = hot.iter().map(moved).collect();
+    fs::write(site.path(PLAN), plan.text().unwrap()).unwrap();
+    plan
+}
+
+/// The levels of flows to hot-spots change and change back under an engine of OpenSM's own, and the policy of before is there
+/// again byte by byte.
+#[test]
+fn levels_alone_go_through_the_policy_and_back() {
+    let lanes = "qos TRUE\nqos_max_vls 2\nqos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1";
+    let mut site = Site::new("kary,k=4,n=2", &format!("routing_engine minhop\n{lanes}"));
+    let ends = site.fabric.ports().filter(|(_, port)| !site.fabric.node(port.node).is_switch());
+    let ports: Vec<PlanPort> = ends
+        .filter_map(|(_, port)| {
+            let (guid, lid) = (port.facts.guid?.to_string(), port.facts.lid?.value());
+            Some(PlanPort { guid, name: format!("host{lid}"), lid })
+        })
+        .collect();
+    let lid = |port: &PlanPort| Lid::new(port.lid.into()).unwrap();
+    let (from, one, two) = (&ports[0], &ports[5], &ports[9]);
+    let told = |site: &Site| [one, two].map(|to| level(site, lid(from), lid(to)));
+    let comes = |site: &Site, wanted: [u8; 2]| {
+        site.until("levels", |site| told(site) == wanted);
+    };
+    migration(&site, std::slice::from_ref(one), from);
+    assert_eq!(site.part("check").last().unwrap(), "0 refusals");
+    assert!(site.part("apply")[0].starts_with("applied 0 blocks"));
+    assert!(!site.active().exists(), "no file of tables is needed");
+    assert_eq!(told(&site), [1, 0]);
+    let before = fs::read(site.policy()).unwrap();
+    migration(&site, &[one.clone(), two.clone()], from);
+    assert!(site.part("apply")[0].starts_with("applied 0 blocks"));
+    assert_eq!(told(&site), [1, 1]);
+    assert_ne!(fs::read(site.policy()).unwrap(), before);
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert_eq!(fs::read(site.policy()).unwrap(), before);
+    comes(&site, [1, 0]);
+    // By signal as well.
+    site.by_console = false;
+    assert!(site.part("apply")[0].starts_with("applied 0 blocks"));
+    assert_eq!(told(&site), [1, 1]);
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert_eq!(fs::read(site.policy()).unwrap(), before);
+    comes(&site, [1, 0]);
+    // An engine with levels of its own heeds no policy.
+    site.configure(&format!("routing_engine dfsssp\n{lanes}"));
+    assert!(site.part("check").iter().any(|said| said.contains("FD-5691: engine 'dfsssp'")));
 }
 
 /// A standby without the files brings its own routes when it takes over.

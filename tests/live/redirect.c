@@ -1,4 +1,5 @@
-/* Loaded before libibumad: it finds the kernel's description of adapters in a folder that a test wrote. */
+/* Loaded before everything: the kernel's description of adapters, and what systemd leaves where it runs, are found in a
+ * folder that a test wrote. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -8,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEVICES "/dev/infiniband"
+#define SYSTEMD "/run/systemd/"
 
 static int device = -1;
 
@@ -23,7 +26,8 @@ static const char *redirected(const char *path, char *room, size_t size)
 {
 	const char *folder = getenv("FABDECK_MACHINE");
 
-	if (!folder || (strncmp(path, "/sys/class/infiniband", 21) && !is_device(path)))
+	if (!folder || (strncmp(path, "/sys/class/infiniband", 21) && strncmp(path, SYSTEMD, strlen(SYSTEMD)) &&
+			!is_device(path)))
 		return path;
 	snprintf(room, size, "%s%s", folder, path);
 	return room;
@@ -53,6 +57,16 @@ int open(const char *path, int flags, ...)
 	if (is_device(path))
 		device = fd;
 	return fd;
+}
+
+int statx(int from, const char *path, int flags, unsigned mask, struct statx *told)
+{
+	static int (*real)(int, const char *, int, unsigned, struct statx *);
+	char room[4096];
+
+	if (!real)
+		real = dlsym(RTLD_NEXT, "statx");
+	return real(from, path ? redirected(path, room, sizeof room) : path, flags, mask, told);
 }
 
 ssize_t write(int fd, const void *bytes, size_t count)

@@ -113,8 +113,8 @@ impl Stage {
         Self { folder, child, socket, host, host_port, log }.wait_until_ready()
     }
 
-    /// Types a command at ibsim's prompt. ibsim must say that it did it.
-    pub fn console(&mut self, command: &str, done: &str) {
+    /// Types a command at ibsim's prompt. ibsim must say that it did it; gives all that it says.
+    pub fn console(&mut self, command: &str, done: &str) -> String {
         let heard = |log: &Path| fs::read_to_string(log).unwrap_or_default();
         let before = heard(&self.log).len();
         let stdin = self.child.stdin.as_mut().unwrap();
@@ -125,10 +125,19 @@ impl Stage {
             // It says its prompt after each command, the last one alone in its line.
             if said.ends_with("sim> ") {
                 assert!(said.contains(done) && !said.contains('#'), "{command}: {said}");
-                return;
+                return said;
             }
             assert!(begun.elapsed() < PATIENCE, "{command}: {said}");
             sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// ibsim keeps the place of a process that was killed, and has ten. To be called while no process is there.
+    pub fn forget_the_dead(&mut self) {
+        let attached = self.console("Attached", "");
+        let clients = attached.lines().filter_map(|line| line.split_once("Client ")?.1.split_once(':'));
+        for (client, _) in clients {
+            self.console(&format!("X {client}"), "");
         }
     }
 
@@ -209,7 +218,7 @@ impl Stage {
         let mut command = self.command(program("opensm", "opensm"));
         command.env("SIM_HOST", format!("H-{:016x}", host.0));
         command.env("OSM_TMP_DIR", &folder).env("OSM_CACHE_DIR", &folder);
-        command.args(["-F", &path("opensm.conf"), "-f", &path("opensm.log"), "-R", "minhop", "-t", "2000"]);
+        command.args(["-F", &path("opensm.conf"), "-f", &path("opensm.log"), "-R", "minhop", "-t", "300"]);
         command.args(["-g", &format!("0x{:x}", host.0 + 1), "-D", "0x43"]);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let manager = Manager(command.spawn().unwrap());

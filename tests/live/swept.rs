@@ -12,14 +12,14 @@ use crate::discovered::fabdeck;
 use crate::stage::{self, Stage};
 
 /// Cables of hosts: the port of the adapter and that of the switch.
-fn hosts(fabric: &Fabric) -> Vec<(PortId, PortId)> {
+pub fn hosts(fabric: &Fabric) -> Vec<(PortId, PortId)> {
     let adapter = |port: PortId| fabric.node(fabric.port(port).node).facts.kind == NodeKind::ChannelAdapter;
     let cabled = fabric.ports().filter_map(|(id, port)| Some((id, port.peer?)));
     cabled.filter(|(id, _)| adapter(*id)).collect()
 }
 
 /// How ibsim's console calls a port, and what fabdeck says of it.
-fn names(fabric: &Fabric, port: PortId) -> (String, (String, String)) {
+pub fn names(fabric: &Fabric, port: PortId) -> (String, (String, String)) {
     let port = fabric.port(port);
     let node = fabric.node(port.node);
     let kind = if node.is_switch() { 'S' } else { 'H' };
@@ -137,7 +137,7 @@ fn another_opensm_that_takes_over_under_ibsim_is_told() {
     let there = hosts.map(|(_, node)| node.guid()).nth(6).unwrap();
     let _second = stage.opensm_waits(there);
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
-    command.args(["--source", "umad", "--json", "-v", "hotspots", "--interval", "3s", "--count", "5"]);
+    command.args(["--source", "umad", "--json", "-v", "hotspots", "--interval", "3s", "--count", "7"]);
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(home, stage.folder.path().join("home"));
     }

@@ -1,31 +1,56 @@
 //! Changes: what is written is what was planned, and what goes wrong on the way is taken back.
 
+mod adapters;
+mod again;
+mod asked;
+mod bounded;
+mod clerk;
+mod consoles;
 mod crashes;
+mod drifting;
 mod exact;
 mod faulty;
-mod processes;
+mod hosts;
+mod hung_up;
+mod keyed;
+mod lives;
+mod notices;
+pub mod processes;
 mod racing;
+mod reach;
+mod returning;
+mod serviced;
+mod shared;
+mod shown;
+mod slow_lanes;
+mod staged;
 mod stale;
+mod trail;
+mod troubled;
 mod window;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use fabdeck::access::{
-    Actuator, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError, WriteToken,
+    Actuator, Device, DevicePort, Part, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
+    WriteToken,
 };
 use fabdeck::change::{
-    Begun, Direct, Disk, Errand, Guard, Journal, JournalError, Order, Plan, Record, Told, wrong,
+    Begun, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration, OUT_OF_REACH, Order, Plan,
+    PlanFlow, PlanPort, Record, Standing, Told, Towards, Write, wrong,
 };
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
 use fabdeck::generate::{Spec, generate};
+use fabdeck::mad::Repath;
 use fabdeck::observe::Observation;
 use fabdeck::routing::{NoPulse, Request};
 use fabdeck::session::{Asked, Look, Made, Sent, plan_of, propose, settled};
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, LiveActuator, Policy, look};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 fn fabric(name: &str) -> Fabric {
     generate(&name.parse::<Spec>().unwrap()).unwrap().fabric
@@ -56,6 +81,55 @@ fn seen(simulator: &SimulatedPort) -> Observation {
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let mut port = simulator.open(None).unwrap();
     look("sim", &mut port, Policy::default(), &Keys::default(), wanted, &mut Unwatched).unwrap()
+}
+
+/// The same with lanes.
+fn seen_whole(simulator: &SimulatedPort) -> Observation {
+    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
+    let mut port = simulator.open(None).unwrap();
+    look("sim", &mut port, Policy::default(), &Keys::default(), wanted, &mut Unwatched).unwrap()
+}
+
+/// A plan that writes the lanes and the arbitration of some adapters besides, each at its own ports.
+fn with_adapters(simulator: &SimulatedPort, mut plan: Plan, adapters: usize) -> Plan {
+    let look = seen_whole(simulator);
+    let (fabric, mut hands) = (&look.fabric, actuator(simulator));
+    hands.look(Wanted::default(), &mut Unwatched).unwrap();
+    let cabled =
+        fabric.ports().filter(|(_, port)| port.peer.is_some() && !fabric.node(port.node).is_switch());
+    for (_, port) in cabled.take(adapters) {
+        let (guid, number) = (fabric.node(port.node).guid(), port.number.value());
+        for part in [Part::Lanes([0, number]), Part::Arbitration([number, 1])] {
+            let old = hands.read(&[Slot { at: Device::Adapter(guid), part }]).remove(0).unwrap();
+            let mut new = old.clone();
+            match part {
+                Part::Lanes(_) => new.rotate_left(1),
+                _ => new[1] = new[1].wrapping_add(1),
+            }
+            plan.writes.insert(0, Write::of_adapter(guid, part, &old, &new));
+        }
+    }
+    let faults = plan.faults(fabric);
+    let manager = look.subnet_manager.as_ref().map(|manager| manager.guid);
+    plan.cover_adapters(&Standing::new(fabric, &faults, manager), &look.tables);
+    Plan::read(&plan.text().unwrap()).unwrap()
+}
+
+/// A plan that moves the flows of the first hosts to the last one to the slow lane; an agent runs on each of them.
+fn with_migration(simulator: &SimulatedPort, mut plan: Plan, hosts: usize) -> Plan {
+    let fabric = seen(simulator).fabric;
+    let ends = fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch());
+    let ports: Vec<PlanPort> = ends
+        .filter_map(|(_, port)| {
+            let guid = port.facts.guid?.to_string();
+            Some(PlanPort { guid, name: format!("host{}", port.node.0), lid: port.facts.lid?.value() })
+        })
+        .collect();
+    let flow = |port: &PlanPort| PlanFlow { host: port.clone(), follows: Follows::Agent };
+    let flows = ports.iter().take(hosts).map(flow).collect();
+    let hot_spot = ports.last().unwrap().clone();
+    plan.migrations = vec![Migration { towards: Towards::Slow, hot_spot, fast: 0, slow: 1, flows }];
+    Plan::read(&plan.text().unwrap()).unwrap()
 }
 
 /// A plan of an engine for what a simulator holds.
@@ -101,8 +175,23 @@ struct Course {
     bytes: Vec<u8>,
     durable: usize,
     sets: Vec<(Slot, Vec<u8>)>,
-    /// Sets whose record was not durable when they went out.
+    /// What went out before its record was durable.
     early: usize,
+    /// Notices, with the number of Sets before them, and the moments when they went out.
+    notices: Vec<(usize, Vec<Repath>)>,
+    notified_at: Vec<usize>,
+}
+
+/// The hosts of a fabric, as far as they listen.
+#[derive(Debug)]
+struct Listeners {
+    /// Flows that are on another lane: hot-spot and host.
+    moved: BTreeSet<(Lid, Lid)>,
+    /// Agents that say nothing, and notices that the manager does not take.
+    mute: BTreeSet<Lid>,
+    refuses: fn(&Repath) -> bool,
+    /// The port goes away once notices are sent.
+    goes: bool,
 }
 
 /// The process is gone at once: nothing of it runs any more but what a stack gives back.
@@ -169,6 +258,16 @@ impl Disk for Recorder {
         self.0.moment();
         Ok(())
     }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        if self.fails() {
+            return Err(io::Error::other("input/output error"));
+        }
+        let mut course = self.0.course();
+        course.bytes.truncate(length as usize);
+        course.durable = course.bytes.len();
+        Ok(())
+    }
 }
 
 /// An actuator that is watched at its wire.
@@ -177,6 +276,7 @@ struct Watched {
     witness: Witness,
     /// What stands in the journal by now, of what it is asked to write.
     planned: Vec<Slot>,
+    listeners: Arc<Mutex<Listeners>>,
 }
 
 impl Surveyor for Watched {
@@ -184,7 +284,7 @@ impl Surveyor for Watched {
         self.inner.look(wanted, watch)
     }
 
-    fn keep_off(&mut self, ports: &std::collections::BTreeSet<(Guid, u8)>) -> Vec<Guid> {
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort> {
         self.inner.keep_off(ports)
     }
 
@@ -207,6 +307,41 @@ impl Actuator for Watched {
         self.witness.moment();
         written
     }
+
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        _: std::time::Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        self.witness.moment();
+        let mut course = self.witness.course();
+        let durable = Journal::read("journal", &course.bytes[..course.durable]);
+        course.early += usize::from(!durable.is_ok_and(|read| read.told.hosts.may_have_moved()));
+        let (sets, moment) = (course.sets.len(), course.moments);
+        course.notices.push((sets, notices.to_vec()));
+        course.notified_at.push(moment);
+        drop(course);
+        let mut listeners = self.listeners.lock().unwrap();
+        for notice in notices {
+            if (listeners.refuses)(notice) {
+                return Err(WriteError::Refused("the manager takes no such notice".to_owned()));
+            }
+            for host in &notice.hosts {
+                match notice.back {
+                    true => listeners.moved.remove(&(notice.hot_spot, *host)),
+                    false => listeners.moved.insert((notice.hot_spot, *host)),
+                };
+            }
+        }
+        if std::mem::take(&mut listeners.goes) {
+            return Err(WriteError::Gone("the port is gone".to_owned()));
+        }
+        let answered = whom.iter().copied().filter(|host| !listeners.mute.contains(host)).collect();
+        drop(listeners);
+        self.witness.moment();
+        Ok(answered)
+    }
 }
 
 /// A change that is about to be kept.
@@ -215,16 +350,31 @@ struct Stage<'a> {
     plan: &'a Plan,
     witness: Witness,
     said: Vec<String>,
+    patience: SignedDuration,
+    listeners: Arc<Mutex<Listeners>>,
 }
 
 impl<'a> Stage<'a> {
     fn new(simulator: &'a SimulatedPort, plan: &'a Plan) -> Self {
-        Self { simulator, plan, witness: Witness::default(), said: Vec::new() }
+        Self {
+            simulator,
+            plan,
+            witness: Witness::default(),
+            said: Vec::new(),
+            patience: OUT_OF_REACH,
+            listeners: Arc::new(Mutex::new(Listeners {
+                moved: BTreeSet::new(),
+                mute: BTreeSet::new(),
+                refuses: |_| false,
+                goes: false,
+            })),
+        }
     }
 
     fn watched(&self) -> Watched {
         let planned = self.plan.writes.iter().map(|write| write.step().unwrap().slot).collect();
-        Watched { inner: actuator(self.simulator), witness: self.witness.clone(), planned }
+        let (witness, listeners) = (self.witness.clone(), self.listeners.clone());
+        Watched { inner: actuator(self.simulator), witness, planned, listeners }
     }
 
     fn begun(&self, window_s: u64) -> Begun {
@@ -237,6 +387,7 @@ impl<'a> Stage<'a> {
             window_s,
             lost_before: wrong(&look.fabric, &look.tables, self.plan).pairs,
             switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),
+            migrations: self.plan.migrations.clone(),
             writes: self.plan.writes.clone(),
             ..Begun::default()
         }
@@ -251,13 +402,43 @@ impl<'a> Stage<'a> {
         Ok(self.keep(Errand::Apply, journal, told, orders))
     }
 
+    /// The same by other hands, at another time of day.
+    fn apply_with(
+        &mut self,
+        hands: &mut dyn Actuator,
+        window_s: u64,
+        orders: &Receiver<Order>,
+        now: &dyn Fn() -> Timestamp,
+        say: &mut dyn FnMut(&str),
+    ) -> Told {
+        let record = Record::Begun(Box::new(self.begun(window_s)));
+        let mut journal = Journal::on("journal", Box::new(Recorder(self.witness.clone())));
+        journal.keep(&record).unwrap();
+        let told = Told::of(&[record]).unwrap();
+        let driver = &mut Direct(hands);
+        let (patience, trouble) = (self.patience, None);
+        let guard =
+            Guard { plan: self.plan, journal, told, home: None, driver, orders, now, say, patience, trouble };
+        guard.keep(Errand::Apply)
+    }
+
     /// What another process makes of what is left of the journal.
     fn take_over(&mut self, left: &[u8], orders: &Receiver<Order>) -> Result<Told, JournalError> {
+        self.take_over_on(Course::default(), left, orders)
+    }
+
+    /// The same on a disk with a course of its own.
+    fn take_over_on(
+        &mut self,
+        course: Course,
+        left: &[u8],
+        orders: &Receiver<Order>,
+    ) -> Result<Told, JournalError> {
         let read = Journal::read("journal", left)?;
-        // It begins with what holds, on a disk that works.
+        // It begins with what holds.
         let fresh = Witness::default();
         let length = left.len() - read.torn as usize;
-        *fresh.course() = Course { bytes: left[..length].to_vec(), durable: length, ..Course::default() };
+        *fresh.course() = Course { bytes: left[..length].to_vec(), durable: length, ..course };
         self.witness = fresh;
         let journal = Journal::over(Box::new(Recorder(self.witness.clone())), &read);
         Ok(self.keep(Errand::TakeOver, journal, read.told, orders))
@@ -276,6 +457,8 @@ impl<'a> Stage<'a> {
             orders,
             now: &Timestamp::now,
             say: &mut |line| said.push(line.to_owned()),
+            patience: self.patience,
+            trouble: None,
         };
         guard.keep(errand)
     }
@@ -287,6 +470,6 @@ fn nobody() -> (Sender<Order>, Receiver<Order>) {
 }
 
 /// Whether the long run is asked for (`tests/run --long`).
-fn long() -> bool {
+pub fn long() -> bool {
     std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1")
 }

@@ -308,7 +308,6 @@ struct Tried {
     mixed: u64,
     /// Plans on whose way packets can wait for each other in a circle, announced.
     circles: u64,
-    staged: u64,
 }
 
 fn tried(seed: u64) -> Option<Tried> {
@@ -359,7 +358,6 @@ fn tried(seed: u64) -> Option<Tried> {
         acyclic: u64::from(quiet),
         mixed: u64::from(told.safe == Some(true) && told.mixed == Some(false)),
         circles: u64::from(circle),
-        staged: u64::from(told.staged.as_ref().is_some_and(|staged| staged.through.is_some())),
     })
 }
 
@@ -375,9 +373,8 @@ fn every_state_of_every_plan_is_as_announced_and_none_is_worse_than_by_guid() {
         acyclic: a.acyclic + b.acyclic,
         mixed: a.mixed + b.mixed,
         circles: a.circles + b.circles,
-        staged: a.staged + b.staged,
     });
     println!("{all:?}");
     assert!(all.plans >= 100 && all.better >= 8 && all.worse_backwards >= 15, "{all:?}");
-    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 30 && all.staged >= 1, "{all:?}");
+    assert!(all.acyclic >= 10 && all.mixed >= 5 && all.circles >= 30, "{all:?}");
 }

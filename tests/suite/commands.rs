@@ -9,6 +9,7 @@ mod docs;
 mod golden;
 mod hotspots;
 mod json;
+mod lanes;
 mod metrics;
 mod outputs;
 mod plans;

@@ -1,17 +1,20 @@
 //! The console: frames, keys, lines, and the real program on a terminal.
 
 mod acting;
+mod applying;
 mod budgets;
+mod changer;
 mod deriving;
 mod desk;
 mod endings;
 mod frames;
+mod lanes;
 mod lines;
 mod mashing;
 mod operating;
 mod pausing;
 mod pictures;
-mod pty;
+pub mod pty;
 mod readable;
 mod recorded;
 mod replaying;

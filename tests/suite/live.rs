@@ -11,6 +11,7 @@ mod keys;
 mod levels;
 mod limits;
 mod meddled;
+mod notices;
 mod repeatable;
 mod silent;
 mod sweeps;
@@ -19,7 +20,7 @@ mod writing;
 
 use fabdeck::access::{Arrival, MadPort, Parcel, WritePort};
 use fabdeck::access::{Progress, ReadPort, SourceError, Unwatched, Wanted, Watch, WriteToken};
-use fabdeck::fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Tables};
+use fabdeck::fabric::{Change, Fabric, FabricDiff, NodeId, NodeKind, Port, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::mad::Mad;
 use fabdeck::observe::Observation;
@@ -70,6 +71,15 @@ fn switches(fabric: &Fabric) -> Vec<NodeId> {
 
 fn hosts(fabric: &Fabric) -> Vec<NodeId> {
     fabric.nodes().filter(|(_, node)| node.facts.kind != NodeKind::Switch).map(|(id, _)| id).collect()
+}
+
+/// Pulls all cables of a node, or puts them back: how many they are.
+fn plug(simulator: &SimulatedPort, planned: &Fabric, node: NodeId, up: bool) -> usize {
+    let cables = planned.ports_of(node).filter(|(_, port)| port.peer.is_some());
+    let set = |(_, port): (_, &Port)| {
+        simulator.with(|simulator| simulator.world_mut().set_link(node, port.number, up));
+    };
+    cables.map(set).count()
 }
 
 /// The ports that lead from the manager's seat to a node: shortest, found by looking at the plan.

@@ -85,6 +85,8 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
         InformInfo = ib_inform_info_t { lid_begin = "lid_range_begin", is_generic = "is_generic",
             subscribe = "subscribe", trap_type = "trap_type", trap_number = "g_or_v.generic.trap_num",
             qpn_response_time = "g_or_v.generic.qpn_resp_time_val" }
+        InformInfoRecord = ib_inform_info_record_t { subscriber_gid = "subscriber_gid",
+            subscriber_enum = "subscriber_enum", inform = "inform_info" }
         Notice = ib_mad_notice_attr_t { generic_type = "generic_type", producer_type = "g_or_v.generic.prod_type_msb",
             trap_number = "g_or_v.generic.trap_num", issuer_lid = "issuer_lid", toggle_count = "toggle_count",
             details = "data_details", issuer_gid = "issuer_gid" }

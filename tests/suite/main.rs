@@ -8,6 +8,7 @@
 )]
 #![allow(clippy::print_stdout, reason = "a test says what it ran when it fails")]
 
+mod agents;
 mod analysis;
 mod captures;
 mod changing;
@@ -19,6 +20,7 @@ mod counters;
 mod fabric;
 mod generate;
 mod incident;
+mod lanes;
 mod live;
 mod mad;
 mod readme;
@@ -26,6 +28,7 @@ mod readonly;
 #[path = "../fuzz/replay.rs"]
 mod replay;
 mod routing;
+mod runbooks;
 mod same_bytes;
 mod served;
 mod sources;

@@ -24,6 +24,8 @@ const READS: &[(&str, &[&str])] = &[
     ("show counters", &["show", "counters"]),
     ("show lanes", &["show", "lanes"]),
     ("hotspots", &["hotspots", "--interval", "200ms"]),
+    ("lanes", &["lanes"]),
+    ("lanes propose", &["lanes", "propose", "--interval", "200ms"]),
     ("trace", &["trace", "node1", "node24"]),
     ("check", &["check", "--switches"]),
     ("check", &["check", "--lanes", "exact"]),
@@ -36,10 +38,11 @@ const READS: &[(&str, &[&str])] = &[
 ];
 
 /// Looked at, but by a process of its own: it is what serves.
-const OTHERS: &[&str] = &["show", "simulate"];
+/// An agent has a door of its own: see `agents`.
+const OTHERS: &[&str] = &["show", "simulate", "agent"];
 
 /// Writes, and says so.
-const WRITES: &[&str] = &["apply"];
+const WRITES: &[&str] = &["apply", "run"];
 
 /// Reads as another command does that is tried.
 const ALIKE: &[&str] = &["enable"];

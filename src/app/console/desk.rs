@@ -17,7 +17,7 @@ use super::wardrobe::Wardrobe;
 use crate::console::{Appearance, draw};
 use crate::script::{Exit, Machine, Opening};
 use crate::session::interactive::{
-    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, update, wakes_ms,
+    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, Writing, update, wakes_ms,
 };
 
 pub struct Desk {
@@ -53,7 +53,12 @@ impl Desk {
         let (mut state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
+        state.writing.clone_from(&opening.writing);
         let named = opening.named;
+        for line in &opening.told {
+            // Heard once the session runs.
+            let _ = words.send(Word::Happened(Happening::Told(line.clone())));
+        }
         let threads = Threads::new(machine, Arc::new(opening), words);
         let mut desk = Self {
             state,
@@ -129,8 +134,10 @@ impl Desk {
         if let Happening::Finished { task, outcome } = &happening {
             self.threads.ended(*task);
             // One that was cancelled does not stand.
-            if matches!(outcome, Outcome::Looked(Ok(_))) && self.state.tasks.get(*task).is_some() {
-                self.threads.looked(*task);
+            if let Outcome::Looked(Ok(look)) = outcome
+                && self.state.tasks.get(*task).is_some()
+            {
+                self.threads.looked(*task, look);
             }
             if let Outcome::Written { to, result: Err(error) } | Outcome::Saved { to, result: Err(error) } =
                 outcome
@@ -167,6 +174,12 @@ impl Desk {
     /// What is open is given back.
     pub fn leave(&mut self) {
         self.threads.leave();
+    }
+
+    /// What goes on without this session: whoever left is told where the screen was.
+    pub fn parting(&self) -> Option<String> {
+        let ours = matches!(self.state.writing, Writing::Asked | Writing::Simulated);
+        self.state.known.changes.parting().filter(|_| ours && self.exit != Some(Exit::Hangup))
     }
 
     pub fn is_writing(&self) -> bool {

@@ -10,6 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::desk::Desk;
 use super::inputs::{inputs, watch_for_the_end};
+use super::line::last_words;
 use super::record::Record;
 use super::terminal::restore;
 use super::threads::Word;
@@ -92,7 +93,9 @@ async fn session(
     let mut signals = Signals::catch()?;
     let (to_words, mut words) = unbounded_channel();
     watch_for_the_end(to_words.clone());
-    let mut desk = Desk::open(Arc::new(machine), opening, keymap, looks, to_words)?;
+    // What became of a simulator of this process is there at the next look.
+    let machine = Arc::new(machine.with_simulators_kept());
+    let mut desk = Desk::open(machine, opening, keymap, looks, to_words)?;
     if let Some(record) = record {
         desk.record(record);
     }
@@ -127,6 +130,7 @@ async fn session(
             restore();
             farewell(&mut desk, &mut words).await?;
             desk.leave();
+            desk.parting().into_iter().for_each(|words| last_words(format!("fabdeck: {words}\n")));
             return Ok(Ended { exit, unwritten: std::mem::take(&mut desk.unwritten) });
         }
         desk.show()?;

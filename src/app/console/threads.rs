@@ -20,14 +20,15 @@ use crate::fabric::{Fabric, NameMap};
 use crate::files::capture::Header;
 use crate::observe::Observation;
 use crate::routing::Pulse;
-use crate::script::{Machine, Opening, Outside, welcome};
+use crate::script::{Clerk, Machine, Opening, Outside, welcome};
 use crate::session::interactive::{
-    Happening, Job, Looking, Outcome, Past, PlanFor, Recorded, Scene, Scenes, Seek, TaskId, Unrolled,
+    Changer, Happening, Job, Looking, Outcome, Past, PlanFor, Recorded, Scene, Scenes, Seek, TaskId, Unrolled,
 };
 use crate::session::{Look, Made, assume};
 
 /// From a thread to the loop.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "words are few, and each is read once")]
 pub enum Word {
     /// Of work under way, or something to know.
     Happened(Happening),
@@ -52,6 +53,7 @@ pub struct Threads {
     next: Option<(TaskId, Sender<Order>)>,
     /// What was watched, from one look to the next.
     kept: Kept,
+    clerk: Clerk,
     /// Whoever looks or keeps a source has the other end.
     ends: (SyncSender<()>, Receiver<()>),
     /// Plans that are on their way into a file.
@@ -62,7 +64,13 @@ impl Threads {
     pub fn new(machine: Arc<Machine>, opening: Arc<Opening>, words: UnboundedSender<Word>) -> Self {
         let (cancelled, plans) = (HashMap::new(), BTreeMap::new());
         let (kept, ends) = (Kept::default(), sync_channel(0));
-        Self { machine, opening, words, cancelled, keeper: None, next: None, kept, ends, plans }
+        let to = words.clone();
+        let bug = Arc::new(move || {
+            let _ = to.send(Word::Panicked);
+        });
+        let clerk = (opening.source.as_str(), &opening.given, opening.no_times);
+        let clerk = Clerk::new(machine.clone(), clerk, bug);
+        Self { machine, opening, words, cancelled, keeper: None, next: None, kept, clerk, ends, plans }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
@@ -89,8 +97,9 @@ impl Threads {
             });
             return;
         }
+        let clerk = self.clerk.clone();
         std::thread::spawn(move || {
-            let outcome = catch_unwind(AssertUnwindSafe(|| work(&opening, &job, &pace)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| work((&opening, clerk), &job, &pace)));
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
                 Ok(Some(outcome)) => Word::Happened(Happening::Finished { task, outcome }),
@@ -101,7 +110,8 @@ impl Threads {
     }
 
     /// The look of this task stands: from now on its source is the one whose counters are read.
-    pub fn looked(&mut self, task: TaskId) {
+    pub fn looked(&mut self, task: TaskId, look: &Look) {
+        self.clerk.looked(look);
         if let Some((_, orders)) = self.next.take_if(|(next, _)| *next == task) {
             self.keeper = Some(orders);
         }
@@ -146,7 +156,7 @@ impl Threads {
     /// The session is over: a source that was told of traps gives that back, within a moment.
     pub fn leave(&mut self) {
         const FAREWELL: Duration = Duration::from_millis(500);
-        if !self.opening.reach.traps {
+        if !self.opening.given.reach.traps {
             return;
         }
         self.cancelled.values().for_each(|stop| stop.store(true, Ordering::SeqCst));
@@ -213,6 +223,19 @@ impl Pulse for Pace {
     }
 }
 
+/// Somebody who waits for what a look is for, and is told how far it is.
+struct Passing<'p>(&'p Pace);
+
+impl Watch for Passing<'_> {
+    fn progress(&mut self, progress: Progress) {
+        self.0.tell(progress.done, progress.known);
+    }
+
+    fn cancelled(&self) -> bool {
+        Pulse::cancelled(self.0)
+    }
+}
+
 /// Somebody who waits for a look, and is shown the fabric as soon as it is known.
 struct Waiting<'p> {
     pace: &'p Pace,
@@ -261,7 +284,7 @@ fn look_and_keep(
                 keep(source.as_mut(), own, orders, (kept, past, begun), done);
             } else if is_capture(Path::new(&opening.source)) {
                 drop((source, own));
-                let at = opening.reach.at.as_deref().and_then(|at| At::parse(at).ok());
+                let at = opening.given.reach.at.as_deref().and_then(|at| At::parse(at).ok());
                 // It was read for the look; what became of it since is told by what is asked of it.
                 match Tape::open(Path::new(&opening.source), at) {
                     Ok((tape, place)) => {
@@ -276,7 +299,7 @@ fn look_and_keep(
 
 /// How moments of a recording become looks: with the names and the assumption that the session was opened with.
 fn looking(machine: &Machine, opening: &Opening) -> Looking {
-    let named = opening.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
+    let named = opening.given.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
     let own = named.map(|(own, _)| own).unwrap_or_default();
     let (source, assumed) = (opening.source.clone(), opening.assume);
     Arc::new(move |observation| {
@@ -312,7 +335,7 @@ impl Recorded for Unreadable {
     }
 }
 
-fn work(opening: &Opening, job: &Job, pace: &Pace) -> Option<Outcome> {
+fn work((opening, mut clerk): (&Opening, Clerk), job: &Job, pace: &Pace) -> Option<Outcome> {
     fault::panics("worker");
     let begun = Instant::now();
     Some(match (job.run(pace), job) {
@@ -324,14 +347,22 @@ fn work(opening: &Opening, job: &Job, pace: &Pace) -> Option<Outcome> {
         (None, Job::Write { plan, to }) => {
             Outcome::Written { to: to.clone(), result: write(opening, plan, to, pace) }
         }
+        (None, Job::Offer(planned)) => {
+            Outcome::Offered(clerk.offer_watched(planned, &mut Passing(pace)).map(Box::new))
+        }
+        (None, Job::Apply { offer, acceptance }) => Outcome::Begun(clerk.begin(offer, acceptance)),
+        (None, Job::Lanes(asked)) => Outcome::Lanes(clerk.lanes(asked).map(Box::new)),
+        (None, Job::Changes) => Outcome::Changes(clerk.changes()),
+        (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: clerk.ask(id, ask) },
         // Looks and sweeps are those of whoever keeps the source.
         (None, _) => return None,
     })
 }
 
 fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<(Look, Box<dyn Source>), String> {
-    let mut source = machine.open(&opening.source, &opening.reach).map_err(|error| error.to_string())?;
-    let (own, notes) = match &opening.node_name_map {
+    let mut source =
+        machine.open(&opening.source, &opening.given.reach).map_err(|error| error.to_string())?;
+    let (own, notes) = match &opening.given.node_name_map {
         None => Default::default(),
         Some(file) => machine.names(file).map_err(|error| error.to_string())?,
     };

@@ -1,10 +1,18 @@
 //! Sets from fabdeck itself. Every part is compared with what the plan found there before it is written, for a fabric
 //! has no locks.
 
+use std::time::Duration;
+
 use super::road::{Driver, Halt, Heed, STRIDE, not_back, read};
 use crate::access::{Actuator, Surveyor, WriteError};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::writes::Step;
+use crate::fabric::Lid;
+use crate::mad::Repath;
+
+/// Parts that are read at once before they are written: a comparison is worth as much as it is young, and the last of these
+/// is as old as the writes before it take.
+const COMPARED: usize = 8;
 
 /// One datagram a step, in the order of the plan.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
@@ -17,28 +25,40 @@ impl Driver for Direct<'_> {
 
     fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt> {
         let mut settled = 0;
-        for steps in steps.chunks(STRIDE) {
-            let held = read(self.0, steps.iter());
-            for (step, held) in steps.iter().zip(held) {
-                heed(settled).map_err(Halt::Asked)?;
-                let held = held.map_err(Halt::Write)?;
-                if held == step.old {
+        for marked in steps.chunks(STRIDE) {
+            for steps in marked.chunks(COMPARED) {
+                let held = read(self.0, steps.iter());
+                for (step, held) in steps.iter().zip(held) {
+                    heed(settled).map_err(Halt::Asked)?;
+                    let held = held.map_err(Halt::Write)?;
+                    // What holds the new bytes already was not written here: somebody else may want the same, and may take it
+                    // back.
+                    if held != step.old {
+                        return Err(Halt::Drift { slot: step.slot });
+                    }
                     self.0.write(&step.slot, &step.new).map_err(Halt::Write)?;
-                } else if held != step.new {
-                    return Err(Halt::Drift { slot: step.slot });
+                    settled += 1;
                 }
-                settled += 1;
             }
             journal.mark(&Record::Written { count: settled })?;
         }
         heed(settled).map_err(Halt::Asked)
     }
 
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        self.0.notify(notices, whom, patience)
+    }
+
     /// The last write first, so that the fabric passes through the states of the way there.
     fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
         let mut left = Vec::new();
         let mut settled = 0;
-        for steps in steps.rchunks(STRIDE) {
+        for steps in steps.rchunks(COMPARED) {
             let held = read(self.0, steps.iter().rev());
             for (step, held) in steps.iter().rev().zip(held) {
                 if let Err(error) = held.and_then(|held| self.undo(step, &held)) {

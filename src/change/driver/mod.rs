@@ -2,8 +2,10 @@
 
 mod direct;
 mod opensm;
+mod reopened;
 mod road;
 
 pub use direct::Direct;
 pub use opensm::{Checked, Opensm, OpensmSite, Refusal};
+pub use reopened::Reopened;
 pub use road::{Driver, Halt, Heed, not_back, verify};

@@ -1,8 +1,12 @@
 //! What every road has to do, and how it is known that it did.
 
+use std::time::Duration;
+
 use crate::access::{Slot, Surveyor, WriteError};
 use crate::change::journal::{Journal, JournalError, Left};
 use crate::change::writes::Step;
+use crate::fabric::Lid;
+use crate::mad::Repath;
 
 /// Parts that are asked for at once.
 pub(super) const STRIDE: usize = 64;
@@ -18,6 +22,8 @@ pub enum Halt {
         "FD-5622: {slot} was written and reads back otherwise: somebody else writes there, or the switch took it wrong"
     )]
     Otherwise { slot: Slot },
+    #[error("FD-5629: while it was written somebody else wrote beside it: {0}")]
+    Beside(String),
     #[error(transparent)]
     Write(WriteError),
     #[error(transparent)]
@@ -42,8 +48,16 @@ pub trait Driver {
     /// Who reads the fabric, whatever the road.
     fn surveyor(&mut self) -> &mut dyn Surveyor;
 
-    /// Brings the fabric to what the steps lead to, from wherever between it is. The journal holds all of them durably.
+    /// Brings the fabric to what the steps lead to, from what they found there. The journal holds all of them durably.
     fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt>;
+
+    /// Tells hosts through the subnet manager which flows to move; who of these has answered within this time.
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError>;
 
     /// Brings it back to what was before, as far as it holds what the steps wrote; `told` hears how many are settled.
     fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left>;

@@ -25,6 +25,26 @@ pub enum Ask {
     },
 }
 
+impl Ask {
+    /// Who asks; nobody has to say so who only looks.
+    pub fn user(&self) -> &str {
+        match self {
+            Self::Status => "",
+            Self::Confirm { user } | Self::Extend { user, .. } | Self::RollBack { user, .. } => user,
+        }
+    }
+
+    /// What is asked, as the command is called.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Status => "status",
+            Self::Confirm { .. } => "confirm",
+            Self::Extend { .. } => "extend",
+            Self::RollBack { .. } => "rollback",
+        }
+    }
+}
+
 /// How a change stands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Status {
@@ -37,8 +57,14 @@ pub struct Status {
     pub deadline: Option<String>,
     pub why: Option<String>,
     pub left: Vec<Left>,
+    /// Hosts with an agent that did not answer when they were told to move flows.
+    #[serde(default)]
+    pub silent: Vec<String>,
     /// What somebody else wrote over since it was applied.
     pub drift: Option<String>,
+    /// What keeps its guard from doing what it is there for.
+    #[serde(default)]
+    pub trouble: Option<String>,
 }
 
 impl Status {
@@ -51,7 +77,9 @@ impl Status {
             deadline: told.deadline.clone(),
             why: told.why.clone(),
             left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
+            silent: told.silent.clone(),
             drift: None,
+            trouble: None,
         }
     }
 }

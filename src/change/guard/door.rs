@@ -9,6 +9,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
+
 use super::ask::{Answer, Ask, Order};
 
 /// How long either end waits for the other's line.
@@ -20,8 +22,12 @@ const LINE_MOST: u64 = 64 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
+    /// Nothing was asked: there was nobody to take it.
     #[error("FD-5651: the guard of the change does not answer: {0}")]
     Silent(std::io::Error),
+    /// It was asked, and what came of it is not known.
+    #[error("FD-5659: the guard of the change was asked and has not answered: {0}")]
+    Unanswered(std::io::Error),
     #[error("FD-5652: what answers for the guard is none: {0}")]
     NoGuard(serde_json::Error),
 }
@@ -47,7 +53,7 @@ impl Door {
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (orders, caller) = (orders.clone(), Caller::enter(&counted));
-                // Without a thread to be had the caller finds its stream ended, and asks again.
+                // Without a thread to be had the caller finds its stream ended.
                 let _ = thread::Builder::new().spawn(move || {
                     answer(&stream, &orders);
                     drop(caller);
@@ -100,20 +106,34 @@ fn answer(stream: &UnixStream, orders: &Sender<Order>) -> Option<()> {
 
 /// Asks the guard behind a socket.
 pub fn call(socket: &Path, ask: &Ask) -> Result<Answer, DoorError> {
+    call_within(socket, ask, PATIENCE)
+}
+
+/// The same, for somebody who has other things to do.
+pub fn call_within(socket: &Path, ask: &Ask, patience: Duration) -> Result<Answer, DoorError> {
+    // What is not there as a whole line is no question, and nobody acts on it.
     let asked = || {
-        let mut stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut stream = knock(socket, patience)?;
+        stream.set_read_timeout(Some(patience))?;
         let mut line = serde_json::to_string(ask)?;
         line.push('\n');
         stream.write_all(line.as_bytes())?;
-        let mut text = String::new();
-        BufReader::new(stream).read_line(&mut text)?;
-        Ok(text)
+        Ok(stream)
     };
-    let text = asked().map_err(DoorError::Silent)?;
+    let stream = asked().map_err(DoorError::Silent)?;
+    let mut text = String::new();
+    BufReader::new(stream).read_line(&mut text).map_err(DoorError::Unanswered)?;
     if text.is_empty() {
-        return Err(DoorError::Silent(std::io::ErrorKind::UnexpectedEof.into()));
+        return Err(DoorError::Unanswered(std::io::ErrorKind::UnexpectedEof.into()));
     }
     serde_json::from_str(&text).map_err(DoorError::NoGuard)
+}
+
+/// Before the door of a guard that has stopped callers queue, and the next one waits for a place: no longer than this either.
+fn knock(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
+    let address = SocketAddrUnix::new(socket)?;
+    let caller = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;
+    sockopt::set_socket_timeout(&caller, sockopt::Timeout::Send, Some(patience))?;
+    net::connect(&caller, &address)?;
+    Ok(caller.into())
 }

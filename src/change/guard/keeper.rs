@@ -1,23 +1,26 @@
 //! The guard of one change. It alone writes; whoever wants something asks it.
 //!
 //! ```text
-//! begun ─> writing ─> read back ─> applied ──confirm──> confirmed
-//!             │            │          │ deadline, rollback
-//!             └────────────┴──────────┴──> rolling back ─> rolled back, or incomplete
+//! begun ─> writing ─> read back ─> hosts told ─> applied ──confirm──> confirmed
+//!             │            │            │           │ deadline, rollback
+//!             └────────────┴────────────┴───────────┴──> rolling back ─> rolled back, or incomplete
 //! ```
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::ask::{Answer, Ask, Order, Status};
-use super::outlook::{Outlook, switched, wrong};
+use super::drift::{AHEAD, Seen};
+use super::outlook::{Outlook, switched, unreached, wrong};
+use super::trail::{SHORT, Trail};
 use crate::access::{Unwatched, Wanted};
 use crate::change::audit::Entry;
 use crate::change::driver::{Driver, Halt, verify};
 use crate::change::home::Home;
 use crate::change::journal::{Journal, JournalError, Left, Phase, Record, Told};
+use crate::change::kept::UNKNOWN_WRITES;
 use crate::change::plan::Plan;
 use crate::change::writes::Step;
 
@@ -25,8 +28,13 @@ use crate::change::writes::Step;
 const TURN: Duration = Duration::from_millis(250);
 /// How often it reads back what it wrote while it waits.
 const LOOK_AFTER: SignedDuration = SignedDuration::from_secs(10);
+/// And while it is under way, between two slices of it.
+const BREATH: Duration = Duration::from_millis(20);
 /// No window is longer, however often it is extended.
 const WINDOW_MOST: SignedDuration = SignedDuration::from_hours(24);
+
+/// What is left where going back would lose paths, and nobody asked for it.
+pub const ALL_LEFT: &str = "everything";
 
 /// What a guard comes for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,17 +57,50 @@ pub struct Guard<'a> {
     pub orders: &'a Receiver<Order>,
     pub now: &'a dyn Fn() -> Timestamp,
     pub say: &'a mut dyn FnMut(&str),
+    /// How long a fabric that is out of reach is tried again before the rollback ends without it.
+    pub patience: SignedDuration,
+    /// What keeps it from doing what it is there for.
+    pub trouble: Option<String>,
 }
 
 impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
-    pub fn keep(mut self, errand: Errand) -> Told {
+    pub fn keep(self, errand: Errand) -> Told {
+        let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
+        let (kept, unheard) = (Vec::new(), false);
+        Keeper { plan, journal, told, home, driver, orders, now, say, patience, trouble, kept, unheard }
+            .keep(errand)
+    }
+}
+
+/// A guard at work.
+pub(super) struct Keeper<'a> {
+    pub plan: &'a Plan,
+    pub journal: Journal,
+    pub told: Told,
+    pub home: Option<&'a Home>,
+    pub driver: &'a mut dyn Driver,
+    pub orders: &'a Receiver<Order>,
+    pub now: &'a dyn Fn() -> Timestamp,
+    pub say: &'a mut dyn FnMut(&str),
+    pub patience: SignedDuration,
+    pub trouble: Option<String>,
+    /// Lines of the audit trail that could not be added yet.
+    kept: Vec<Entry>,
+    /// The manager took no notice for certain, so that no host heard of the change.
+    pub unheard: bool,
+}
+
+impl Keeper<'_> {
+    fn keep(mut self, errand: Errand) -> Told {
         let steps = self.steps();
         if steps.len() != self.told.begun.writes.len() {
-            (self.say)(
-                "FD-5628: the journal holds writes that this version does not know: nothing is written or taken back by it",
-            );
+            (self.say)(UNKNOWN_WRITES);
             return self.told;
+        }
+        if let Some(trouble) = self.trouble.clone() {
+            let user = self.user();
+            self.audit("trouble", &user, &trouble);
         }
         let ended = match (errand, self.told.phase) {
             (Errand::Apply, Phase::Applying) => self.apply(&steps),
@@ -71,8 +112,8 @@ impl Guard<'_> {
                 self.take_back(&steps, "the guard ended while it wrote", false)
             }
             (Errand::TakeOver, Phase::RollingBack) => {
-                let why = self.told.why.clone().unwrap_or_default();
-                self.take_back(&steps, &why, false)
+                let (why, asked) = (self.told.why.clone().unwrap_or_default(), self.told.asked);
+                self.take_back(&steps, &why, asked)
             }
             _ => Ok(()),
         };
@@ -80,7 +121,15 @@ impl Guard<'_> {
             // What was written is taken back already, or stands in the journal for whoever takes over.
             (self.say)(&error.to_string());
         }
+        self.trail().end();
         self.told
+    }
+
+    fn trail(&mut self) -> Trail<'_> {
+        let change = self.told.begun.id.clone();
+        // The way back waits for nobody.
+        let patience = if self.told.phase == Phase::RollingBack { Duration::ZERO } else { SHORT };
+        Trail { home: self.home, change, now: self.now, say: self.say, kept: &mut self.kept, patience }
     }
 
     /// As bytes; the journal was checked when it was begun.
@@ -88,47 +137,45 @@ impl Guard<'_> {
         self.told.begun.writes.iter().filter_map(|write| write.step().ok()).collect()
     }
 
-    fn time(&self) -> String {
+    pub(super) fn time(&self) -> String {
         (self.now)().to_string()
     }
 
-    /// A record that outlives the machine, and a line of the audit trail. The trail follows the journal: a line that
-    /// cannot be added is said, and ends nothing.
-    fn record(&mut self, record: Record, what: &str, user: &str, detail: &str) -> Result<(), JournalError> {
+    /// A record that outlives the machine, and a line of the audit trail, which follows the journal.
+    pub(super) fn record(
+        &mut self,
+        record: Record,
+        what: &str,
+        user: &str,
+        detail: &str,
+    ) -> Result<(), JournalError> {
         self.journal.keep(&record)?;
         self.told.take(&record);
         self.audit(what, user, detail);
         Ok(())
     }
 
-    fn audit(&mut self, what: &str, user: &str, detail: &str) {
-        (self.say)(&format!("{what}{}{detail}", if detail.is_empty() { "" } else { ": " }));
-        let Some(home) = self.home else { return };
-        let entry = Entry {
-            time: self.time(),
-            user: user.to_owned(),
-            pid: std::process::id(),
-            what: what.to_owned(),
-            change: Some(self.told.begun.id.clone()),
-            detail: detail.to_owned(),
-        };
-        if let Err(error) = home.audit(&entry) {
-            (self.say)(&error.to_string());
-        }
+    pub(super) fn audit(&mut self, what: &str, user: &str, detail: &str) {
+        self.trail().add(what, user, detail);
     }
 
-    fn user(&self) -> String {
+    /// No is an answer too, and stands in the trail before it is given.
+    pub(super) fn refuse(&mut self, order: &Order, why: String) {
+        self.audit("refused", order.ask.user(), &format!("{}: {why}", order.ask.word()));
+        // Whoever asked may be gone.
+        let _ = order.reply.send(Answer::Refused { why });
+    }
+
+    pub(super) fn user(&self) -> String {
         self.told.begun.user.clone()
     }
 
     /// Looks at the fabric and finds ways that the change does not cut.
-    fn aim(&mut self, steps: &[Step]) -> Option<Vec<crate::fabric::Guid>> {
-        let wanted = Wanted { tables: true, ..Wanted::default() };
-        if let Err(error) = self.driver.surveyor().look(wanted, &mut Unwatched) {
-            (self.say)(&error.to_string());
-            return None;
+    pub(super) fn aim(&mut self, steps: &[Step]) {
+        match self.driver.surveyor().look(Wanted::default(), &mut Unwatched) {
+            Ok(_) => _ = self.driver.surveyor().keep_off(&switched(steps)),
+            Err(error) => (self.say)(&error.to_string()),
         }
-        Some(self.driver.surveyor().keep_off(&switched(steps)))
     }
 
     fn apply(&mut self, steps: &[Step]) -> Result<(), JournalError> {
@@ -138,7 +185,7 @@ impl Guard<'_> {
         }
         let user = self.user();
         self.audit("writing", &user, &format!("{} writes of plan {}", steps.len(), self.told.begun.plan));
-        if let Err(halt) = self.write(steps) {
+        if let Err(halt) = self.write(steps).and_then(|()| self.tell_hosts()) {
             let why = halt.to_string();
             return self.take_back(steps, &why, false);
         }
@@ -156,8 +203,10 @@ impl Guard<'_> {
         if self.plan.hash != self.told.begun.plan {
             return Some("FD-5627: the plan beside the journal is not the one that was begun".to_owned());
         }
-        let wanted =
-            Wanted { tables: true, lanes: !self.plan.fingerprint.lanes.is_empty(), ..Wanted::default() };
+        if let Some(trouble) = &self.trouble {
+            return Some(trouble.clone());
+        }
+        let wanted = Wanted { tables: true, lanes: self.plan.fingerprint.knows_lanes(), ..Wanted::default() };
         let look = match self.driver.surveyor().look(wanted, &mut Unwatched) {
             Ok(look) => look,
             Err(error) => return Some(error.to_string()),
@@ -168,25 +217,36 @@ impl Guard<'_> {
             return Some(format!("FD-5625: the plan is stale: {first}"));
         }
         let lost = self.driver.surveyor().keep_off(&switched(steps));
-        let written = |guid: &&crate::fabric::Guid| steps.iter().any(|step| step.slot.switch == **guid);
-        lost.iter().find(written).map(|guid| {
-            format!("FD-5626: without the ports that the plan disables there is no way left to switch {guid}")
+        unreached(&lost, steps).map(|(device, _)| {
+            format!("FD-5626: without the ports that the plan disables there is no way left to {device}")
         })
     }
 
     /// Writes, reads back, and judges what was read.
     fn write(&mut self, steps: &[Step]) -> Result<(), Halt> {
-        let Self { journal, driver, orders, told, .. } = self;
-        if !journal.is_durable() {
+        if !self.journal.is_durable() {
             return Err(Halt::NotDurable);
         }
-        driver.write(steps, journal, &mut |done| {
+        let change = self.told.begun.id.clone();
+        let mut trail = Trail {
+            home: self.home,
+            change,
+            now: self.now,
+            say: self.say,
+            kept: &mut self.kept,
+            patience: SHORT,
+        };
+        let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
+        self.driver.write(steps, &mut self.journal, &mut |done| {
             told.written = done;
-            heed(orders, told)
+            heed(orders, (told, trouble), &mut trail)
         })?;
-        verify(driver.surveyor(), steps)?;
+        verify(self.driver.surveyor(), steps)?;
         let look = self.driver.surveyor().look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched);
         let look = look.map_err(|error| Halt::Asked(error.to_string()))?;
+        if let Some(change) = self.plan.written_beside(&look.fabric, &look.tables) {
+            return Err(Halt::Beside(change.words(&|key| self.plan.named(key))));
+        }
         let found = wrong(&look.fabric, &look.tables, self.plan);
         let expected = self.plan.wrongs();
         if found.pairs > expected.0 || found.circles > expected.1 {
@@ -201,70 +261,103 @@ impl Guard<'_> {
     /// Keeps the time until somebody confirms, or nobody did.
     fn wait(&mut self, steps: &[Step]) -> Result<(), JournalError> {
         let mut looked = (self.now)();
-        let mut drift = None;
+        let mut seen = Seen::default();
+        let mut until = self.until();
         loop {
             let now = (self.now)();
-            let Some(deadline) = self.deadline().filter(|deadline| *deadline > now) else {
+            let Some(left) = self.left(now, until) else {
                 return self.take_back(steps, "nobody confirmed it in time", false);
             };
-            if now.duration_since(looked) >= LOOK_AFTER {
-                (looked, drift) = (now, self.look_after(steps, drift));
+            if !seen.is_looking() && now.duration_since(looked).abs() >= LOOK_AFTER {
+                looked = now;
+                seen.begin(steps);
             }
-            let left = Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
-            let order = match self.orders.recv_timeout(left.min(TURN)) {
+            let since = Instant::now();
+            self.look_after(steps, &mut seen, left);
+            let left = left.saturating_sub(since.elapsed());
+            let turn = if seen.is_looking() && left >= AHEAD { BREATH } else { TURN };
+            let order = match self.orders.recv_timeout(left.min(turn)) {
                 Ok(order) => order,
                 Err(RecvTimeoutError::Timeout) => continue,
                 // Nobody can ask any more; the time goes on.
                 Err(RecvTimeoutError::Disconnected) => {
-                    std::thread::sleep(left.min(TURN));
+                    std::thread::sleep(left.min(turn));
                     continue;
                 }
             };
             match &order.ask {
-                Ask::Status => self.answer(&order, drift.clone()),
+                Ask::Status => self.answer(&order, &seen),
                 Ask::Confirm { user } => {
-                    let record = Record::Confirmed { time: self.time(), user: user.clone() };
                     let user = user.clone();
+                    self.look_before(steps, &mut seen);
+                    let record = Record::Confirmed { time: self.time(), user: user.clone() };
                     return match self.record(record, "confirmed", &user, "") {
                         Ok(()) => {
-                            self.answer(&order, drift);
+                            self.answer(&order, &seen);
                             Ok(())
                         }
-                        Err(error) => {
-                            let why = error.to_string();
-                            let _ = order.reply.send(Answer::Refused { why: why.clone() });
-                            self.take_back(steps, &why, false)
-                        }
+                        Err(error) => self.not_durable(steps, &order, &error),
                     };
                 }
                 Ask::Extend { user, seconds } => {
-                    let (user, seconds) = (user.clone(), *seconds);
-                    if let Err(error) = self.extend(&order, &user, seconds, now) {
-                        let why = error.to_string();
-                        let _ = order.reply.send(Answer::Refused { why: why.clone() });
-                        return self.take_back(steps, &why, false);
+                    let before = self.deadline();
+                    if let Err(error) = self.extend(&order, user, *seconds, now) {
+                        return self.not_durable(steps, &order, &error);
                     }
+                    let longer =
+                        self.deadline().zip(before).map(|(after, before)| after.duration_since(before));
+                    until += longer.and_then(|longer| Duration::try_from(longer).ok()).unwrap_or_default();
                 }
                 Ask::RollBack { user, anyway } => {
-                    let (user, anyway) = (user.clone(), *anyway);
                     if !anyway && let Some(why) = self.warning(steps) {
-                        let _ = order.reply.send(Answer::Refused { why });
+                        self.refuse(&order, why);
                         continue;
                     }
-                    self.answer(&order, drift);
-                    return self.take_back(steps, &format!("asked for by {user}"), true);
+                    self.answer(&order, &seen);
+                    // Where it could not be weighed it is weighed on the way back, unless that was asked for too.
+                    return self.take_back(steps, &format!("asked for by {user}"), *anyway);
                 }
             }
         }
+    }
+
+    /// What cannot be kept durably does not hold: the change goes back.
+    fn not_durable(
+        &mut self,
+        steps: &[Step],
+        order: &Order,
+        error: &JournalError,
+    ) -> Result<(), JournalError> {
+        let why = error.to_string();
+        self.refuse(order, why.clone());
+        self.take_back(steps, &why, false)
     }
 
     fn deadline(&self) -> Option<Timestamp> {
         self.told.deadline.as_ref().and_then(|deadline| deadline.parse().ok())
     }
 
-    fn answer(&self, order: &Order, drift: Option<String>) {
+    /// When the window is over for whoever counts the seconds: a clock that is set back makes it no longer.
+    fn until(&self) -> Instant {
+        let now = (self.now)();
+        let left = self.deadline().map_or(SignedDuration::ZERO, |deadline| deadline.duration_since(now));
+        Instant::now() + Duration::try_from(left.min(WINDOW_MOST)).unwrap_or_default()
+    }
+
+    /// What is left of the window, by the clock or by the seconds that went by, whichever is less.
+    fn left(&self, now: Timestamp, until: Instant) -> Option<Duration> {
+        let left = Duration::try_from(self.deadline()?.duration_since(now)).ok()?;
+        let left = left.min(until.saturating_duration_since(Instant::now()));
+        (!left.is_zero()).then_some(left)
+    }
+
+    fn answer(&self, order: &Order, seen: &Seen) {
+        let drift = seen.words.clone();
+        let trouble: Vec<&str> = self.trouble.iter().chain(&seen.trouble).map(String::as_str).collect();
+        let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
+        let status = Status { drift, trouble, ..Status::of(&self.told) };
         // Whoever asked may be gone.
-        let _ = order.reply.send(Answer::Status(Status { drift, ..Status::of(&self.told) }));
+        let _ = order.reply.send(Answer::Status(status));
     }
 
     fn extend(
@@ -279,29 +372,14 @@ impl Guard<'_> {
         if until.duration_since(now) > WINDOW_MOST {
             let why =
                 "FD-5653: a change that waits longer than a day for its confirmation is none".to_owned();
-            let _ = order.reply.send(Answer::Refused { why });
+            self.refuse(order, why);
             return Ok(());
         }
         let (time, deadline) = (self.time(), until.to_string());
         let record = Record::Extended { time, user: user.to_owned(), deadline: deadline.clone() };
         self.record(record, "extended", user, &format!("until {deadline}"))?;
-        self.answer(order, None);
+        self.answer(order, &Seen::default());
         Ok(())
-    }
-
-    /// Reads back what was written. What somebody else wrote over is told once, and not fought.
-    fn look_after(&mut self, steps: &[Step], known: Option<String>) -> Option<String> {
-        let found = match verify(self.driver.surveyor(), steps) {
-            Err(Halt::Otherwise { slot }) => Some(format!("{slot} is not as it was written any more")),
-            _ => None,
-        };
-        if found != known
-            && let Some(what) = &found
-        {
-            let user = self.user();
-            self.audit("drift", &user, what);
-        }
-        found
     }
 
     /// What speaks against going back, for somebody who can decide.
@@ -322,34 +400,19 @@ impl Guard<'_> {
         let (time, user) = (self.time(), self.user());
         let recorded = match self.told.phase {
             Phase::RollingBack => Ok(()),
-            _ => self.record(Record::Returning { time, why: why.to_owned() }, "rolling back", &user, why),
+            _ => self.record(
+                Record::Returning { time, why: why.to_owned(), asked },
+                "rolling back",
+                &user,
+                why,
+            ),
         };
         if recorded.is_err() {
             // The fabric comes first: the bytes to go back to are at hand, and the journal still says that it is pending.
-            (self.told.phase, self.told.why) = (Phase::RollingBack, Some(why.to_owned()));
+            (self.told.phase, self.told.why, self.told.asked) =
+                (Phase::RollingBack, Some(why.to_owned()), asked);
         }
-        self.aim(steps);
-        let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok();
-        self.driver.surveyor().keep_off(&switched(steps));
-        let before = self.told.begun.lost_before;
-        let left = match outlook.filter(|outlook| !asked && !outlook.back_is_no_worse(before)) {
-            Some(Outlook { staying, back }) => vec![Left {
-                what: "everything".to_owned(),
-                why: format!(
-                    "going back loses {} pairs, staying {}; a person has to decide: make a new plan",
-                    back.pairs, staying.pairs
-                ),
-            }],
-            None => {
-                let Self { driver, told, orders, .. } = self;
-                let all = steps.len() as u64;
-                driver.take_back(steps, &mut |done| {
-                    told.written = all.saturating_sub(done);
-                    // Orders are answered, and cannot stop it.
-                    let _ = heed(orders, told);
-                })
-            }
-        };
+        let left = self.go_back(steps);
         recorded?;
         let detail =
             left.iter().map(|left| format!("{}: {}", left.what, left.why)).collect::<Vec<_>>().join("; ");
@@ -357,24 +420,61 @@ impl Guard<'_> {
         let time = self.time();
         self.record(Record::Returned { time, left }, what, &user, &detail)
     }
+
+    /// One way back over a fabric that is within reach; what is left of it.
+    pub(super) fn restore(&mut self, steps: &[Step]) -> Vec<Left> {
+        let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok();
+        self.driver.surveyor().keep_off(&switched(steps));
+        let (before, asked) = (self.told.begun.lost_before, self.told.asked);
+        if let Some(Outlook { staying, back }) =
+            outlook.filter(|outlook| !asked && !outlook.back_is_no_worse(before))
+        {
+            let why = format!(
+                "going back loses {} pairs, staying {}; a person has to decide: make a new plan, or roll back with --force",
+                back.pairs, staying.pairs
+            );
+            return vec![Left { what: ALL_LEFT.to_owned(), why }];
+        }
+        // Flows leave the lanes before these are taken away.
+        let mut left = self.call_hosts_back();
+        let change = self.told.begun.id.clone();
+        let (kept, patience) = (&mut self.kept, Duration::ZERO);
+        let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
+        let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
+        let all = steps.len() as u64;
+        left.extend(self.driver.take_back(steps, &mut |done| {
+            told.written = all.saturating_sub(done);
+            // Orders are answered, and cannot stop it.
+            let _ = heed(orders, (told, trouble), &mut trail);
+        }));
+        left
+    }
+}
+
+/// Why nothing else can be asked of a change just now.
+pub(super) fn busy(told: &Told) -> String {
+    let Told { begun, phase, .. } = told;
+    format!("FD-5655: change {} is {}; ask again when that is done", begun.id, phase.title())
 }
 
 /// Answers whoever asks while work is under way; the wish to go back is a reason to end it.
-fn heed(orders: &Receiver<Order>, told: &Told) -> Result<(), String> {
+fn heed(
+    orders: &Receiver<Order>,
+    (told, trouble): (&Told, Option<&str>),
+    trail: &mut Trail<'_>,
+) -> Result<(), String> {
     while let Ok(order) = orders.try_recv() {
-        let busy = || Answer::Refused {
-            why: format!(
-                "FD-5655: change {} is {}; ask again when that is done",
-                told.begun.id,
-                told.phase.title()
-            ),
-        };
+        let status = || Answer::Status(Status { trouble: trouble.map(str::to_owned), ..Status::of(told) });
         let (answer, end) = match &order.ask {
-            Ask::Status => (Answer::Status(Status::of(told)), None),
+            Ask::Status => (status(), None),
             Ask::RollBack { user, .. } if told.phase == Phase::Applying => {
-                (Answer::Status(Status::of(told)), Some(format!("asked for by {user}")))
+                (status(), Some(format!("asked for by {user}")))
             }
-            _ => (busy(), None),
+            ask => {
+                let why = busy(told);
+                trail.add("refused", ask.user(), &format!("{}: {why}", ask.word()));
+                (Answer::Refused { why }, None)
+            }
         };
         let _ = order.reply.send(answer);
         if let Some(why) = end {

@@ -2,10 +2,15 @@
 
 mod ask;
 mod door;
+mod drift;
 mod keeper;
+mod notices;
 mod outlook;
+mod reach;
+mod trail;
 
 pub use ask::{Answer, Ask, Order, Status};
-pub use door::{Door, DoorError, call};
-pub use keeper::{Errand, Guard};
-pub use outlook::{Outlook, Wrong, wrong};
+pub use door::{Door, DoorError, call, call_within};
+pub use keeper::{ALL_LEFT, Errand, Guard};
+pub use outlook::{Outlook, Wrong, switched, unreached, wrong};
+pub use reach::OUT_OF_REACH;

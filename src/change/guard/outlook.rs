@@ -1,9 +1,11 @@
 //! What a fabric would hold after a rollback, weighed against what it holds.
 
-use crate::access::{Part, SourceError, Surveyor, Unwatched, Wanted};
+use std::collections::BTreeSet;
+
+use crate::access::{DevicePort, Part, SourceError, Surveyor, Unwatched, Wanted};
 use crate::change::plan::Plan;
 use crate::change::writes::{Step, Write};
-use crate::fabric::{Fabric, Guid, NodeKind, Routes, Tables};
+use crate::fabric::{Fabric, Guid, PortId, PortNum, Resolved, Routes, Tables};
 use crate::observe::Observation;
 use crate::routing::certificate::{LaneKnowledge, Scope, certify};
 use crate::routing::{Cause, NoPulse, Problem};
@@ -26,9 +28,10 @@ impl Outlook {
     /// Looks at the fabric, and judges it as it is and as it would be after a rollback.
     pub fn of(surveyor: &mut dyn Surveyor, plan: &Plan, steps: &[Step]) -> Result<Self, SourceError> {
         let look = surveyor.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)?;
-        let back = taken_back(&look, steps);
+        let (back, down) = taken_back(&look, steps);
         let fabric = &look.fabric;
-        Ok(Self { staying: wrong(fabric, &look.tables, plan), back: wrong(fabric, &back, plan) })
+        let staying = wrong(fabric, &look.tables, plan);
+        Ok(Self { staying, back: wrong_without(fabric, &back, plan, &down) })
     }
 
     /// Whether nobody has to be asked before going back: it loses no more than staying does, or no more than was lost
@@ -40,7 +43,13 @@ impl Outlook {
 
 /// What is wrong with tables over the scope of a plan.
 pub fn wrong(fabric: &Fabric, tables: &Tables, plan: &Plan) -> Wrong {
-    let faults = plan.faults(fabric);
+    wrong_without(fabric, tables, plan, &[])
+}
+
+/// The same without some ports more.
+fn wrong_without(fabric: &Fabric, tables: &Tables, plan: &Plan, down: &[PortId]) -> Wrong {
+    let mut faults = plan.faults(fabric);
+    down.iter().for_each(|port| _ = faults.mark(Resolved::Port(*port)));
     let problem = Problem::new(fabric, &faults);
     let mut routes = Routes::of_tables(fabric.switches().map(|(id, _)| tables.lft(id)));
     routes.lanes = plan.lanes_of(fabric, &routes);
@@ -51,29 +60,41 @@ pub fn wrong(fabric: &Fabric, tables: &Tables, plan: &Plan) -> Wrong {
     Wrong { pairs, circles: judged.cycles.len() as u64 + u64::from(judged.loops.count > 0) }
 }
 
-/// The tables once every block that holds the plan's bytes holds again what it held before.
-fn taken_back(look: &Observation, steps: &[Step]) -> Tables {
-    let mut tables = look.tables.clone();
+/// The tables once every block that holds the plan's bytes holds again what it held before, and the ports that have no link
+/// then because the plan brought them into service.
+fn taken_back(look: &Observation, steps: &[Step]) -> (Tables, Vec<PortId>) {
+    let (mut tables, mut down) = (look.tables.clone(), Vec::new());
     for step in steps {
-        let Some(id) = look.fabric.node_of(NodeKind::Switch, step.slot.switch) else { continue };
+        let Some(id) = step.slot.at.node(&look.fabric) else { continue };
+        if let Part::Port(port) = step.slot.part
+            && step.old == [0]
+        {
+            down.extend(look.fabric.port_of(id, PortNum(port)));
+        }
         let held = look.tables.nodes.get(&id);
         let ours = match step.slot.part {
             Part::Block(block) => held.is_some_and(|held| step.new == Write::block_in(held, block)),
-            // What is no forwarding table decides nothing here.
+            // What else there is decides nothing here.
             _ => false,
         };
         if ours {
             Write::put(step.slot.part, &step.old, tables.entry(id));
         }
     }
-    tables
+    (tables, down)
 }
 
 /// The ports that a plan takes out of service, and those that it brings back: no way may lead over them.
-pub(super) fn switched(steps: &[Step]) -> std::collections::BTreeSet<(Guid, u8)> {
+pub fn switched(steps: &[Step]) -> BTreeSet<(Guid, u8)> {
     let ports = steps.iter().filter_map(|step| match step.slot.part {
-        Part::Port(port) => Some((step.slot.switch, port)),
+        Part::Port(port) => Some((step.slot.at.guid(), port)),
         _ => None,
     });
     ports.collect()
+}
+
+/// The first of those out of reach that the steps are for.
+pub fn unreached(lost: &[DevicePort], steps: &[Step]) -> Option<DevicePort> {
+    let written: BTreeSet<DevicePort> = steps.iter().map(|step| step.slot.arrival()).collect();
+    lost.iter().find(|at| written.contains(at)).copied()
 }

@@ -4,12 +4,17 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::change::owned::open_regular;
+
 /// One file that only grows. Tests bring disks that fail.
 pub trait Disk: Send {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
     /// What was appended outlives the machine once this returns.
     fn sync(&mut self) -> io::Result<()>;
+
+    /// Cuts it off behind its first `length` bytes; what was there behind them is gone for good once this returns.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
 }
 
 /// A file of the system.
@@ -28,7 +33,11 @@ impl FileDisk {
 
     /// A file that is there, cut off behind its first `length` bytes, which are whole.
     pub fn reopen(path: &Path, length: u64) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).open(path)?;
+        Self::over(open_regular(path, OpenOptions::new().append(true))?, length)
+    }
+
+    /// The same with one that is open to be appended to.
+    pub(super) fn over(file: File, length: u64) -> io::Result<Self> {
         if file.metadata()?.len() != length {
             file.set_len(length)?;
             file.sync_all()?;
@@ -45,6 +54,11 @@ impl Disk for FileDisk {
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
     }
+
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)?;
+        self.0.sync_all()
+    }
 }
 
 /// Forgets everything, for what ends with the process anyway.
@@ -57,6 +71,10 @@ impl Disk for MemoryDisk {
     }
 
     fn sync(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn cut(&mut self, _: u64) -> io::Result<()> {
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::change::driver::OpensmSite;
+use crate::change::migration::Migration;
 use crate::change::writes::Write;
 
 /// Everything that undoing a change takes, whoever does it, and on which day.
@@ -41,8 +42,28 @@ pub struct Begun {
     /// Pairs that had no path before it.
     #[serde(default)]
     pub lost_before: u64,
+    /// Flows that hosts are told to move, and to move back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub migrations: Vec<Migration>,
     /// In the order in which they are written.
     pub writes: Vec<Write>,
+}
+
+impl Begun {
+    /// By which hosts know its notices again. Folders count their changes each on their own, so it comes from what is
+    /// random: the first bits of the hash (FNV-1a) of its id.
+    pub fn notice_number(&self) -> u16 {
+        let hash = self
+            .id
+            .bytes()
+            .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        (hash >> 16) as u16
+    }
+
+    /// Whether both are of one fabric: they share a switch, and a simulator where there is one.
+    pub fn is_of_fabric_of(&self, other: &Self) -> bool {
+        self.simulator == other.simulator && self.switches.intersection(&other.switches).next().is_some()
+    }
 }
 
 /// Something that was not taken back, and why.
@@ -61,6 +82,18 @@ pub enum Record {
     Written {
         count: u64,
     },
+    /// Hosts are about to be told which flows to move, or to move back: from here on they may have heard of it.
+    Notifying {
+        time: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        back: bool,
+    },
+    /// They were told. Of those with an agent these have answered, and these have not.
+    Notified {
+        time: String,
+        answered: Vec<String>,
+        silent: Vec<String>,
+    },
     /// All is written and was read back; it is rolled back at the deadline.
     Applied {
         time: String,
@@ -78,11 +111,21 @@ pub enum Record {
     Returning {
         time: String,
         why: String,
+        /// Somebody asked for it, who knows what it loses.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        asked: bool,
     },
     /// It was rolled back, but for what is left.
     Returned {
         time: String,
         left: Vec<Left>,
+    },
+    /// What was left of a rollback is tried once more; `anyway`: even where that loses paths.
+    Again {
+        time: String,
+        user: String,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        anyway: bool,
     },
     /// Nothing was written, for this reason.
     Refused {
@@ -127,6 +170,28 @@ impl Phase {
     }
 }
 
+/// What hosts know of the flows that a change moves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Hosts {
+    #[default]
+    Untold,
+    /// They were told to move them, or may have been.
+    Told,
+    /// They may have been told to move them back.
+    CallingBack,
+    /// They were told to move them back, and some with an agent did not say that they did.
+    PartlyBack,
+    /// They were told to move them back, and all with an agent did.
+    CalledBack,
+}
+
+impl Hosts {
+    /// Whether there is something to move back.
+    pub fn may_have_moved(self) -> bool {
+        matches!(self, Self::Told | Self::CallingBack | Self::PartlyBack)
+    }
+}
+
 /// The end of a change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Ended {
@@ -144,16 +209,37 @@ pub struct Told {
     pub deadline: Option<String>,
     /// Why it is or was rolled back, or refused.
     pub why: Option<String>,
+    /// Whoever wants it rolled back wants it even where that loses paths.
+    pub asked: bool,
+    pub hosts: Hosts,
+    /// Hosts with an agent that did not answer when they were told last.
+    pub silent: Vec<String>,
+    /// Those that did not when they were told to move flows.
+    pub silent_there: Vec<String>,
     pub ended: Option<Ended>,
 }
 
 impl Told {
+    /// Of a change of which nothing is written yet.
+    pub fn begun(begun: Begun) -> Self {
+        Self {
+            begun,
+            phase: Phase::Applying,
+            written: 0,
+            deadline: None,
+            why: None,
+            asked: false,
+            hosts: Hosts::Untold,
+            silent: Vec::new(),
+            silent_there: Vec::new(),
+            ended: None,
+        }
+    }
+
     /// `None` where the first record is not that of a beginning.
     pub fn of(records: &[Record]) -> Option<Self> {
         let (Record::Begun(begun), rest) = records.split_first()? else { return None };
-        let begun = (**begun).clone();
-        let mut told =
-            Self { begun, phase: Phase::Applying, written: 0, deadline: None, why: None, ended: None };
+        let mut told = Self::begun((**begun).clone());
         rest.iter().for_each(|record| told.take(record));
         Some(told)
     }
@@ -162,18 +248,35 @@ impl Told {
         match record {
             Record::Begun(_) => {}
             Record::Written { count } => self.written = *count,
+            Record::Notifying { back, .. } => {
+                self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
+                self.silent.clear();
+            }
+            Record::Notified { silent, .. } => {
+                self.silent.clone_from(silent);
+                if self.hosts == Hosts::CallingBack {
+                    self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
+                } else {
+                    self.silent_there.clone_from(silent);
+                }
+            }
             Record::Applied { deadline, .. } => {
                 self.written = self.begun.writes.len() as u64;
                 (self.phase, self.deadline) = (Phase::Applied, Some(deadline.clone()));
             }
             Record::Extended { deadline, .. } => self.deadline = Some(deadline.clone()),
             Record::Confirmed { time, .. } => self.end(Phase::Confirmed, time, &[]),
-            Record::Returning { why, .. } => {
-                (self.phase, self.why) = (Phase::RollingBack, Some(why.clone()));
+            Record::Returning { why, asked, .. } => {
+                (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why.clone()), *asked);
             }
             Record::Returned { time, left } => {
                 let phase = if left.is_empty() { Phase::RolledBack } else { Phase::Incomplete };
                 self.end(phase, time, left);
+            }
+            Record::Again { user, anyway, .. } => {
+                let why = format!("asked for again by {user}");
+                (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why), *anyway);
+                (self.written, self.ended) = (self.begun.writes.len() as u64, None);
             }
             Record::Refused { time, why } => {
                 self.why = Some(why.clone());

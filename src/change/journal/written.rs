@@ -1,11 +1,13 @@
 //! Writing a journal, and reading what is left of one.
 
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::chain::{ChainError, Chained, Link, line};
 use super::disk::{Disk, FileDisk};
 use super::record::{Record, Told};
+use crate::change::owned;
 
 /// Why a journal cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +33,8 @@ pub struct Journal {
     name: String,
     disk: Box<dyn Disk>,
     link: Link,
+    /// Bytes that its lines have.
+    length: u64,
     /// Everything that was appended is durable.
     durable: bool,
     failed: bool,
@@ -46,10 +50,17 @@ pub struct Read {
     pub torn: u64,
 }
 
+impl Read {
+    /// Bytes that the file had.
+    pub fn size(&self) -> u64 {
+        self.length + self.torn
+    }
+}
+
 impl Journal {
     /// Over an empty disk.
     pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
-        Self { name: name.into(), disk, link: Link::default(), durable: true, failed: false }
+        Self { name: name.into(), disk, link: Link::default(), length: 0, durable: true, failed: false }
     }
 
     pub fn create(path: &Path) -> Result<Self, JournalError> {
@@ -63,21 +74,23 @@ impl Journal {
     /// Goes on with a file that was read; what was torn at its end is cut off.
     pub fn resume(path: &Path, read: &Read) -> Result<Self, JournalError> {
         let name = path.display().to_string();
-        match FileDisk::reopen(path, read.length) {
-            Ok(disk) => Ok(Self { link: read.link, ..Self::on(name, Box::new(disk)) }),
+        let file = owned::open(path, OpenOptions::new().append(true));
+        match file.and_then(|file| FileDisk::over(file, read.length)) {
+            Ok(disk) => Ok(Self { link: read.link, length: read.length, ..Self::on(name, Box::new(disk)) }),
             Err(error) => Err(JournalError::Disk { file: name, what: "opened", error }),
         }
     }
 
     /// Goes on with what was read, on a disk that holds it.
     pub fn over(disk: Box<dyn Disk>, read: &Read) -> Self {
-        Self { link: read.link, ..Self::on("journal", disk) }
+        Self { link: read.link, length: read.length, ..Self::on("journal", disk) }
     }
 
     pub fn load(path: &Path) -> Result<Read, JournalError> {
         let file = path.display().to_string();
-        match std::fs::read(path) {
-            Ok(bytes) => Self::read(&file, &bytes),
+        let mut bytes = Vec::new();
+        match owned::open(path, &owned::reading()).and_then(|mut file| file.read_to_end(&mut bytes)) {
+            Ok(_) => Self::read(&file, &bytes),
             Err(error) => Err(JournalError::Disk { file, what: "read", error }),
         }
     }
@@ -111,22 +124,34 @@ impl Journal {
         let (text, link) = line(self.link, &json);
         self.durable = false;
         if let Err(error) = self.disk.append(text.as_bytes()) {
-            self.failed = true;
-            return Err(broken(error));
+            let error = broken(error);
+            self.fail(self.length);
+            return Err(error);
         }
         self.link = link;
+        self.length += text.len() as u64;
         Ok(())
     }
 
     /// Writes a record that outlives the machine once this returns.
     pub fn keep(&mut self, record: &Record) -> Result<(), JournalError> {
+        let before = self.length;
         self.mark(record)?;
         if let Err(error) = self.disk.sync() {
-            self.failed = true;
+            self.fail(before);
             return Err(JournalError::Disk { file: self.name.clone(), what: "made durable", error });
         }
         self.durable = true;
         Ok(())
+    }
+
+    /// What the caller is told to be lost is believed by nobody who reads the file: it is cut off, or the file is damaged with
+    /// an empty line, which is refused.
+    fn fail(&mut self, before: u64) {
+        self.failed = true;
+        if self.disk.cut(before).is_err() {
+            let _ = self.disk.append(b"\n").and_then(|()| self.disk.sync());
+        }
     }
 
     /// Whether it can be written still.

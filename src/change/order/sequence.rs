@@ -103,7 +103,8 @@ pub fn in_order(
     let after = turns.iter().fold(Loss::default(), |all, turn| all.plus(turn.after()));
     let at = worst.after.checked_sub(1).and_then(|last| writes.get(order[last]));
     let fabric = problem.fabric;
-    let called = |write: &Write| write.switch(fabric).map_or_else(|| write.switch.clone(), |id| name(id.0));
+    let called =
+        |write: &Write| write.node(fabric).map_or_else(|| write.at.guid().to_owned(), |id| name(id.0));
     let way = OnTheWay {
         pairs: ground.pairs(),
         writes: count as u64,

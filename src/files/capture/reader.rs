@@ -110,21 +110,7 @@ impl<B: Bytes> Reader<B> {
             let what = "no frame of a capture can be read".to_owned();
             return Err(refused("FD-2701", 0, what, "give a file that 'fabdeck record' wrote"));
         }
-        let moments = index.slots.iter().enumerate();
-        let moments = moments.filter(|(_, slot)| slot.lead.has(flags::MOMENT)).map(|(at, _)| at).collect();
-        let mut reader = Self {
-            name: name.to_owned(),
-            bytes,
-            index,
-            moments,
-            header: Header::default(),
-            state: State::default(),
-            state_at: None,
-            print: None,
-            counters_at: None,
-            time: 0,
-            notes: Notes::new(),
-        };
+        let mut reader = Self::before_all(name.to_owned(), bytes, index);
         reader.find_header();
         reader.note_index();
         Ok(reader)
@@ -135,12 +121,20 @@ impl<B: Bytes> Reader<B> {
     where
         B: Clone,
     {
+        let fresh = Self::before_all(self.name.clone(), self.bytes.clone(), self.index.clone());
+        Self { header: self.header.clone(), ..fresh }
+    }
+
+    /// It stands at no moment yet.
+    fn before_all(name: String, bytes: B, index: Index) -> Self {
+        let slots = index.slots.iter().enumerate();
+        let moments = slots.filter(|(_, slot)| slot.lead.has(flags::MOMENT)).map(|(at, _)| at).collect();
         Self {
-            name: self.name.clone(),
-            bytes: self.bytes.clone(),
-            index: self.index.clone(),
-            moments: self.moments.clone(),
-            header: self.header.clone(),
+            name,
+            bytes,
+            index,
+            moments,
+            header: Header::default(),
             state: State::default(),
             state_at: None,
             print: None,

@@ -1,16 +1,37 @@
 //! What stands against a plan, and what somebody took in by name.
 
+use std::collections::BTreeSet;
+
+use crate::access::Part;
 use crate::change::{Plan, TransitionReport};
+use crate::fabric::{NodeId, PortId, PortNum};
 use crate::script::{Exit, Failure};
-use crate::session::{Judged, Report};
+use crate::session::{DFTREE, Judged, Look, Report, counted};
 
 /// The names of findings.
 pub const NAMES: &[&str] = &["unreachable", "loop", "cycle", "lanes", "transition"];
 
-/// What stands against a plan: the name by which it is accepted, and the words.
-pub fn findings(judged: &Judged, plan: &Plan) -> Vec<(&'static str, String)> {
+/// What stands against a plan: the name by which it is accepted, and the words. `gives_levels`: its road has paths told their
+/// service levels, without which they stay on the lanes that they are on.
+pub fn findings(
+    judged: &Judged,
+    plan: &Plan,
+    look: &Look,
+    gives_levels: bool,
+) -> Vec<(&'static str, String)> {
     let Judged { report, transition, unmet, .. } = judged;
     let mut found = of_report(report);
+    found.extend(cut_off(look, plan).map(|words| ("unreachable", words)));
+    // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
+    let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
+    if plan.lanes.count > 1 && moves && !gives_levels {
+        let words = format!(
+            "its paths are on {} lanes, and nobody gives them their service levels on this road: --via opensm does, where \
+             lanes are per destination",
+            plan.lanes.count
+        );
+        found.push(("lanes", words));
+    }
     if plan.lanes.count > 1 && unmet.as_ref().is_none_or(|switches| !switches.is_empty()) {
         let words = match unmet {
             Some(switches) => format!("its lanes do not hold on {} switches", switches.len()),
@@ -22,6 +43,40 @@ pub fn findings(judged: &Judged, plan: &Plan) -> Vec<(&'static str, String)> {
         found.push(("transition", unsafe_words(transition)));
     }
     found
+}
+
+/// Who has no cable left once the plan's ports are disabled. No pair of theirs counts as lost, for they are not in the fabric any
+/// more.
+fn cut_off(look: &Look, plan: &Plan) -> Option<String> {
+    const NAMED: usize = 3;
+    let fabric = look.fabric();
+    let steps = plan.writes.iter().filter_map(|write| write.step().ok());
+    let disabled: BTreeSet<PortId> = steps
+        .filter_map(|step| match step.slot.part {
+            Part::Port(port) if step.new == [0] => {
+                let switch = step.slot.at.node(fabric)?;
+                fabric.port_of(switch, PortNum::new(port.into())?)
+            }
+            _ => None,
+        })
+        .collect();
+    let ends = disabled.iter().filter_map(|port| fabric.peer(*port));
+    let left = |node: NodeId| {
+        let mut cabled = fabric.ports_of(node).filter(|(_, port)| port.peer.is_some());
+        cabled.any(|(id, port)| {
+            !disabled.contains(&id) && !port.peer.is_some_and(|peer| disabled.contains(&peer))
+        })
+    };
+    let alone: BTreeSet<NodeId> = ends.map(|end| fabric.port(end).node).filter(|node| !left(*node)).collect();
+    let names: Vec<&str> = alone.iter().take(NAMED).map(|node| look.name(*node)).collect();
+    let more = if alone.len() > NAMED { ", ..." } else { "" };
+    (!alone.is_empty()).then(|| {
+        format!(
+            "{} cut off from the fabric, for the plan disables the last cable there ({}{more})",
+            counted(alone.len(), "node is", "nodes are"),
+            names.join(", ")
+        )
+    })
 }
 
 fn of_report(report: &Report) -> Vec<(&'static str, String)> {

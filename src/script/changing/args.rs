@@ -62,7 +62,7 @@ pub struct ServiceArgs {
 
 #[derive(Debug, Args)]
 pub struct ExtendArgs {
-    /// As `apply` and `changes` say it
+    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
     pub id: String,
     /// How much longer it waits: 10m, 2h
     #[arg(value_name = "DURATION", value_parser = window)]
@@ -71,7 +71,7 @@ pub struct ExtendArgs {
 
 #[derive(Debug, Args)]
 pub struct RollbackArgs {
-    /// As `apply` and `changes` say it
+    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
     pub id: String,
     /// Even where the fabric has changed so that going back loses paths
     #[arg(long)]
@@ -81,8 +81,11 @@ pub struct RollbackArgs {
 #[derive(Debug, Args)]
 pub struct GuardArgs {
     /// Take over every change that is pending and whose guard is gone, and keep it to its end
-    #[arg(long, required_unless_present = "begin")]
+    #[arg(long, required_unless_present_any = ["begin", "keep"])]
     pub resume: bool,
+    /// Take over the change of this id alone
+    #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin"])]
+    pub keep: Option<String>,
     /// Apply the change of this id, which was begun just now
     #[arg(long, value_name = "ID", hide = true, conflicts_with = "resume")]
     pub begin: Option<String>,

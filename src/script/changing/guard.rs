@@ -8,74 +8,108 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::home;
-use crate::change::{Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, Opensm, Phase, Plan, Told};
+use super::means::Means;
+use crate::change::{
+    Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Phase, Reopened, Told,
+};
 use crate::script::context::Context;
 use crate::script::open::Reach;
-use crate::script::{Exit, Failure, plan};
+use crate::script::{Exit, Failure};
 use crate::source::Right;
 
 /// How long a guard waits for whoever began the change to let go of it.
 const HANDED_OVER: Duration = Duration::from_secs(5);
 
+/// What the address of a socket has room for.
+const SOCKET_MOST: usize = 107;
+
 pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Failure> {
     context.refuse_filter("guard")?;
     // A terminal that closes takes its session with it; this is one of its own. A leader of one has it already.
     let _ = rustix::process::setsid();
-    match &args.begin {
-        Some(id) => begin(context, id),
-        None => take_over(context),
+    match (&args.begin, &args.keep) {
+        (Some(id), _) => keep_one(context, id, Errand::Apply),
+        (None, Some(id)) => keep_one(context, id, Errand::TakeOver),
+        (None, None) => take_over(context),
     }
 }
 
-fn begin(context: &mut Context<'_, '_>, id: &str) -> Result<Exit, Failure> {
-    let (home, kept) = home::find(context, id)?;
-    let since = Instant::now();
-    let keeping = loop {
-        match kept.keep().map_err(home::refused)? {
-            Some(keeping) => break keeping,
-            None if since.elapsed() > HANDED_OVER => {
-                return Err(Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already")));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
-    let told = keep(context, &home, &kept, keeping, Errand::Apply)?;
+fn keep_one(context: &mut Context<'_, '_>, id: &str, errand: Errand) -> Result<Exit, Failure> {
+    let given = context.given();
+    let (home, kept) = home::find(Means { outside: context.outside, given: &given }, id)?;
+    let has_one = || Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already"));
+    let keeping = kept_soon(&kept)?.ok_or_else(has_one)?;
+    let told = keep(context, &home, &kept, keeping, errand)?;
     Ok(super::told::exit(told.phase))
 }
 
-/// One change after the other: of one fabric there is one at a time.
+/// The right to keep a change: whoever looks whether anybody keeps it holds it for a moment too.
+fn kept_soon(kept: &Kept) -> Result<Option<Keeping>, Failure> {
+    let since = Instant::now();
+    loop {
+        let keeping = kept.keep().map_err(home::refused)?;
+        if keeping.is_some() || since.elapsed() > HANDED_OVER {
+            return Ok(keeping);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The first of this user's that is found is kept here, and each of the others by a guard of its own: one may have to wait for long, for its
+/// window or for its fabric.
 fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
-    let mut worst = Exit::Done;
-    let mut taken = 0;
-    for home in home::all(context) {
-        for kept in home.pending().map_err(home::refused)? {
-            let kept = match kept {
-                Ok(kept) => kept,
+    let given = context.given();
+    let means = Means { outside: context.outside, given: &given };
+    let (found, mut worst) = abandoned(context, means)?;
+    let (mut own, mut started) = (None, false);
+    for (home, kept) in found {
+        let taken = match own.is_none() && kept.is_own() {
+            true => kept_soon(&kept).map(|keeping| own = keeping.map(|keeping| (home, kept, keeping))),
+            false => home::start_keeper(means, &home, &kept).map(|_| started = true),
+        };
+        if let Err(failure) = taken {
+            failure.message.iter().for_each(|message| context.output.say(message));
+            worst = Exit::RollbackIncomplete;
+        }
+    }
+    let Some((home, kept, keeping)) = own else {
+        if worst == Exit::Done && !started {
+            context.output.say("no change is pending without a guard");
+        }
+        return Ok(worst);
+    };
+    match keep(context, &home, &kept, keeping, Errand::TakeOver) {
+        Ok(told) if told.phase == Phase::Incomplete => worst = Exit::RollbackIncomplete,
+        Ok(_) => {}
+        Err(Failure { message, .. }) => {
+            message.iter().for_each(|message| context.output.say(message));
+            worst = Exit::RollbackIncomplete;
+        }
+    }
+    Ok(worst)
+}
+
+/// What is pending, has no guard, and may have one of this user. What cannot be read is said, and is the worst there is.
+fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Home, Kept)>, Exit), Failure> {
+    let (mut found, mut worst) = (Vec::new(), Exit::Done);
+    for home in home::all(means) {
+        let pending = match home.pending() {
+            Ok(pending) => pending,
+            Err(error) => vec![Err(error)],
+        };
+        for kept in pending {
+            match kept {
+                Ok(kept) if !kept.is_abandoned() => {}
+                Ok(kept) if kept.may_have_guard() => found.push((home.clone(), kept)),
+                Ok(kept) => context.output.say(&home::of_another(&kept)),
                 Err(error) => {
                     context.output.say(&error.to_string());
-                    worst = Exit::RollbackIncomplete;
-                    continue;
-                }
-            };
-            if !kept.is_abandoned() {
-                continue;
-            }
-            let Some(keeping) = kept.keep().map_err(home::refused)? else { continue };
-            taken += 1;
-            match keep(context, &home, &kept, keeping, Errand::TakeOver) {
-                Ok(told) if told.phase == Phase::Incomplete => worst = Exit::RollbackIncomplete,
-                Ok(_) => {}
-                Err(Failure { message, .. }) => {
-                    message.iter().for_each(|message| context.output.say(message));
                     worst = Exit::RollbackIncomplete;
                 }
             }
         }
     }
-    if taken == 0 && worst == Exit::Done {
-        context.output.say("no change is pending without a guard");
-    }
-    Ok(worst)
+    Ok((found, worst))
 }
 
 /// Keeps one change to its end.
@@ -93,29 +127,38 @@ fn keep(
         return Ok(read.told);
     }
     let begun = &read.told.begun;
-    let plan: Plan = plan::read(&kept.plan())?;
+    // What was begun stands in the journal, and that is enough to take it back.
+    let (plan, trouble) = match kept.plan_begun() {
+        Ok(plan) => (plan, None),
+        Err(trouble) => (kept.plan_of_journal(), Some(trouble)),
+    };
     let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
     let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
-    // It was asked for when the change was begun, and undoing it needs no new leave.
-    let right = Right { asked: true, opted_in: context.config.fabrics.clone() };
+    // It was asked for when the change was begun, and undoing it needs no new leave, whatever this process is configured with.
+    let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
+    let right = Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches };
     let (sender, orders) = channel();
     let door = Door::open(&kept.socket(), sender);
-    let mut actuator = context.outside.actuator(&begun.source, &reach, &right)?;
+    let door = door.and_then(|door| home.open_up(&kept.socket()).map(|()| door));
+    let (outside, source) = (context.outside, begun.source.clone());
+    let mut way = Reopened::new(|| {
+        let opened = outside.actuator(&source, &reach, &right);
+        opened.map_err(|failure| failure.message.unwrap_or_default())
+    });
     let (mut road, mut direct);
     let driver: &mut dyn Driver = match begun.opensm.clone() {
         Some(site) => {
-            road = Opensm::new(actuator, &plan, site);
+            road = Opensm::new(Box::new(way), &plan, site);
             &mut road
         }
         None => {
-            direct = Direct(actuator.as_mut());
+            direct = Direct(&mut way);
             &mut direct
         }
     };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
-    if let Err(error) = &door {
-        say(&format!("nobody can ask for the change: its socket cannot be made: {error}"));
-    }
+    let deaf = door.as_ref().err().map(|error| no_door(kept, error));
+    deaf.iter().for_each(|deaf| say(deaf));
     let guard = Guard {
         plan: &plan,
         journal,
@@ -125,6 +168,9 @@ fn keep(
         orders: &orders,
         now: &Timestamp::now,
         say: &mut say,
+        patience: OUT_OF_REACH,
+        // Nothing is written that nobody could confirm. What is written already is kept all the same, and taken back.
+        trouble: trouble.or(deaf),
     };
     let told = guard.keep(errand);
     drop(orders);
@@ -136,4 +182,19 @@ fn keep(
     }
     drop(keeping);
     Ok(told)
+}
+
+/// Why nobody can ask this guard anything.
+fn no_door(kept: &Kept, error: &std::io::Error) -> String {
+    let socket = kept.socket();
+    let long = match socket.as_os_str().len() > SOCKET_MOST {
+        true => {
+            format!("; no socket's path may have more than {SOCKET_MOST} bytes: take a shorter --state-dir")
+        }
+        false => String::new(),
+    };
+    let socket = socket.display();
+    format!(
+        "FD-7995: nobody can confirm the change or roll it back: the socket {socket} of its guard cannot be made: {error}{long}"
+    )
 }

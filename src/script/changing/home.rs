@@ -1,38 +1,103 @@
 //! Where changes are kept, and what is still pending there.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::change::{Home, HomeError, Kept};
-use crate::script::context::Context;
-use crate::script::{Exit, Failure};
+use super::means::Means;
+use super::prepared::simulator;
+use crate::change::{
+    Begun, Home, HomeError, Keeper, Kept, Migration, Phase, in_force as in_force_at, left_by,
+};
+use crate::script::{Exit, Failure, GuardOf};
 
 /// One folder for all users, so that nobody changes a live fabric behind another's back.
 const ALL_USERS: &str = "/var/lib/fabdeck";
 
 /// The folder for changes of a source.
-pub fn of_source(context: &Context<'_, '_>, simulated: bool) -> Result<Home, Failure> {
-    let own = context.outside.user_state().filter(|_| simulated);
-    let folder = asked(context).unwrap_or_else(|| own.unwrap_or_else(|| ALL_USERS.into()));
-    Home::open(&folder).map_err(refused)
+pub fn of_source(means: Means<'_>, simulated: bool) -> Result<Home, Failure> {
+    Home::open(&folder_of(means, simulated)).map_err(refused)
 }
 
-fn asked(context: &Context<'_, '_>) -> Option<PathBuf> {
-    context.globals.state_dir.as_ref().or(context.config.state_dir.as_ref()).cloned()
+pub fn folder_of(means: Means<'_>, simulated: bool) -> PathBuf {
+    let own = means.outside.user_state().filter(|_| simulated);
+    let asked = means.given.state_dir.clone();
+    asked.unwrap_or_else(|| own.unwrap_or_else(|| ALL_USERS.into()))
 }
 
-/// Every folder that changes may be in and that is there.
-pub fn all(context: &Context<'_, '_>) -> Vec<Home> {
-    let usual = || [Some(ALL_USERS.into()), context.outside.user_state()].into_iter().flatten().collect();
-    let folders: Vec<PathBuf> = asked(context).map_or_else(usual, |folder| vec![folder]);
-    let there = folders.into_iter().filter(|folder| folder.join("changes").is_dir());
-    there.filter_map(|folder| Home::open(&folder).ok()).collect()
+/// Every folder that changes may be in and that is there, whether it can be entered or not.
+pub fn all(means: Means<'_>) -> Vec<Home> {
+    let usual = || [Some(ALL_USERS.into()), means.outside.user_state()].into_iter().flatten().collect();
+    let folders: Vec<PathBuf> = means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder]);
+    folders.iter().map(|folder| Home::there(folder)).filter(Home::is_there).collect()
+}
+
+/// Refuses what meets another change that is pending on its fabric; `plan`: but for the change that this one made. Where no folder
+/// is there none is.
+pub fn refuse_beside(
+    means: Means<'_>,
+    simulated: bool,
+    here: &Begun,
+    plan: Option<&str>,
+) -> Result<(), Failure> {
+    let home = Home::there(&folder_of(means, simulated));
+    if !home.is_there() {
+        return Ok(());
+    }
+    let pending = home.pending().map_err(refused)?;
+    let mut told = pending.into_iter().flatten().map(|kept| kept.read.told);
+    let other = told.find(|told| told.begun.is_of_fabric_of(here) && plan != Some(told.begun.plan.as_str()));
+    other.map_or(Ok(()), |told| Err(refused(HomeError::pending(&told.begun, told.phase))))
+}
+
+/// So much of an id tells it, where no other begins so.
+const PREFIX: usize = 4;
+
+/// The id of the change that is meant: by its id, by the beginning of one, or by its number. What several answer to is
+/// nobody's.
+pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
+    let kept = all(means).into_iter().filter_map(|home| home.those(|_| true).ok()).flatten().flatten();
+    let known: Vec<(String, u64)> =
+        kept.map(|kept| (kept.read.told.begun.id, kept.read.told.begun.number)).collect();
+    match meaning(&known, text).as_slice() {
+        // Whoever looks for it says that there is none.
+        [] => Ok(text.to_owned()),
+        [id] => Ok((*id).to_owned()),
+        several => {
+            let ids = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
+            Err(Failure::usage(format!("FD-7980: several changes are meant by '{text}': {ids}; give an id")))
+        }
+    }
+}
+
+/// A number is short, and the beginning of an id long enough to be meant.
+fn meaning<'k>(known: &'k [(String, u64)], text: &str) -> Vec<&'k str> {
+    if let Some((id, _)) = known.iter().find(|(id, _)| id == text) {
+        return vec![id];
+    }
+    let begins = |id: &String| text.len() >= PREFIX && id.starts_with(text);
+    let found = known.iter().filter(|(id, number)| text == number.to_string() || begins(id));
+    found.map(|(id, _)| id.as_str()).collect()
+}
+
+/// What changes have left on the slow lane of the fabric of these switches, over all folders.
+pub fn in_force(
+    means: Means<'_>,
+    source: &str,
+    switches: BTreeSet<String>,
+) -> Result<Vec<Migration>, Failure> {
+    let here = Begun { simulator: simulator(source)?, switches, ..Begun::default() };
+    let mut left = Vec::new();
+    for home in all(means) {
+        left.extend(in_force_at(&home, &here).map_err(refused)?);
+    }
+    Ok(left_by(left))
 }
 
 /// The change of an id, wherever it is.
-pub fn find(context: &Context<'_, '_>, id: &str) -> Result<(Home, Kept), Failure> {
+pub fn find(means: Means<'_>, id: &str) -> Result<(Home, Kept), Failure> {
     let mut unknown = None;
-    for home in all(context) {
+    for home in all(means) {
         match home.find(id) {
             Ok(kept) => return Ok((home, kept)),
             Err(HomeError::Unknown(_)) => {}
@@ -44,21 +109,56 @@ pub fn find(context: &Context<'_, '_>, id: &str) -> Result<(Home, Kept), Failure
 
 pub fn refused(error: HomeError) -> Failure {
     let exit = match &error {
-        HomeError::Folder { .. } | HomeError::Pending { .. } | HomeError::Unread { .. } => Exit::Refused,
+        HomeError::Folder { .. }
+        | HomeError::Pending { .. }
+        | HomeError::Unread { .. }
+        | HomeError::Unseen { .. }
+        | HomeError::Kept { .. } => Exit::Refused,
         HomeError::Journal(_) => Exit::Failed,
         HomeError::Unknown(_) => Exit::Usage,
     };
     Failure::new(exit, error.to_string())
 }
 
-/// Starts a process that keeps what is begun in a folder.
+/// Only whoever began a change can write its journal.
+pub fn of_another(kept: &Kept) -> String {
+    let begun = &kept.read.told.begun;
+    let (id, user) = (&begun.id, &begun.user);
+    if kept.read.told.phase == Phase::Incomplete {
+        return format!(
+            "FD-7998: the rollback of change {id} is incomplete; it is {user}'s, and only they can begin it again: 'fabdeck \
+             rollback {id}'"
+        );
+    }
+    format!(
+        "FD-7998: change {id} is {} and has no guard; it is {user}'s, and only they or root can give it another: \
+         'fabdeck guard --resume'",
+        kept.read.told.phase.title()
+    )
+}
+
+/// Starts a process that keeps what is begun in a folder. Gives what should be known of it.
 pub fn start_guard(
-    context: &Context<'_, '_>,
+    means: Means<'_>,
     home: &Home,
     errand: &[&str],
     log: &Path,
-) -> Result<(), Failure> {
-    let globals = context.globals;
+) -> Result<Option<String>, Failure> {
+    start(means, home, errand, GuardOf::Own(log))
+}
+
+/// Starts a guard for a change that has none, as the user whose change it is.
+pub fn start_keeper(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
+    let errand = ["--keep", kept.read.told.begun.id.as_str()];
+    match kept.keeper() {
+        Keeper::Here => start(means, home, &errand, GuardOf::Own(&kept.log())),
+        Keeper::As(owner) => start(means, home, &errand, GuardOf::Other(owner)),
+        Keeper::Nobody => Err(Failure::new(Exit::Refused, of_another(kept))),
+    }
+}
+
+fn start(means: Means<'_>, home: &Home, errand: &[&str], of: GuardOf<'_>) -> Result<Option<String>, Failure> {
+    let given = means.given;
     let mut args: Vec<OsString> = vec!["guard".into()];
     args.extend(errand.iter().map(OsString::from));
     let mut flag = |name: &str, value: Option<OsString>| {
@@ -67,35 +167,71 @@ pub fn start_guard(
     };
     let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
     flag("--state-dir", Some(full(home.folder())));
-    flag("--config", globals.config.as_deref().map(full));
-    flag("--mkey-file", globals.mkey_file.as_deref().map(full));
-    flag("--timeout", globals.timeout.map(|time| format!("{}ms", time.as_millis()).into()));
-    flag("--retries", globals.retries.map(|retries| retries.to_string().into()));
-    context.outside.start_guard(&args, log).map_err(|error| {
+    // A unit of systemd's has no home to look in. Another user has a configuration of their own.
+    let own = matches!(of, GuardOf::Own(_));
+    let usual = means.outside.config_file().filter(|file| own && file.is_file());
+    flag("--config", given.config.as_ref().or(usual.as_ref()).map(|file| full(file)));
+    flag("--mkey-file", given.mkey_file.as_deref().map(full));
+    flag("--timeout", given.reach.timeout.map(|time| format!("{}ms", time.as_millis()).into()));
+    flag("--retries", given.reach.retries.map(|retries| retries.to_string().into()));
+    means.outside.start_guard(&args, of).map_err(|error| {
         Failure::new(Exit::Failed, format!("FD-7981: the guard of the change cannot be started: {error}"))
     })
 }
 
 /// Whoever starts finds what was left behind: a change that is pending and that nobody keeps gets a guard again.
-pub fn resume(context: &mut Context<'_, '_>) {
-    for home in all(context) {
-        let Ok(pending) = home.pending() else { continue };
+pub fn resume(means: Means<'_>, say: &mut dyn FnMut(&str)) {
+    for home in all(means) {
+        let pending = match home.pending() {
+            Ok(pending) => pending,
+            Err(error) => {
+                say(&error.to_string());
+                continue;
+            }
+        };
         for kept in pending.into_iter().flatten() {
             if !kept.is_abandoned() {
                 continue;
             }
+            if !kept.may_have_guard() {
+                say(&of_another(&kept));
+                continue;
+            }
             let begun = &kept.read.told.begun;
-            context.output.say(&format!(
+            say(&format!(
                 "change {} of {} is {} and its guard was gone; another one takes over",
                 begun.id,
                 begun.user,
                 kept.read.told.phase.title()
             ));
-            if let Err(Failure { message: Some(message), .. }) =
-                start_guard(context, &home, &["--resume"], &kept.log())
-            {
-                context.output.say(&message);
+            match start_keeper(means, &home, &kept) {
+                Ok(remark) | Err(Failure { message: remark, .. }) => {
+                    remark.iter().for_each(|remark| say(remark));
+                }
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meaning;
+
+    #[test]
+    fn a_change_is_meant_by_its_id_its_number_or_the_beginning_of_its_id() {
+        let known = [("12ab34cd", 7), ("12abffff", 12), ("7777aaaa", 7), ("9999bbbb", 9999)];
+        let known = known.map(|(id, number)| (id.to_owned(), number));
+        let cases: [(&str, &[&str]); 7] = [
+            ("12ab34cd", &["12ab34cd"]),
+            ("12", &["12abffff"]),
+            ("12ab3", &["12ab34cd"]),
+            ("12ab", &["12ab34cd", "12abffff"]),
+            ("7", &["12ab34cd", "7777aaaa"]),
+            ("9999", &["9999bbbb"]),
+            ("", &[]),
+        ];
+        for (text, ids) in cases {
+            assert_eq!(meaning(&known, text), ids, "{text}");
         }
     }
 }

@@ -3,18 +3,38 @@
 mod accept;
 mod apply;
 mod args;
+mod asking;
+mod carried;
+mod clerk;
 mod guard;
 mod home;
+mod laned;
+mod list;
+mod listed;
+mod means;
+mod own;
 mod pending;
+mod prepared;
+mod refused;
 mod schemas;
+mod seen;
 mod service;
 mod told;
 
+pub use accept::NAMES as FINDINGS;
 pub use args::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
-pub use home::resume;
+pub use carried::{
+    Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder, refuse_findings,
+    refuse_unwritable, road, roll_back as roll_back_step, status as change_status,
+};
+pub use clerk::Clerk;
+pub use home::{in_force, resume};
+pub use means::{Given, Means};
 pub use pending::{changes, confirm, extend, roll_back};
+pub use prepared::switches;
 pub use schemas::{change, row};
+pub use told::user;
 
-pub use apply::run as apply;
 pub use guard::run as guard;
+pub use refused::apply;
 pub use service::run as service;

@@ -25,7 +25,9 @@ pub fn change() -> Vec<(&'static str, Value)> {
         ("deadline", nullable(text())),
         ("why", nullable(text())),
         ("left", left()),
+        ("silent", list(text())),
         ("drift", nullable(text())),
+        ("trouble", nullable(text())),
     ]
 }
 
@@ -42,8 +44,14 @@ pub fn row() -> Value {
         ("via", text()),
         ("engine", text()),
         ("writes", number()),
+        ("done", number()),
+        ("accepted", list(text())),
+        ("ended", nullable(text())),
         ("why", nullable(text())),
         ("left", left()),
+        ("moves", list(text())),
+        ("silent", list(text())),
         ("drift", nullable(text())),
+        ("trouble", nullable(text())),
     ])
 }

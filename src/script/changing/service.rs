@@ -5,11 +5,10 @@ use jiff::Timestamp;
 use super::args::ServiceArgs;
 use super::told::user;
 use crate::access::Wanted;
-use crate::fabric::Element;
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure, levels, plan, target};
-use crate::session::{Made, Service, UnservedPlan, plan_text, service_plan};
+use crate::session::{Made, Service, UnservedPlan, plan_text, service_element, service_plan};
 
 pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: Service) -> Result<Exit, Failure> {
     let word = if service == Service::Disable { "disable" } else { "enable" };
@@ -17,7 +16,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ServiceArgs, service: Service) 
     target::refuse_unless_forced(&args.output, args.force)?;
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (look, in_force) = levels::look(context, wanted, (None, false))?;
-    let found = Element::find(look.fabric(), &look.names, &args.element);
+    let found = service_element(&look, &args.element);
     let element = context.among_answers(&look, found)?;
     let times = !context.globals.no_times;
     let made = Made { created: times.then(|| Timestamp::now().to_string()), author: times.then(user) };

@@ -4,48 +4,78 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{adapters, common_keys, files, generated, guards, simulated, sources};
-use crate::access::{Actuator, Source, SourceError};
+use crate::access::{Actuator, ReadPort, Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
 use crate::files::jobs::JobLine;
 use crate::observe::{Notes, Observation};
 use crate::script::{
-    Adapter, CatalogueEntry, CatalogueKey, Failure, Found, Outside, Reach, Served, Stop, Writer, found,
+    Adapter, CatalogueEntry, CatalogueKey, Failure, Found, GuardOf, Outside, Reach, Served, Stop, Writer,
+    found,
 };
-use crate::source::{self, Right};
+use crate::source::{self, OwnSimulators, Right};
 
 /// Files, folders and names of this machine.
 #[derive(Debug, Clone, Default)]
 pub struct Machine {
     stop: Stop,
+    own: Option<OwnSimulators>,
+    guard: Option<PathBuf>,
+    state: Option<PathBuf>,
 }
 
 impl Machine {
     /// With the wish that ends commands which run until they are asked to end.
     pub fn new(stop: Stop) -> Self {
-        Self { stop }
+        Self { stop, ..Self::default() }
+    }
+
+    /// From now on whoever opens a simulator of this process again finds it as it was left.
+    pub fn with_simulators_kept(self) -> Self {
+        Self { own: Some(OwnSimulators::default()), ..self }
+    }
+
+    /// With another program to start as guard than the one that runs.
+    pub fn with_guard(self, program: impl Into<PathBuf>) -> Self {
+        Self { guard: Some(program.into()), ..self }
+    }
+
+    /// With another folder for what this user's sessions keep than the usual one.
+    pub fn with_state(self, folder: impl Into<PathBuf>) -> Self {
+        Self { state: Some(folder.into()), ..self }
     }
 }
 
 impl Outside for Machine {
     fn open(&self, source: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
-        sources::open(source, reach)
+        sources::open(source, reach, self.own.clone())
+    }
+
+    fn port(&self, source: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
+        sources::port(source, reach)
     }
 
     fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure> {
-        guards::actuator(source, reach, right)
+        guards::actuator(source, reach, right, self.own.clone())
     }
 
     fn is_own_simulator(&self, source: &str) -> bool {
         source.strip_prefix("sim:").is_some_and(|words| matches!(source::socket_of(words), Ok(None)))
     }
 
-    fn start_guard(&self, args: &[OsString], log: &Path) -> std::io::Result<()> {
-        guards::start(args, log)
+    fn start_guard(&self, args: &[OsString], of: GuardOf<'_>) -> std::io::Result<Option<String>> {
+        guards::start(self.guard.as_deref(), args, of)
+    }
+
+    fn guard_may_end_with(&self) -> Option<String> {
+        guards::may_end_with()
     }
 
     fn user_state(&self) -> Option<PathBuf> {
+        if let Some(folder) = &self.state {
+            return Some(folder.clone());
+        }
         let folders = directories::ProjectDirs::from("", "", "fabdeck")?;
         Some(folders.state_dir()?.to_owned())
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::access::{InformToken, Source, SourceError};
+use crate::access::{InformToken, MadPort, ReadPort, Source, SourceError};
 use crate::capture::At;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
@@ -11,13 +11,27 @@ use crate::files::guids;
 use crate::files::jobs::{self, JobLine};
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
-use crate::source::{self, FilesSource, Keys, LiveOptions, Policy, read_as, read_content};
+use crate::source::{self, FilesSource, Keys, LiveOptions, OwnSimulators, Policy, read_as, read_content};
 
-pub fn open(text: &str, reach: &Reach) -> Result<Box<dyn Source>, SourceError> {
+pub fn open(text: &str, reach: &Reach, own: Option<OwnSimulators>) -> Result<Box<dyn Source>, SourceError> {
     match reach.at.as_deref().map(At::parse).transpose()? {
         Some(at) => source::open_at(text, at),
-        None => source::open(text, &live_options(reach)?),
+        None => source::open(text, &LiveOptions { own, ..live_options(reach)? }),
     }
+}
+
+/// The port alone, of a source that lives.
+pub fn port(text: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
+    let options = live_options(reach)?;
+    let Some(port) = source::open_port(text, &options)? else {
+        return Err(SourceError::Name {
+            code: "FD-5038",
+            what: format!("{text} is no fabric that lives, so nobody can be told anything there"),
+            hint: "give umad, or sim:SOCKET,at=NODE".into(),
+        });
+    };
+    let m_key = options.keys.of(port.local().guid);
+    Ok((port, m_key))
 }
 
 /// The flags as a live source takes them. Keys are read here, once, and go nowhere else.
@@ -30,7 +44,7 @@ pub fn live_options(reach: &Reach) -> Result<LiveOptions, SourceError> {
         ..usual
     };
     let keys = reach.mkey_file.as_deref().map(Keys::load).transpose()?.unwrap_or_default();
-    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps) })
+    Ok(LiveOptions { policy, keys, traps: InformToken::grant(reach.traps), own: None })
 }
 
 pub fn open_files(files: &[PathBuf]) -> Result<Box<dyn Source>, SourceError> {

@@ -18,10 +18,10 @@ use super::typing::{ask as begin_line, ask_again as begin_again};
 use super::update::page;
 use super::walking::{go_out, lead_to, select, sort, sort_by, step, to, view, walk};
 use super::words::{as_here, words};
-use super::{entering, forward, layered, timeline};
+use super::{changing, entering, forward, layered, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
-use crate::session::{Danger, counted, drawn_words, mark_random};
+use crate::session::{Danger, Service, counted, drawn_words, mark_random};
 
 /// Where its key works. Its word works everywhere, and leads to the screen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,6 +129,11 @@ impl Action {
         self
     }
 
+    const fn writes_fabric(mut self) -> Self {
+        self.danger = Danger::WritesFabric;
+        self
+    }
+
     const fn writes_file(mut self) -> Self {
         self.danger = Danger::WritesFile;
         self
@@ -158,6 +163,9 @@ pub const ACTIONS: &[Action] = &[
         if !above && unfiltered && state.screen == ScreenId::Timeline && timeline::stop_deriving(state) {
             return Vec::new();
         }
+        if !above && let Some(effect) = changing::cancel(state) {
+            return vec![effect];
+        }
         let on_list = !above && state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
         if (on_list && state.engines_under_way()) || (!go_out(state) && !state.tasks.running().is_empty()) {
             return forward::cancel_all(state);
@@ -173,6 +181,7 @@ pub const ACTIONS: &[Action] = &[
         let (screen, known) = state.current_mut();
         match screen.enter(known) {
             Entered::Done => {}
+            Entered::Show => return layered::toggle(state, Layer::Details(Scroll::default())),
             Entered::Nothing(why) => state.say(Severity::Said, why),
             Entered::Ask(purpose) => begin_line(state, purpose, ""),
             Entered::ToMoment(place) => return timeline::to_place(state, place),
@@ -224,7 +233,9 @@ pub const ACTIONS: &[Action] = &[
     of("screen-3", &["3"], SCREENS[2].about, |state, _| to(state, 2)).over(Over::Layers),
     of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)).over(Over::Layers),
     of("screen-5", &["5"], SCREENS[4].about, |state, _| to(state, 4)).over(Over::Layers),
-    of("screen-9", &["9"], SCREENS[5].about, |state, _| to(state, 5)).over(Over::Layers),
+    of("screen-6", &["6"], SCREENS[5].about, |state, _| to(state, 5)).over(Over::Layers),
+    of("screen-8", &["8"], SCREENS[6].about, |state, _| to(state, 6)).over(Over::Layers),
+    of("screen-9", &["9"], SCREENS[7].about, |state, _| to(state, 7)).over(Over::Layers),
     of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true))
         .over(Over::Layers)
         .prominent(),
@@ -320,6 +331,38 @@ pub const ACTIONS: &[Action] = &[
     .when(can_write_plan)
     .writes_file()
     .prominent(),
+    of("apply", &["a"], "Apply what this engine proposes, or a plan from a file", changing::apply)
+        .takes("[FILE]")
+        .when(changing::can_apply)
+        .writes_fabric()
+        .prominent(),
+    of("confirm", &["y"], "Keep a change for good", changing::confirm)
+        .takes("[CHANGE]")
+        .when(changing::can_keep)
+        .writes_fabric()
+        .prominent(),
+    of("rollback", &["u"], "Roll a change back at once", changing::roll_back)
+        .takes("[CHANGE]")
+        .when(changing::can_decide)
+        .writes_fabric()
+        .prominent(),
+    of("extend", &["e"], "Give a change ten minutes more, or so much", changing::extend)
+        .takes("[TIME]")
+        .when(changing::can_keep)
+        .writes_fabric()
+        .prominent(),
+    of("disable", &[], "Take a link out of service: the port of a switch is disabled", |state, argument| {
+        changing::serve(state, argument, Service::Disable)
+    })
+    .takes("[ELEMENT]")
+    .when(changing::can_write)
+    .writes_fabric(),
+    of("enable", &[], "Bring a link back into service", |state, argument| {
+        changing::serve(state, argument, Service::Enable)
+    })
+    .takes("[ELEMENT]")
+    .when(changing::can_write)
+    .writes_fabric(),
     of("trace", &["t"], "Follow a path that begins here", trace).takes("[FROM [TO]]").when(has_fabric),
     of("users", &["U"], "Show who uses this cable: the destinations that are reached over it", users)
         .takes("[NODE[PORT]]")
@@ -353,15 +396,12 @@ pub const ACTIONS: &[Action] = &[
         Some(_) => Ok(()),
         None => Err("nothing was marked, asked or written yet".to_owned()),
     }),
-    of("look-again", &["r"], "Look at the source again", |state, _| {
-        let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
-        state.go_on(Loading::Under(task));
-        vec![effect]
-    })
-    .when(|state| match state.loading {
-        Loading::Under(_) => Err("a look is under way".to_owned()),
-        _ => Ok(()),
-    }),
+    of("look-again", &["r"], "Look at the source again", |state, _| forward::look_again(state)).when(
+        |state| match state.loading {
+            Loading::Under(_) => Err("a look is under way".to_owned()),
+            _ => Ok(()),
+        },
+    ),
     of("watch", &["W"], "Pause the reading of counters, or go on with it", |state, _| {
         super::watch::toggle(state)
     })
@@ -612,13 +652,16 @@ fn save(state: &mut State, file: &str) -> Vec<Effect> {
     vec![state.begin(format!("writing {file}"), Job::Save { to: PathBuf::from(file) }).1]
 }
 
-/// Notes that would be lost are told first.
+/// Notes that would be lost are told first, and a change that would end with this process is asked about.
 fn leave(state: &mut State) -> Vec<Effect> {
     let notes = state.unsaved.notes;
     if notes > 0 && !std::mem::replace(&mut state.unsaved.told, true) {
         let notes = counted(notes, "note is", "notes are");
         let text = format!(":save FILE keeps what was watched: {notes} in no file yet; once more leaves");
         state.say(Severity::Warning, text);
+        return Vec::new();
+    }
+    if changing::ends_with_session(state) {
         return Vec::new();
     }
     state.leaving = true;

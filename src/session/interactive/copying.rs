@@ -1,5 +1,6 @@
 //! The command line that shows what the screen shows, or that does what was done last.
 
+use super::changing::Writing;
 use super::screens::{HotView, ScreenId, WhatifPane};
 use super::state::{State, quoted};
 use crate::routing::{ENGINES, Engine};
@@ -65,6 +66,9 @@ pub fn equivalent(state: &State) -> Option<String> {
             None => listed_line(state).or_else(|| whatif_line(state)),
         };
     }
+    if state.screen == ScreenId::Changes {
+        return (state.writing != Writing::Own).then(|| state.line_anywhere("changes"));
+    }
     if let Some(lines) = proposed_path(state) {
         return Some(lines);
     }
@@ -89,6 +93,8 @@ pub fn unlike(state: &State) -> Vec<&'static str> {
     let hot = state.screen == ScreenId::Hotspots;
     let sorted = table.sort.is_some() || state.screens.hotspots.view != HotView::Verdicts;
     let own = hot && state.selected().is_empty();
+    let listed = state.screen == ScreenId::Changes && (!table.filter.is_empty() || table.sort.is_some());
+    let all = listed.then_some("without filter and order, which the command has not");
     let without = match (own && !table.filter.is_empty(), own && sorted) {
         (true, true) => Some("without filter and order, which the command has not"),
         (true, false) => Some("without the filter, which the command has not"),
@@ -98,5 +104,5 @@ pub fn unlike(state: &State) -> Vec<&'static str> {
     let reading = state.look().and_then(|look| look.observation.reading.as_ref());
     let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
     let anew = simulated.then_some("its simulator begins anew, at the time 0");
-    without.into_iter().chain(anew).collect()
+    all.into_iter().chain(without).chain(anew).collect()
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::changing::{Changer, Unchanging, Writing};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening};
 use super::frame::Size;
@@ -28,6 +29,7 @@ pub struct Driver {
     look: Result<Arc<Look>, String>,
     sweeper: Sweeper,
     recorded: Recording,
+    pub changing: Changing,
     /// When the last sweep was.
     swept_ms: u64,
     effects: VecDeque<Effect>,
@@ -63,6 +65,21 @@ impl std::fmt::Debug for Recording {
     }
 }
 
+/// Whoever makes changes to what is looked at.
+pub struct Changing(pub Box<dyn Changer>);
+
+impl Default for Changing {
+    fn default() -> Self {
+        Self(Box::new(Unchanging))
+    }
+}
+
+impl std::fmt::Debug for Changing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Changing")
+    }
+}
+
 impl Driver {
     /// A session on a look that is there already, run until idle.
     pub fn open(look: Look, size: Size) -> Self {
@@ -76,14 +93,16 @@ impl Driver {
     /// The same with other keys.
     pub fn bound(look: Result<Arc<Look>, String>, size: Size, keymap: Keymap) -> Self {
         let source = look.as_ref().map_or_else(|_| "nowhere".to_owned(), |look| look.source.clone());
-        Self::run(look, (Sweeper::default(), Recording::default()), State::open(source, keymap, size))
+        let outside = (Sweeper::default(), Recording::default(), Changing::default());
+        Self::run(look, outside, State::open(source, keymap, size))
     }
 
     /// A session that watches, on a look and what reads its counters again.
     pub fn watching(look: Look, sweeper: Sweeper, settings: WatchSettings, size: Size) -> Self {
         let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
         state.known.watch.settings = settings;
-        Self::run(Ok(Arc::new(look)), (sweeper, Recording::default()), (state, effects))
+        let outside = (sweeper, Recording::default(), Changing::default());
+        Self::run(Ok(Arc::new(look)), outside, (state, effects))
     }
 
     /// The same where what happens can be stepped through: a capture, or what is recorded while somebody watches.
@@ -95,12 +114,32 @@ impl Driver {
     ) -> Self {
         let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
         state.known.watch.settings = settings;
-        Self::run(Ok(Arc::new(look)), (sweeper, recording), (state, effects))
+        Self::run(Ok(Arc::new(look)), (sweeper, recording, Changing::default()), (state, effects))
+    }
+
+    /// A session that may write, on a look and whoever makes changes to it.
+    pub fn changing(look: Look, changing: Changing, writing: Writing, size: Size) -> Self {
+        let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+        state.writing = writing;
+        let outside = (Sweeper::default(), Recording::default(), changing);
+        Self::run(Ok(Arc::new(look)), outside, (state, effects))
+    }
+
+    /// The same that watches as well.
+    pub fn deciding(
+        look: Look,
+        (sweeper, settings): (Sweeper, WatchSettings),
+        (changing, writing): (Changing, Writing),
+        size: Size,
+    ) -> Self {
+        let (mut state, effects) = State::open(look.source.clone(), Keymap::default(), size);
+        (state.known.watch.settings, state.writing) = (settings, writing);
+        Self::run(Ok(Arc::new(look)), (sweeper, Recording::default(), changing), (state, effects))
     }
 
     fn run(
         look: Result<Arc<Look>, String>,
-        (sweeper, recorded): (Sweeper, Recording),
+        (sweeper, recorded, changing): (Sweeper, Recording, Changing),
         (state, effects): (State, Vec<Effect>),
     ) -> Self {
         let begun = serde_json::to_string(&Beginning::of(&state));
@@ -112,6 +151,7 @@ impl Driver {
             look,
             sweeper,
             recorded,
+            changing,
             swept_ms: 0,
             effects: effects.into(),
         };
@@ -152,7 +192,7 @@ impl Driver {
                     // What was cancelled before its turn is not begun.
                     if self.state.tasks.get(task).is_some() {
                         let outcome = {
-                            let outside = (&mut self.sweeper, &mut self.recorded);
+                            let outside = (&mut self.sweeper, &mut self.recorded, &mut self.changing);
                             worked(&job, &self.look, outside, &mut self.written)
                         };
                         if matches!(outcome, Outcome::Swept(Ok(_))) {
@@ -181,7 +221,7 @@ impl Driver {
 pub(super) fn worked(
     job: &Job,
     look: &Result<Arc<Look>, String>,
-    (sweeper, recorded): (&mut Sweeper, &mut Recording),
+    (sweeper, recorded, changing): (&mut Sweeper, &mut Recording, &mut Changing),
     written: &mut Vec<(std::path::PathBuf, String)>,
 ) -> Outcome {
     match (job.run(&NoPulse), job) {
@@ -197,6 +237,11 @@ pub(super) fn worked(
         }
         (None, Job::Unroll) => Outcome::Unrolled(recorded.0.unroll()),
         (None, Job::Seek(seek)) => Outcome::Sought(recorded.0.seek(*seek, &NoPulse).map(Box::new)),
+        (None, Job::Offer(planned)) => Outcome::Offered(changing.0.offer(planned).map(Box::new)),
+        (None, Job::Apply { offer, acceptance }) => Outcome::Begun(changing.0.begin(offer, acceptance)),
+        (None, Job::Lanes(asked)) => Outcome::Lanes(changing.0.lanes(asked).map(Box::new)),
+        (None, Job::Changes) => Outcome::Changes(changing.0.changes()),
+        (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: changing.0.ask(id, ask) },
         (None, _) => Outcome::Looked(look.clone()),
     }
 }

@@ -4,21 +4,24 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use super::changing::{Acceptance, Changes, Offer, Planned};
 use super::known::Ranks;
 use super::messages::Message;
 use super::screens::ScreenId;
+use super::slow_lanes::LanesAsked;
 use super::tasks::{Needs, TaskId};
 use super::tiers::ranks;
 use super::timeline::{Part, Scan, Scene, Seek, Unrolled};
 use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::capture::Entry;
+use crate::change::{Ask, Status};
 use crate::counters::Thresholds;
 use crate::fabric::Faults;
 use crate::observe::Sweep;
 use crate::routing::{Engine, Pulse, Refusal, Request};
 use crate::session::{
-    Asked, Cost, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent, plan_of,
+    Asked, Cost, LaneState, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent, plan_of,
 };
 
 /// Asked of whoever runs the session.
@@ -78,6 +81,16 @@ pub enum Job {
     Save { to: PathBuf },
     /// Write a plan into a file that is not there yet; only the process can, `text` makes what is written.
     Write { plan: Box<PlanFor>, to: PathBuf },
+    /// Hold a plan against the fabric as it is now; this and what follows only the process can.
+    Offer(Box<Planned>),
+    /// How dFtree's lanes stand; of what is live only the process can ask.
+    Lanes(Box<LanesAsked>),
+    /// Begin the change that was offered.
+    Apply { offer: Box<Offer>, acceptance: Acceptance },
+    /// How changes stand.
+    Changes,
+    /// Confirm, extend or roll back.
+    Ask { id: String, ask: Ask },
 }
 
 /// Which rows of which list, and where the cursor goes then.
@@ -105,22 +118,46 @@ pub enum Outcome {
     Arranged(Box<Ranks>),
     Indexed(Result<Arc<Mutex<Preview>>, Refusal>),
     Counted(Box<Cost>, Option<GroupsCut>),
-    Proposed { engine: &'static str, outcome: Result<Arc<Proposal>, Refusal>, took_ms: u64 },
-    Selected { selecting: Selecting, selection: Selection },
+    Proposed {
+        engine: &'static str,
+        outcome: Result<Arc<Proposal>, Refusal>,
+        took_ms: u64,
+    },
+    Selected {
+        selecting: Selecting,
+        selection: Selection,
+    },
     Swept(Result<Swept, String>),
     Judged(Arc<Reading>),
     Unrolled(Result<Option<Unrolled>, String>),
     Sought(Result<Box<Scene>, String>),
     Derived(Result<Part, String>),
-    Written { to: PathBuf, result: Result<(), String> },
-    Saved { to: PathBuf, result: Result<(), String> },
+    Written {
+        to: PathBuf,
+        result: Result<(), String>,
+    },
+    Saved {
+        to: PathBuf,
+        result: Result<(), String>,
+    },
+    Offered(Result<Box<Offer>, String>),
+    /// The id of the change.
+    Begun(Result<String, String>),
+    Changes(Result<Changes, String>),
+    Lanes(Result<Box<LaneState>, String>),
+    Asked {
+        id: String,
+        result: Result<Status, String>,
+    },
 }
 
 impl Job {
     pub fn needs(&self) -> Needs {
         match self {
             Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
+            Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
+            Self::Lanes(_) => Needs::Look,
             Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
             Self::Derive { .. } => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
@@ -132,6 +169,9 @@ impl Job {
         match self {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Write { .. } | Self::Save { .. } => None,
+            Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => None,
+            Self::Lanes(asked) if asked.live => None,
+            Self::Lanes(asked) => Some(Outcome::Lanes(Ok(Box::new(asked.run())))),
             Self::Derive { scan, thresholds } => Some(Outcome::Derived(scan.derive(thresholds, pulse))),
             Self::Judge(judging) => Some(Outcome::Judged(Arc::new(judging.run()))),
             Self::Arrange { look } => Some(Outcome::Arranged(Box::new(ranks(look)))),
@@ -198,6 +238,11 @@ impl Outcome {
             Self::Derived(part) => format!("derived {part:?}"),
             Self::Written { to, result } => format!("written {} {result:?}", to.display()),
             Self::Saved { to, result } => format!("saved {} {result:?}", to.display()),
+            Self::Offered(offer) => format!("offered {:?}", offer.as_ref().map(|offer| &offer.title)),
+            Self::Begun(id) => format!("begun {id:?}"),
+            Self::Changes(changes) => format!("changes {changes:?}"),
+            Self::Lanes(lanes) => format!("lanes {lanes:?}"),
+            Self::Asked { id, result } => format!("asked {id} {result:?}"),
         };
         short(blake3::hash(said.as_bytes()))
     }

@@ -67,7 +67,8 @@ pub fn looked_again(state: &mut State, paused: bool) -> Vec<Effect> {
         return Vec::new();
     }
     // That a look is partial matters more.
-    if !state.look().is_some_and(|look| look.observation.partial()) {
+    let changed = std::mem::take(&mut state.known.changes.looking);
+    if !changed && !state.look().is_some_and(|look| look.observation.partial()) {
         let live = if paused { "live again: " } else { "" };
         state.say(
             Severity::Said,
@@ -125,6 +126,11 @@ pub fn planned(state: &mut State, file: &Path) -> Vec<Effect> {
     let what = format!("the plan of {id} was written into a file");
     let file = file.display().to_string();
     let command = engine(id).filter(|_| same).map(|engine| route_line(state, engine, &file));
+    act(state, what, command)
+}
+
+/// A change was begun, or decided about.
+pub fn changed(state: &mut State, what: String, command: Option<String>) -> Vec<Effect> {
     act(state, what, command)
 }
 

@@ -1,18 +1,20 @@
 //! What happens to a session, and how it is written down: keys, sizes and times as they are; of what work brought a
-//! digest, for a replay computes it again.
+//! digest, for a replay computes it again; of changes all of it, for nobody makes them a second time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::changing::{Changes, Offer, Writing};
 use super::effect::Outcome;
 use super::frame::Size;
 use super::key::Key;
 use super::state::State;
 use super::tasks::TaskId;
 use super::watch::WatchSettings;
-use crate::session::Look;
+use crate::change::Status;
+use crate::session::{LaneState, Look};
 
 /// Something that happened, and when (milliseconds since the session began).
 #[derive(Clone, Debug)]
@@ -64,6 +66,13 @@ pub struct Beginning {
     /// Where counters are watched: how often, and from where on that is worth a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchSettings>,
+    /// Whether anything could be written to the fabric.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub writing: Writing,
+}
+
+fn is_usual(writing: &Writing) -> bool {
+    *writing == Writing::default()
 }
 
 impl Beginning {
@@ -77,20 +86,57 @@ impl Beginning {
             size: state.size,
             options: state.options.clone(),
             keys: state.keymap.own().clone(),
+            writing: state.writing.clone(),
             watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),
         }
     }
 }
 
 /// An event as it is written.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Written {
     pub at_ms: u64,
     #[serde(flatten)]
     pub what: WrittenHappening,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// What came of changes and of asking for lanes, which cannot be had again.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WrittenOutcome {
+    Offered(Result<Box<Offer>, String>),
+    Begun(Result<String, String>),
+    Changes(Result<Changes, String>),
+    Lanes(Result<Box<LaneState>, String>),
+    Asked { id: String, result: Result<Status, String> },
+}
+
+impl WrittenOutcome {
+    fn of(outcome: &Outcome) -> Option<Self> {
+        Some(match outcome {
+            Outcome::Offered(result) => Self::Offered(result.clone()),
+            Outcome::Begun(result) => Self::Begun(result.clone()),
+            Outcome::Changes(result) => Self::Changes(result.clone()),
+            Outcome::Lanes(result) => Self::Lanes(result.clone()),
+            Outcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
+            _ => return None,
+        })
+    }
+}
+
+impl From<WrittenOutcome> for Outcome {
+    fn from(written: WrittenOutcome) -> Self {
+        match written {
+            WrittenOutcome::Offered(result) => Self::Offered(result),
+            WrittenOutcome::Begun(result) => Self::Begun(result),
+            WrittenOutcome::Changes(result) => Self::Changes(result),
+            WrittenOutcome::Lanes(result) => Self::Lanes(result),
+            WrittenOutcome::Asked { id, result } => Self::Asked { id, result },
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrittenHappening {
     Key(Key),
@@ -112,6 +158,9 @@ pub enum WrittenHappening {
         /// Of an engine: its time stands on the screen, and is another each time.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         took_ms: Option<u64>,
+        /// Of changes: the whole of it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<Box<WrittenOutcome>>,
     },
     Told(String),
     Resumed,
@@ -136,7 +185,8 @@ impl Event {
                     Outcome::Proposed { took_ms, .. } => Some(*took_ms),
                     _ => None,
                 };
-                WrittenHappening::Finished { task: *task, digest: outcome.digest(), took_ms }
+                let whole = WrittenOutcome::of(outcome).map(Box::new);
+                WrittenHappening::Finished { task: *task, digest: outcome.digest(), took_ms, whole }
             }
             Happening::Told(text) => WrittenHappening::Told(text.clone()),
             Happening::Resumed => WrittenHappening::Resumed,

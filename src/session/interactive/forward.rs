@@ -9,7 +9,7 @@ use super::known::Proposed;
 use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
-use super::{entering, timeline, watch};
+use super::{changing, entering, slow_lanes, timeline, watch};
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine, Refusal};
 use crate::session::{EngineRow, Look, Preview, Proposal, counted};
@@ -23,6 +23,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Looked(Ok(look)) => {
             let mut effects = looked(state, look);
             effects.extend(watch::first_after_look(state));
+            effects.extend(changing::looked(state));
             effects
         }
         Outcome::Looked(Err(error)) => not_looked(state, error),
@@ -64,6 +65,11 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
             state.say(Severity::Said, format!("--source {file} plays what was watched so far"));
             entering::saved(state)
         }
+        Outcome::Offered(result) => changing::offered(state, task, result),
+        Outcome::Begun(result) => changing::begun(state, task, result),
+        Outcome::Changes(result) => changing::changes(state, task, result),
+        Outcome::Lanes(result) => slow_lanes::told(state, task, result),
+        Outcome::Asked { result, .. } => changing::asked(state, task, result),
         Outcome::Saved { result: Err(error), .. } => {
             state.say(Severity::Error, format!("no capture was written: {error}"));
             Vec::new()
@@ -107,6 +113,14 @@ fn written(state: &mut State, to: PathBuf, result: Result<(), String>) -> Vec<Ef
     effects
 }
 
+/// Looks at the source again.
+pub fn look_again(state: &mut State) -> Vec<Effect> {
+    let (task, effect) = state.begin(format!("looking at {}", state.source), Job::Look);
+    state.go_on(Loading::Under(task));
+    state.known.changes.looking = false;
+    vec![effect]
+}
+
 /// A look that was there before stands as it was, and so does the watch.
 fn not_looked(state: &mut State, error: String) -> Vec<Effect> {
     state.say(Severity::Error, error.clone());
@@ -130,11 +144,16 @@ pub fn sighted(state: &mut State, task: TaskId, look: Arc<Look>) -> Vec<Effect> 
 
 fn looked(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     state.go_on(Loading::Done);
-    for note in look.observation.notes.iter() {
-        let (at_ms, severity, text) = (state.now_ms, Severity::Warning, note.to_string());
-        state.messages.put_by(Message { at_ms, severity, text });
+    // A look that follows a change says nothing again: what became of the change stands there.
+    let follows = state.known.changes.looking;
+    let notes = look.observation.notes.iter().map(ToString::to_string);
+    let new = |text: &String| !(follows && state.messages.iter().any(|message| message.text == *text));
+    let notes: Vec<String> = notes.filter(new).collect();
+    if !(follows && notes.is_empty()) {
+        let (at_ms, severity) = (state.now_ms, Severity::Warning);
+        notes.into_iter().for_each(|text| state.messages.put_by(Message { at_ms, severity, text }));
+        state.seen = state.messages.said();
     }
-    state.seen = state.messages.said();
     if look.observation.partial() {
         state.say(Severity::Warning, "the look is partial: something did not answer (M shows the log)");
     }
@@ -157,7 +176,8 @@ pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let waiting = |proposed: &Proposed| !matches!(proposed, Proposed::Done { .. });
     let asked: Vec<&'static Engine> =
         ENGINES.iter().filter(|engine| state.known.proposed.get(engine.id).is_some_and(waiting)).collect();
-    if state.known.proposed.len() > asked.len() {
+    // After a change of ones own one knows that, and what became of it matters more.
+    if state.known.proposed.len() > asked.len() && !state.known.changes.looking {
         state.say(Severity::Said, "the fabric or its tables changed: p asks the engines again");
     }
     let mut effects = let_go(state, Needs::Look);
@@ -371,7 +391,7 @@ pub fn cancel_all(state: &mut State) -> Vec<Effect> {
         .filter(|task| routing(task.id) || looking(task.id))
         .map(|task| (task.id, task.title.clone()))
         .collect();
-    let mut effects = Vec::new();
+    let mut effects: Vec<Effect> = changing::cancel(state).into_iter().collect();
     state.queue.clear();
     for (task, title) in long {
         state.tasks.end(task);

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
+use super::changing::ChangesSeen;
+use super::slow_lanes::LanesSeen;
 use super::tasks::TaskId;
 use super::timeline::Playback;
 use super::watch::Watch;
@@ -102,6 +104,10 @@ pub struct Known {
     pub playback: Option<Playback>,
     /// When the moments are that have bookmarks of a pause, for the next one.
     pub bookmarks: BTreeSet<i64>,
+    /// How changes stand.
+    pub changes: ChangesSeen,
+    /// How dFtree's lanes stand.
+    pub lanes: LanesSeen,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }

@@ -1,4 +1,6 @@
-//! What lies over a screen until Esc: help, the log, a message too long for its line.
+//! What lies over a screen until Esc: help, the log, a message too long for its line, a question.
+
+use super::changing::Dialogue;
 
 /// Lines that can be scrolled. How many there are is known where they are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -21,7 +23,7 @@ pub struct Help {
     pub scroll: Scroll,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub enum Layer {
     Help(Help),
     Log(Scroll),
@@ -32,18 +34,20 @@ pub enum Layer {
         page: usize,
         scroll: Scroll,
     },
+    /// What is asked before anything is done to the fabric.
+    Dialogue(Box<Dialogue>),
 }
 
 /// The tour, a page each: a heading and what to try.
 pub const TOUR: &[(&str, &str)] = &[
     (
         "What you are looking at",
-        "The line at the top says which fabric this is, how large it is, who manages it, and that nothing will be \
-         written to it. The line at the bottom shows the keys that work where you are. ? shows all of them.",
+        "The line at the top says which fabric this is, how large it is, who manages it, and whether anything \
+         can be written to it. The line at the bottom shows the keys that work where you are. ? shows all of them.",
     ),
     (
         "Walk through the fabric",
-        "1 to 5 and 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
+        "1 to 5, 8 and 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
          switches, hosts, map. / narrows a list: leaf, hosts>10, width<4x, or ~spn for letters in this order. Space \
          selects rows.",
     ),
@@ -66,5 +70,11 @@ pub const TOUR: &[(&str, &str)] = &[
         "Write a plan",
         "w writes the plan of the engine under the cursor into a file: every block that would change, with what stands \
          there now. Nothing is sent to any switch. c shows the command line that does the same.",
+    ),
+    (
+        "Apply it, and take it back",
+        "Where the line at the top says writable, a on screen 3 asks whether to apply what the engine proposes: what is \
+         written, the worst state on the way, how it goes back. Applied, it goes back by itself unless y confirms it in \
+         time; u rolls it back at once, e gives it ten minutes more. Screen 8 lists all changes.",
     ),
 ];

@@ -27,7 +27,18 @@ fn rows(state: &State, layer: &Layer) -> usize {
             state.messages.iter().map(|message| wrap(&message.line(), room).len()).sum()
         }
         Layer::Tour { page, .. } => tour_rows(state, *page).len(),
+        Layer::Dialogue(dialogue) => dialogue.rows(&state.known.changes, dialogue_room(state)).len(),
     }
+}
+
+/// How wide what a dialogue says may be.
+pub fn dialogue_room(state: &State) -> usize {
+    usize::from(state.size.width.saturating_sub(4).min(100))
+}
+
+/// The rows of a dialogue between its heading and its buttons, which have a blank row above.
+pub fn dialogue_height(state: &State) -> usize {
+    usize::from(state.areas().body.height.saturating_sub(3)).max(1)
 }
 
 /// Where the texts of the log begin, behind their times.
@@ -43,10 +54,15 @@ pub fn tour_rows(state: &State, page: usize) -> Vec<String> {
 /// Rows up or down; at its end a page of the tour gives way to the next.
 pub fn scroll(state: &mut State, by: isize) {
     let Some(layer) = &state.layer else { return };
-    let (rows, height) = (rows(state, layer), height(state));
+    let height = match layer {
+        Layer::Dialogue(_) => dialogue_height(state),
+        _ => height(state),
+    };
+    let rows = rows(state, layer);
     match &mut state.layer {
         Some(Layer::Help(help)) => help.scroll.step(by, rows, height),
         Some(Layer::Details(scroll) | Layer::Log(scroll)) => scroll.step(by, rows, height),
+        Some(Layer::Dialogue(dialogue)) => dialogue.scroll.step(by, rows, height),
         Some(Layer::Tour { page, scroll }) => {
             let (at, before) = (*page, *scroll);
             scroll.step(by, rows, height);

@@ -96,6 +96,13 @@ impl Messages {
         self.kept.back()
     }
 
+    /// The gravest of those said after so many, the latest of equals: routine does not take the place of what is worse.
+    pub fn gravest_after(&self, said: u64) -> Option<&Message> {
+        let new = usize::try_from(self.said.saturating_sub(said)).unwrap_or(usize::MAX);
+        let skipped = self.kept.len().saturating_sub(new);
+        self.kept.iter().skip(skipped).max_by_key(|message| message.severity)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
@@ -119,6 +126,20 @@ mod tests {
         assert_eq!(messages.last(), Some(&message(KEPT as u64 + 2)));
         assert_eq!(messages.take_unlogged().len(), KEPT + 3);
         assert!(messages.take_unlogged().is_empty());
+    }
+
+    #[test]
+    fn routine_does_not_hide_what_is_worse() {
+        let mut messages = Messages::default();
+        let mut say = |severity, text: &str| {
+            messages.push(Message { at_ms: 0, severity, text: text.to_owned() });
+        };
+        say(Severity::Error, "seen");
+        say(Severity::Warning, "first");
+        say(Severity::Warning, "second");
+        say(Severity::Said, "routine");
+        let gravest = |said| messages.gravest_after(said).map(|message| message.text.as_str());
+        assert_eq!([0, 1, 3, 4].map(gravest), [Some("seen"), Some("second"), Some("routine"), None]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod actions;
 mod ailing;
+mod changing;
 mod copying;
 mod driver;
 mod effect;
@@ -24,6 +25,7 @@ mod prompt;
 mod replay;
 mod screens;
 mod selecting;
+mod slow_lanes;
 mod state;
 mod table;
 mod tasks;
@@ -36,7 +38,11 @@ mod watch;
 mod words;
 
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};
-pub use driver::{Driver, Recording, Sweeper};
+pub use changing::{
+    Acceptance, BOX, Changer, Changes, ChangesSeen, Dialogue, DialogueRow, Offer as ChangeOffer, Planned,
+    Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
+};
+pub use driver::{Changing, Driver, Recording, Sweeper};
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
@@ -45,15 +51,17 @@ pub use key::{Key, KeyError, Press};
 pub use keymap::{Keymap, KeymapError};
 pub use known::{BEING_READ, Known, Proposed, Rack, Ranks, Tier, Unread};
 pub use layer::{Help, Layer, Scroll, TOUR};
-pub use layered::{LOG_MARGIN, tour_rows};
+pub use layered::{LOG_MARGIN, dialogue_height, dialogue_room, tour_rows};
 pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay, replay_watched};
 pub use screens::{
-    Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LinksScreen, PathsScreen, PortLine, SCREENS,
-    Screen, ScreenId, ScreenTitle, TimelineScreen, TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole,
-    engine_lines, event_detail, hot_lines, loss_lines, per_line,
+    ChangesScreen, Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LaneView, LanesScreen,
+    LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId, ScreenTitle, TimelineScreen, TreeItem,
+    TreeRow, WhatifPane, WhatifScreen, Whole, change_detail, engine_lines, event_detail, hot_lines,
+    lane_detail, loss_lines, per_line,
 };
+pub use slow_lanes::{LanesAsked, LanesSeen, lanes_head};
 pub use state::{Loading, State, quoted};
 pub use table::Table;
 pub use tasks::{Needs, Task, TaskId, Tasks};

@@ -16,7 +16,7 @@ pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
             None => completions(typed).into_iter().map(of_action).collect(),
             Some((word, rest)) => of_argument(state, word, rest),
         },
-        Purpose::Filter | Purpose::PlanFile | Purpose::Search => Vec::new(),
+        Purpose::Filter | Purpose::PlanFile | Purpose::ApplyFile | Purpose::Search => Vec::new(),
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Purpose {
     To,
     /// The file of a plan.
     PlanFile,
+    /// The file of a plan that is to be applied.
+    ApplyFile,
     /// Narrows help while it is typed.
     Search,
 }
@@ -25,6 +27,7 @@ impl Purpose {
             Self::From => "from",
             Self::To => "to",
             Self::PlanFile => "write the plan to",
+            Self::ApplyFile => "apply the plan in",
             Self::Search => "search",
         }
     }

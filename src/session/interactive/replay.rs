@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::driver::{Recording, Sweeper, worked};
+use super::driver::{Changing, Recording, Sweeper, worked};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
 use super::keymap::{Keymap, KeymapError};
@@ -45,6 +45,7 @@ pub fn replay_watched<'l>(
     let keymap = Keymap::with(&beginning.keys).map_err(ReplayError::Keys)?;
     let (mut state, effects) = State::open(beginning.source, keymap, beginning.size);
     state.options = beginning.options;
+    state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
     let mut again = Again { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
@@ -103,14 +104,18 @@ impl Again {
                 same(number, "the fabric", &Outcome::Looked(Ok(look.clone())), &digest)?;
                 Happening::Sighted { task, look }
             }
-            WrittenHappening::Finished { task, digest, took_ms } => {
+            WrittenHappening::Finished { task, digest, took_ms, whole } => {
                 let job = self.jobs.remove(&task).ok_or(ReplayError::Unknown { number, task: task.0 })?;
                 if self.state.tasks.get(task).is_none() {
                     // It was cancelled: whatever it came to, nobody looked at it.
                     return Ok(Happening::Tick);
                 }
+                if let Some(whole) = whole {
+                    return Ok(Happening::Finished { task, outcome: (*whole).into() });
+                }
                 let mut outcome = {
-                    let outside = (&mut self.sweeper, &mut self.recorded);
+                    let mut changing = Changing::default();
+                    let outside = (&mut self.sweeper, &mut self.recorded, &mut changing);
                     worked(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
                 };
                 same(number, "what work brought", &outcome, &digest)?;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::changing::Writing;
 use super::effect::{Effect, Job};
 use super::frame::{Areas, Size};
 use super::keymap::Keymap;
@@ -70,6 +71,8 @@ pub struct State {
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
     pub unsaved: Unsaved,
+    /// Whether anything may be written to the fabric from here.
+    pub writing: Writing,
     /// What is to be done besides what an action gives back.
     pub wanted: Vec<Effect>,
     /// A list of so many rows is gone through behind the screen.
@@ -106,6 +109,7 @@ impl State {
             came_from: None,
             leaving: false,
             unsaved: Unsaved::default(),
+            writing: Writing::default(),
             wanted: Vec::new(),
             many: super::selecting::MANY,
         };
@@ -161,7 +165,7 @@ impl State {
 
     /// The message for the status line.
     pub fn news(&self) -> Option<&Message> {
-        self.messages.last().filter(|_| self.messages.said() > self.seen)
+        self.messages.gravest_after(self.seen)
     }
 
     /// Begins work behind the screen.
@@ -186,6 +190,14 @@ impl State {
         let assumed = self.look().and_then(|look| look.assumed).map(|engine| format!("--assume {engine} "));
         let options: String = options.chain(assumed).collect();
         format!("fabdeck --source {} {options}{rest}", quoted(&self.source))
+    }
+
+    /// The command line of what needs no source: changes are found by their ids.
+    pub fn line_anywhere(&self, rest: &str) -> String {
+        let kept =
+            self.options.iter().filter(|(option, _)| ["--state-dir", "--config"].contains(&option.as_str()));
+        let options: String = kept.map(|(option, value)| format!("{option} {} ", quoted(value))).collect();
+        format!("fabdeck {options}{rest}")
     }
 
     /// A name for a plan of this engine that was not tried yet.

@@ -154,5 +154,6 @@ fn entered(state: &mut State) -> Vec<Effect> {
             Vec::new()
         }
         Purpose::PlanFile => super::actions::write_plan(state, text.trim()),
+        Purpose::ApplyFile => super::changing::apply_file(state, &text),
     }
 }

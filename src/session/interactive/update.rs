@@ -6,12 +6,14 @@ use super::event::{Event, Happening};
 use super::key::Key;
 use super::layer::Layer;
 use super::messages::Severity;
+use super::screens::ScreenId;
 use super::state::State;
 use super::{entering, forward, layered, typing};
 
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
+    state.known.changes.now_ms = state.now_ms;
     let mut effects = match event.what {
         Happening::Key(key) => pressed(state, key),
         Happening::Paste(text) => typing::pasted(state, &text),
@@ -22,6 +24,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Happening::Tick => {
             let mut effects = super::watch::tick(state);
             effects.extend(super::timeline::tick(state));
+            effects.extend(super::changing::tick(state));
             effects
         }
         Happening::Progress { task, done, of } => {
@@ -37,7 +40,11 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
         Happening::Resumed => vec![Effect::Redraw],
     };
     effects.extend(super::timeline::derive_on(state));
+    effects.extend(super::slow_lanes::tick(state));
     follow_cursor(state);
+    if state.screen == ScreenId::Changes && state.layer.is_none() {
+        state.known.changes.saw();
+    }
     if matches!(state.layer, Some(Layer::Log(_))) {
         state.messages.read();
     }
@@ -51,7 +58,13 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
 
 /// When something is to be done without anything else happening.
 pub fn wakes_ms(state: &State) -> Option<u64> {
-    super::watch::wakes_ms(state).into_iter().chain(super::timeline::wakes_ms(state)).min()
+    let parts = [
+        super::watch::wakes_ms,
+        super::timeline::wakes_ms,
+        super::changing::wakes_ms,
+        super::slow_lanes::wakes_ms,
+    ];
+    parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
 }
 
 /// How many rows of its list a screen shows, or of what lies over it.
@@ -107,6 +120,9 @@ fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
 
 /// What lies over a screen takes the keys that have a meaning there; the others belong to the screen below.
 fn over_layer(state: &mut State, key: Key) -> Vec<Effect> {
+    if matches!(state.layer, Some(Layer::Dialogue(_))) {
+        return super::changing::pressed(state, key);
+    }
     match state.keymap.over(key, Over::Layers) {
         Some(action) => carry_out(state, action, ""),
         None => {

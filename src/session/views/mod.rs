@@ -1,5 +1,6 @@
 //! The views of a fabric: for each its fields, and the rows it has.
 
+mod changes;
 mod counters;
 mod entries;
 mod hops;
@@ -8,10 +9,12 @@ mod hot;
 mod lanes;
 mod links;
 mod ports;
+mod slow_lanes;
 mod switches;
 mod tables;
 mod users;
 
+pub use changes::ChangeRows;
 pub use counters::{COUNTER_FIELDS, CounterRows, errors_by_port, fresh_counters, unplaced_counters};
 pub use entries::{ENTRY_FIELDS, entries};
 pub use hops::HOP_FIELDS;
@@ -20,6 +23,7 @@ pub use hot::{HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, UNTOLD, ste
 pub use lanes::{LANE_FIELDS, lanes};
 pub use links::{Cable, LINK_FIELDS, link_rows, links};
 pub use ports::{PORT_FIELDS, ports};
+pub use slow_lanes::{FlowRows, TableRows, follows_word, levels_word, standing_word};
 pub use switches::{SWITCH_FIELDS, switches};
 pub use tables::{TABLE_FIELDS, tables};
 pub use users::{USER_FIELDS, User, user_rows, users};

@@ -10,6 +10,7 @@ mod counters;
 mod error;
 mod flow;
 mod lanes;
+mod levels;
 mod load;
 mod network;
 mod packets;

@@ -67,6 +67,8 @@ pub(super) struct Senders {
     /// Packets of each message of a shift exchange.
     message: u32,
     pub last_arrival: u64,
+    /// Levels that somebody set for what an end draws, by the end and the LID that it is for.
+    kept: BTreeMap<(u32, u16), u8>,
 }
 
 impl Senders {
@@ -100,6 +102,7 @@ impl Senders {
             spot_level: None,
             message: 0,
             last_arrival: 0,
+            kept: BTreeMap::new(),
         };
         let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
         match &load.pattern {
@@ -131,6 +134,7 @@ impl Senders {
     /// Service levels beside those of paths, as bits.
     pub fn levels(&self) -> u16 {
         let own = self.flows.iter().map(|flow| flow.level).chain(self.spot_level);
+        let own = own.chain(self.kept.values().copied());
         own.fold(0, |levels, level| levels | 1 << level)
     }
 
@@ -247,10 +251,55 @@ impl Senders {
         Ok(())
     }
 
+    /// Whether an end has no list of flows, but sends to whomever its pattern brings up.
+    pub fn draws(&self, end: u32) -> bool {
+        matches!(self.scripts[end as usize], Script::Drawn(_) | Script::Shift { .. })
+    }
+
+    /// The LID and the level of what an end draws for another, whose usual level is given.
+    pub fn drawn(&self, end: u32, to: u32, target: &End, usual: u8) -> (u16, u8) {
+        let lid = self.lid(end, target);
+        let spot = matches!(&self.scripts[end as usize], Script::Drawn(drawn) if drawn.spot == to);
+        let level = self.spot_level.filter(|_| spot).unwrap_or(usual);
+        (lid, self.kept.get(&(end, lid)).copied().unwrap_or(level))
+    }
+
+    /// What an end draws for a LID is on this level and lane from now on.
+    pub fn keep_level(&mut self, end: u32, lid: u16, (level, lane): (u8, u8)) {
+        self.kept.insert((end, lid), level);
+        if let (Script::Drawn(drawn), true) = (&mut self.scripts[end as usize], lane != NO_LANE) {
+            drawn.lanes |= 1 << lane;
+        }
+    }
+
+    /// Listed flows of an end to a LID take turns on this lane from now on; how many were on another level.
+    pub fn turn_to(&mut self, end: u32, lid: u16, (level, lane): (u8, u8), adapters: &[Row]) -> usize {
+        let mut moved = 0;
+        for course in 0..self.flows.len() as u32 {
+            let flow = &mut self.flows[course as usize];
+            if flow.from != end || flow.lid != lid || flow.level == level {
+                continue;
+            }
+            let before = lane_of(adapters, end, flow.level);
+            flow.level = level;
+            moved += 1;
+            if before == lane {
+                continue;
+            }
+            if let Script::Turns(all) = &mut self.scripts[end as usize] {
+                for turns in all.iter_mut() {
+                    turns.flows.retain(|known| *known != course);
+                    turns.next = if turns.next < turns.flows.len() { turns.next } else { 0 };
+                }
+            }
+            self.take_up(course, lane);
+        }
+        moved
+    }
+
     /// The LID to send to: sources spread over the LIDs of a port.
     fn lid(&self, from: u32, to: &End) -> u16 {
-        let more = self.place[from as usize] & (u32::from(to.lmc.lids()) - 1);
-        to.lid.value() + more as u16
+        lid_at(self.place[from as usize], to)
     }
 
     /// `flow` is `NONE` where flows are not told apart.
@@ -265,6 +314,18 @@ impl Senders {
     pub fn expected(&self) -> Option<u64> {
         let hosts = self.hosts.len() as u64;
         (self.message > 0).then(|| hosts * (hosts - 1) * u64::from(self.message))
+    }
+}
+
+fn lid_at(place: u32, to: &End) -> u16 {
+    to.lid.value() + (place & (u32::from(to.lmc.lids()) - 1)) as u16
+}
+
+/// The level that somebody set for what an end, and its place among hosts, draws for another; else the one given.
+fn kept_level(kept: &BTreeMap<(u32, u16), u8>, (end, place): (u32, u32), to: &End, usual: u8) -> u8 {
+    match kept.is_empty() {
+        true => usual,
+        false => kept.get(&(end, lid_at(place, to))).copied().unwrap_or(usual),
     }
 }
 
@@ -381,7 +442,7 @@ impl TrafficRun {
 
     fn draw_due(&mut self, end: u32) {
         let (ends, row) = (&self.plant.ends, &self.adapters[end as usize]);
-        let Senders { scripts, hosts, place, dice, share, spot_level, .. } = &mut self.senders;
+        let Senders { scripts, hosts, place, dice, share, spot_level, kept, .. } = &mut self.senders;
         let Script::Drawn(drawn) = &mut scripts[end as usize] else { return };
         let from = ends[end as usize].switch;
         while self.wheel.is_now(drawn.due) {
@@ -405,6 +466,7 @@ impl TrafficRun {
                 (true, Some(level)) => level,
                 _ => self.service.level(&self.routes, from, ends[to as usize].lid),
             };
+            let level = kept_level(kept, (end, place[end as usize]), &ends[to as usize], level);
             let lane = row[usize::from(level & 0xF)];
             if lane != NO_LANE && drawn.waiting[usize::from(lane)].len() < BACKLOG {
                 drawn.waiting[usize::from(lane)].push_back((to, level));
@@ -427,6 +489,8 @@ impl TrafficRun {
         }
         let target = self.plant.ends[to as usize];
         let level = self.service.level(&self.routes, self.plant.ends[end as usize].switch, target.lid);
+        let at = (end, self.senders.place[end as usize]);
+        let level = kept_level(&self.senders.kept, at, &target, level);
         let lane = self.adapters[end as usize][usize::from(level & 0xF)];
         if lane == NO_LANE {
             return;

@@ -39,7 +39,7 @@ impl TrafficRun {
     }
 
     /// Makes room for so many lanes, as bits: queues get other numbers, and whoever knew them is told.
-    fn widen(&mut self, bits: u32) {
+    pub(super) fn widen(&mut self, bits: u32) {
         let before = self.lane_bits;
         if bits <= before {
             return;

@@ -1,17 +1,20 @@
 //! Changing a live fabric over a port that writes.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::keys::Keys;
 use super::policy::Policy;
 use super::set::{SetError, Setter, Target};
 use super::survey::{LiveSurveyor, wire};
-use crate::access::{Actuator, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError, WritePort};
+use crate::access::{
+    Actuator, DevicePort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError, WritePort,
+};
 use crate::fabric::{Guid, Lid, PhysicalState, ServiceLevel};
-use crate::mad::{PortInfo, SMP_DATA, Smp, SwitchInfo};
+use crate::mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo};
 use crate::observe::Observation;
 
-/// Reads and writes switches over one port.
+/// Reads and writes switches and adapters over one port.
 #[derive(Debug)]
 pub struct LiveActuator {
     surveyor: LiveSurveyor<WritePort>,
@@ -59,7 +62,7 @@ impl Surveyor for LiveActuator {
         self.surveyor.look(wanted, watch)
     }
 
-    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<Guid> {
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort> {
         self.surveyor.keep_off(ports)
     }
 
@@ -75,14 +78,23 @@ impl Surveyor for LiveActuator {
 impl Actuator for LiveActuator {
     fn write(&mut self, slot: &Slot, bytes: &[u8]) -> Result<(), WriteError> {
         assert_eq!(bytes.len(), slot.part.length(), "a plan is checked for this when it is read");
-        let route = self.surveyor.way(slot)?.clone();
-        let target = Target { route, guid: Some(slot.switch) };
+        let way = self.surveyor.way(slot)?.clone();
+        let target = Target { route: way.route, guid: Some(way.guid) };
         let data = self.filled(slot, bytes)?;
-        let (attribute, modifier) = wire(slot.part);
+        let (attribute, modifier) = wire(slot);
         self.setter
             .set(&mut self.surveyor.port, &target, attribute, modifier, &data)
             .map(drop)
             .map_err(failed)
+    }
+
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        self.surveyor.notify(notices, whom, patience)
     }
 }
 

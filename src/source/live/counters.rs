@@ -1,7 +1,7 @@
 //! Counters of every cabled port, as its performance agent gives them: raw, by LID.
 
-use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
 use super::reader::{OpenPhase, Reader, Told};
 use super::tables::silence;
 use crate::access::{Address, Parcel, SourceError};

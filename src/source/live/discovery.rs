@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashSet;
 
-use super::exchange::{Question, Reply};
 use super::found::Found;
 use super::keys::{Keys, Proven};
+use super::question::{Question, Reply};
 use super::reader::{OpenPhase, Reader, Told};
 use crate::access::{Address, Parcel, SourceError};
 use crate::fabric::{Guid, NodeKind, PhysicalState, PortNum};

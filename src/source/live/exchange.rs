@@ -7,38 +7,15 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use super::policy::Policy;
-use crate::access::{Arrival, MadPort, Parcel, PortError};
+use super::question::{Feed, Question, Reply};
+use crate::access::{Arrival, MadPort, PortError};
 use crate::fabric::Guid;
-use crate::mad::{Header, Mad, Status};
+use crate::mad::{Header, Mad};
 use crate::observe::Phase;
 
 /// After so many tries in a row that a node let pass it is not asked any more: a switch that went away with a thousand
 /// questions open would cost a minute of time-outs. No loss that leaves a fabric of use takes as many for the live.
 const UNHEARD_MOST: u32 = 64;
-
-/// A question, and what its answer is for.
-#[derive(Debug)]
-pub struct Question<T> {
-    pub parcel: Parcel,
-    /// Who is asked: a number that the asker gives, for the limit per node.
-    pub target: u32,
-    /// How often it is sent again; the policy's count unless a wrong key must not be tried often.
-    pub retries: u32,
-    pub tag: T,
-}
-
-/// How a question ended.
-#[derive(Debug)]
-#[allow(
-    clippy::large_enum_variant,
-    reason = "nearly every reply is an answer, which a box would only copy twice"
-)]
-pub enum Reply {
-    Answer(Mad),
-    /// An answer that says no.
-    Refused(Status),
-    Silence,
-}
 
 #[derive(Debug)]
 struct Pending<T> {
@@ -66,15 +43,6 @@ struct Due {
     slot: u64,
     /// Which try it is about.
     tries: usize,
-}
-
-/// Questions that are made when there is room to send them: all of a full subnet at once would take gigabytes.
-struct Feed<'f, T>(Option<Box<dyn Iterator<Item = Question<T>> + 'f>>);
-
-impl<T> std::fmt::Debug for Feed<'_, T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Feed").field(&self.0.is_some()).finish()
-    }
 }
 
 /// A phase of a reading.
@@ -191,6 +159,11 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         loop {
             if self.pending.is_empty() && !self.pull() {
                 return Ok(None);
+            }
+            if self.is_due()
+                && let Some(done) = self.catch_up()?
+            {
+                return Ok(Some(Some(done)));
             }
             if let Some(done) = self.expire() {
                 return Ok(Some(Some(done)));
@@ -323,6 +296,33 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
         }
     }
 
+    /// Whether a question is about to be given up.
+    fn is_due(&mut self) -> bool {
+        let now = self.port.now();
+        while let Some(due) = self.deadlines.front().copied().filter(|due| due.at <= now) {
+            if self.is_current(due) {
+                return true;
+            }
+            self.deadlines.pop_front();
+        }
+        false
+    }
+
+    /// What lies there came in time, though somebody else had the processor since, or let a time pass that both share.
+    fn catch_up(&mut self) -> Result<Option<(T, Reply)>, PortError> {
+        for _ in 0..=self.outstanding {
+            match self.port.receive(self.port.now())? {
+                Some(Arrival::Mad(parcel)) => match self.settle(parcel.mad) {
+                    None => {}
+                    done => return Ok(done),
+                },
+                Some(Arrival::Unanswered(transaction)) => self.give_up_try(transaction),
+                None => break,
+            }
+        }
+        Ok(None)
+    }
+
     /// Handles everything that is due; the first question that is given up ends it.
     fn expire(&mut self) -> Option<(T, Reply)> {
         let now = self.port.now();
@@ -422,7 +422,7 @@ impl<'p, P: MadPort + ?Sized, T> Exchange<'p, P, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Address, Clock, LocalPort};
+    use crate::access::{Address, Clock, LocalPort, Parcel};
     use crate::fabric::PortNum;
     use crate::mad::{Class, Method, attribute};
     use proptest::prelude::*;
@@ -439,6 +439,8 @@ mod tests {
         coming: BTreeMap<(Duration, usize), Arrival>,
         planned: usize,
         script: Script,
+        /// So much later somebody wakes who waited.
+        sleeps: Duration,
     }
 
     impl Scripted {
@@ -446,7 +448,8 @@ mod tests {
             let (name, number) = ("scripted".to_owned(), PortNum(1));
             let local = LocalPort { name, number, guid: None, lid: None, manager_lid: None, simulated: true };
             let (sent, coming) = (Vec::new(), BTreeMap::new());
-            Self { now: Duration::ZERO, local, sent, coming, planned: 0, script: Box::new(script) }
+            let (now, sleeps) = (Duration::ZERO, Duration::ZERO);
+            Self { now, local, sent, coming, planned: 0, script: Box::new(script), sleeps }
         }
 
         fn sent_at(&self) -> Vec<u128> {
@@ -475,6 +478,10 @@ mod tests {
         }
 
         fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+            if !self.sleeps.is_zero() {
+                self.now += std::mem::take(&mut self.sleeps);
+                return Ok(None);
+            }
             let next = self.coming.first_key_value().map(|((at, _), _)| *at).filter(|at| *at <= until);
             self.now = self.now.max(next.unwrap_or(until));
             Ok(next.and_then(|_| self.coming.pop_first()).map(|(_, arrival)| arrival))
@@ -549,6 +556,14 @@ mod tests {
         let transactions: std::collections::BTreeSet<u64> =
             port.sent.iter().map(|(_, parcel)| parcel.mad.header().transaction.get()).collect();
         assert!(transactions.len() == 3 && !transactions.contains(&0), "each try has a number of its own");
+    }
+
+    #[test]
+    fn what_came_while_nobody_looked_is_read_before_it_is_given_up() {
+        let mut port = Scripted::new(|_, parcel| vec![(10, answer(parcel))]);
+        port.sleeps = Duration::from_secs(60);
+        let (replies, phase) = run(&mut port, policy(), &[1, 2, 3]);
+        assert_eq!((replies.iter().filter(|(_, answered)| *answered).count(), phase.repeated), (3, 0));
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::discovery::directed;
-use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
 use super::reader::{OpenPhase, Reader};
 use super::tables::silence;
 use crate::access::SourceError;

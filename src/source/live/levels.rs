@@ -1,7 +1,7 @@
 //! The service levels of paths, as the subnet manager gives them in path records: asked of some sources of each switch
 //! for each destination, or of all.
 
-use super::exchange::{Question, Reply};
+use super::question::{Question, Reply};
 use super::reader::Reader;
 use crate::access::{Address, LevelsRead, LevelsWanted, Parcel, SourceError};
 use crate::fabric::{Fabric, Faults, Levels, Lid, PortNum, ServiceLevel};

@@ -12,12 +12,13 @@ use super::manager::find_manager;
 use super::policy::Policy;
 use super::reader::{Reader, Told};
 use super::round::{Memory, sweep};
+use super::subscribers::subscribers;
 use super::tables::{read_forwarding, read_multicast};
 use super::ticks::read_ticks;
 use super::traps::{Listener, Traps};
 use crate::access::{
-    Clock, InformToken, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError, Wanted,
-    Watch,
+    Clock, InformToken, LanesRead, LevelsRead, LevelsWanted, MadPort, ReadPort, Source, SourceError,
+    Unwatched, Wanted, Watch,
 };
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, Tables};
 use crate::observe::{ManagerTold, Notes, Observation, Place, Reading, Silence, Sweep, Ticks, route_text};
@@ -250,6 +251,17 @@ impl Source for LiveSource {
         self.tell_writes(look);
         self.remark(&mut look.notes);
         Ok(swept)
+    }
+
+    fn agents(&mut self, lids: &[Lid]) -> Result<Vec<Option<bool>>, SourceError> {
+        let local = self.port.local();
+        let (own, told) = (local.lid, self.memory.manager.lid.or(local.manager_lid));
+        let Some(ends) = told.zip(own) else { return Ok(vec![None; lids.len()]) };
+        let first = self.transactions();
+        let mut watch = Unwatched;
+        let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, &mut watch);
+        reader.begin_transactions(first);
+        subscribers(&mut reader, ends, lids)
     }
 
     fn end_watch(&mut self, look: &mut Observation) {

@@ -2,9 +2,9 @@
 //! route, for tables may not lead there.
 
 use super::discovery::{by_lid, directed};
-use super::exchange::{Question, Reply};
 use super::found::FoundNode;
 use super::keys::Keys;
+use super::question::{Question, Reply};
 use super::reader::Reader;
 use crate::access::{Parcel, SourceError};
 use crate::fabric::{Fabric, Guid, Lid};

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::exchange::{Exchange, Reply};
+use super::exchange::Exchange;
 use super::keys::Keys;
 use super::policy::Policy;
+use super::question::Reply;
 use crate::access::{MadPort, Progress, SourceError, Watch};
 use crate::fabric::{Fabric, Guid};
 use crate::observe::{Notes, Phase, Place, Silence};

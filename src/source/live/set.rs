@@ -3,9 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::exchange::{Exchange, Question, Reply};
+use super::exchange::Exchange;
 use super::keys::Keys;
 use super::policy::Policy;
+use super::question::{Question, Reply};
 use crate::access::{Address, Parcel, PortError, WritePort};
 use crate::fabric::Guid;
 use crate::mad::{Method, PortInfo, ProtectBits, SMP_DATA, Smp, Status, attribute};

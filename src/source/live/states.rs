@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::discovery::directed;
-use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id, port_facts};
 use super::keys::Keys;
 use super::manager::{manager_again, manager_of};
+use super::question::{Question, Reply};
 use super::reader::{OpenPhase, Reader};
 use super::rotation::{Item, Turns, doubtful, items};
 use super::tables::{silence, switches};

@@ -1,35 +1,46 @@
 //! Reading a live fabric part by part over any port: every datagram by directed route, so that it arrives whatever the
-//! tables say.
+//! tables say. What an adapter holds for a port is asked at that port.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
 
 use super::discovery::directed;
-use super::exchange::{Exchange, Question, Reply};
+use super::exchange::Exchange;
 use super::keys::Keys;
 use super::levels::{level_told, path_between};
 use super::look::{OF_A_LOOK, look_from};
+use super::notify::notify;
 use super::policy::Policy;
+use super::question::{Question, Reply};
 use super::reader::Reader;
-use crate::access::{MadPort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
+use crate::access::{
+    Device, DevicePort, MadPort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
+};
 use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PhysicalState, PortNum, PortState, ServiceLevel};
-use crate::mad::{PortInfo, SMP_DATA, Smp, SwitchInfo, attribute};
+use crate::mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo, attribute};
 use crate::observe::Observation;
 use rustc_hash::FxHashMap;
 
-/// The ports to leave by, from the port that is read through to a switch.
-pub(super) type Way = Vec<u8>;
+/// How a device is reached.
+#[derive(Clone, Debug)]
+pub(super) struct Way {
+    /// The ports to leave by, from the port that is read through.
+    pub route: Vec<u8>,
+    /// What its key is filed under: the GUID of a switch, or of a port of an adapter.
+    pub guid: Guid,
+}
 
-/// Reads switches over one port, which need not be able to write.
+/// Reads switches and adapters over one port, which need not be able to write.
 #[derive(Debug)]
 pub struct LiveSurveyor<P> {
     pub(super) name: String,
     pub(super) port: P,
     policy: Policy,
     keys: Keys,
-    /// As the last look found it, who manages it, and the way to each switch.
+    /// As the last look found it, who manages it, and the way to each switch and to each port of an adapter.
     fabric: Fabric,
     manager: Option<Lid>,
-    ways: FxHashMap<Guid, Way>,
+    ways: FxHashMap<DevicePort, Way>,
     transactions: u32,
 }
 
@@ -54,23 +65,35 @@ impl<P: MadPort> LiveSurveyor<P> {
         &self.port
     }
 
+    /// Tells hosts through the manager of the last look.
+    pub(super) fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        notify(&mut self.port, (self.manager, self.policy), notices, whom, patience)
+    }
+
     pub(super) fn way(&self, slot: &Slot) -> Result<&Way, WriteError> {
-        self.ways.get(&slot.switch).ok_or_else(|| self.unknown(slot))
+        self.ways.get(&slot.arrival()).ok_or_else(|| self.unknown(slot))
     }
 
     fn question(&self, at: usize, slot: &Slot) -> Option<Question<usize>> {
-        let way = self.ways.get(&slot.switch)?;
-        let (attribute, modifier) = wire(slot.part);
-        let parcel = directed(attribute, modifier, way, self.keys.of(Some(slot.switch)));
-        // Two switches may share a number: then they share the room for questions under way, and nothing else.
-        let target = (slot.switch.0 ^ slot.switch.0 >> 32) as u32;
+        let way = self.ways.get(&slot.arrival())?;
+        let (attribute, modifier) = wire(slot);
+        let parcel = directed(attribute, modifier, &way.route, self.keys.of(Some(way.guid)));
+        // Two devices may share a number: then they share the room for questions under way, and nothing else.
+        let guid = slot.at.guid().0;
+        let target = (guid ^ guid >> 32) as u32;
         Some(Question { parcel, target, retries: self.policy.retries, tag: at })
     }
 
     fn unknown(&self, slot: &Slot) -> WriteError {
         WriteError::Refused(format!(
-            "FD-4511: {}: no way to switch {} is known; look whether it is there",
-            self.name, slot.switch
+            "FD-4511: {}: no way to {} is known; look whether it is there",
+            self.name,
+            called(slot.arrival())
         ))
     }
 
@@ -126,12 +149,15 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
         Ok(look)
     }
 
-    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<Guid> {
+    fn keep_off(&mut self, ports: &BTreeSet<(Guid, u8)>) -> Vec<DevicePort> {
         let seat = self.port.local().guid;
         let number = self.port.local().number;
         self.ways = ways(&self.fabric, (seat, number), ports);
-        let switches = self.fabric.switches().map(|(_, node)| node.guid());
-        switches.filter(|guid| !self.ways.contains_key(guid)).collect()
+        let fabric = &self.fabric;
+        let switches = fabric.switches().map(|(_, node)| (Device::Switch(node.guid()), 0));
+        let ends = fabric.ports().filter(|(_, port)| !fabric.node(port.node).is_switch());
+        let ends = ends.map(|(_, port)| arrival(fabric, port.node, port.number));
+        switches.chain(ends).filter(|at| !self.ways.contains_key(at)).collect()
     }
 
     fn read(&mut self, slots: &[Slot]) -> Vec<Result<Vec<u8>, WriteError>> {
@@ -161,9 +187,25 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
     }
 }
 
+/// Where a datagram that comes in at a port arrives.
+fn arrival(fabric: &Fabric, node: NodeId, port: PortNum) -> DevicePort {
+    let at = fabric.node(node);
+    let device = Device::of(at.facts.kind, at.guid());
+    (device, if at.is_switch() { 0 } else { port.value() })
+}
+
+fn called((device, port): DevicePort) -> String {
+    if port == 0 { device.to_string() } else { format!("port {port} of {device}") }
+}
+
 /// Attribute and modifier of a part.
-pub(super) fn wire(part: Part) -> (u16, u32) {
-    match part {
+pub(super) fn wire(slot: &Slot) -> (u16, u32) {
+    match slot.part {
+        // An adapter has one table for the port that it is asked at.
+        Part::Lanes(_) if slot.at.kind() != NodeKind::Switch => (attribute::SL_TO_VL, 0),
+        Part::Arbitration([_, place]) if slot.at.kind() != NodeKind::Switch => {
+            (attribute::VL_ARBITRATION, u32::from(place) << 16)
+        }
         Part::Block(block) => (attribute::LINEAR_FORWARDING, block.into()),
         Part::LinearTop(()) => (attribute::SWITCH_INFO, 0),
         Part::Lanes([from, to]) => (attribute::SL_TO_VL, u32::from(from) << 8 | u32::from(to)),
@@ -198,34 +240,41 @@ fn told(slot: &Slot, reply: Reply) -> Result<Smp, WriteError> {
     }
 }
 
-/// The shortest ways from a port to all switches, over links that are up and not over these ports.
+/// The shortest ways from a port to all switches, and to every port of an adapter, over links that are up and not over these
+/// ports.
 fn ways(
     fabric: &Fabric,
     (seat, number): (Option<Guid>, PortNum),
     without: &BTreeSet<(Guid, u8)>,
-) -> FxHashMap<Guid, Way> {
+) -> FxHashMap<DevicePort, Way> {
     let own = seat.and_then(|guid| fabric.port_by_guid(guid)).map(|port| fabric.port(port).node);
     let Some(own) = own else { return FxHashMap::default() };
-    let barred = |node: NodeId, port: PortNum| without.contains(&(fabric.node(node).guid(), port.value()));
-    let mut found: BTreeMap<NodeId, Way> = BTreeMap::from([(own, Vec::new())]);
-    let mut queue = VecDeque::from([own]);
-    while let Some(at) = queue.pop_front() {
-        let way = found[&at].clone();
+    let barred = |node: NodeId, port: PortNum| {
+        fabric.node(node).is_switch() && without.contains(&(fabric.node(node).guid(), port.value()))
+    };
+    let key = |node: NodeId, port: PortNum| {
+        let own = fabric.port_of(node, port).filter(|_| !fabric.node(node).is_switch());
+        own.and_then(|port| fabric.port(port).facts.guid).unwrap_or(fabric.node(node).guid())
+    };
+    let way = |node, port, route| (arrival(fabric, node, port), Way { route, guid: key(node, port) });
+    let mut found: FxHashMap<DevicePort, Way> = [way(own, number, Vec::new())].into_iter().collect();
+    let mut queue = VecDeque::from([(own, Vec::new())]);
+    while let Some((at, route)) = queue.pop_front() {
         // Nothing passes through an adapter, and it is left by the port that is written through.
         let is_switch = fabric.node(at).is_switch();
         for (_, port) in fabric.ports_of(at).filter(|(_, port)| is_switch || port.number == number) {
             let Some(peer) = port.peer.map(|peer| fabric.port(peer)) else { continue };
             let down = port.facts.state == Some(PortState::Down) || peer.facts.state == Some(PortState::Down);
             let off = barred(at, port.number) || barred(peer.node, peer.number);
-            if down || off || found.contains_key(&peer.node) {
+            if down || off || found.contains_key(&arrival(fabric, peer.node, peer.number)) {
                 continue;
             }
-            found.insert(peer.node, way.iter().copied().chain([port.number.value()]).collect());
+            let route: Vec<u8> = route.iter().copied().chain([port.number.value()]).collect();
+            found.extend([way(peer.node, peer.number, route.clone())]);
             if fabric.node(peer.node).is_switch() {
-                queue.push_back(peer.node);
+                queue.push_back((peer.node, route));
             }
         }
     }
-    let switches = found.into_iter().filter(|(id, _)| fabric.node(*id).facts.kind == NodeKind::Switch);
-    switches.map(|(id, way)| (fabric.node(id).guid(), way)).collect()
+    found
 }

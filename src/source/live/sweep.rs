@@ -7,9 +7,9 @@ use std::time::Duration;
 use rustc_hash::FxHashMap;
 
 use super::counters::{Port, agents_of, blank, get, has};
-use super::exchange::{Question, Reply};
 use super::flaps::Falls;
 use super::found::FoundNode;
+use super::question::{Question, Reply};
 use super::reader::Reader;
 use super::tables::silence;
 use crate::access::SourceError;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::discovery::directed;
-use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
 use super::reader::Reader;
 use crate::access::SourceError;
 use crate::fabric::{BLOCK_LIDS, Lft, Lid, NO_PATH, NodeKind, PortNum, Tables};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::counters::{agents_of, get};
-use super::exchange::{Question, Reply};
 use super::found::{FoundNode, node_id};
+use super::question::{Question, Reply};
 use super::reader::{Reader, Told};
 use crate::access::SourceError;
 use crate::fabric::{Fabric, PortNum};

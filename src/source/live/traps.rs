@@ -4,8 +4,8 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use super::exchange::{Question, Reply};
 use super::found::FoundNode;
+use super::question::{Question, Reply};
 use super::reader::Reader;
 use super::round::far_end;
 use crate::access::{

@@ -112,6 +112,19 @@ impl MadPort for UmadPort {
         }
         Ok(())
     }
+
+    fn take_questions(&mut self) -> Result<(), PortError> {
+        let class = Class::HOSTS;
+        if self.agents.iter().all(|(known, _)| *known != class) {
+            let agent = self.device.register_for(class.0, class.version(), Method::GET.0);
+            self.agents.push((class, agent.map_err(|e| refusal::no_agent(&self.place, class, &e))?));
+        }
+        // To a kernel these are classes to ask in, which costs nothing. ibsim hands whoever passes for a manager what is for
+        // managers, and its library dies of a class that nobody has named.
+        [Class::SUBNET_LID, Class::SUBNET_DIRECTED]
+            .into_iter()
+            .try_for_each(|class| self.agent(class).map(drop))
+    }
 }
 
 /// Answers on their way are taken in before the port goes: ibsim's library dies of an answer to a port that is closed.

@@ -21,6 +21,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("rollback", "speaks of a change (`changing::processes`)"),
     ("changes", "speaks of changes (`changing::processes`)"),
     ("guard", "keeps changes of fabrics that live (`changing::processes`)"),
+    ("agent", "sits at a host of a fabric that lives (`agents`)"),
+    ("run", "carries out a file of steps, each of which is a command here (`runbooks`)"),
+    ("lanes propose", "needs the levels of paths, which no capture has (`commands::lanes`)"),
     ("completions", "says nothing of a fabric"),
     ("man", "says nothing of a fabric"),
 ];

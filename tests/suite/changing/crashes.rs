@@ -3,15 +3,60 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::change::{JournalError, Phase, Plan};
+use fabdeck::access::{Device, Part, Slot, Surveyor, Unwatched, Wanted};
+use fabdeck::change::{Hosts, JournalError, Phase, Plan, Write};
+use fabdeck::fabric::{Fabric, Faults, NodeId, PortNum, Resolved, Tables};
 use fabdeck::simulator::SimulatedPort;
 use rayon::prelude::*;
 
-use super::{Killed, Stage, fabric, long, nobody, seen, spread, staged_on};
+use super::{
+    Killed, Stage, actuator, fabric, long, nobody, planned, seen_whole, simulated, spread, with_adapters,
+    with_migration,
+};
 
-/// Every node has a block of its own, so that a plan has more than 200 writes.
+/// Every node has a block of its own, so that a plan has more than 200 writes. It goes round a link, writes lanes and
+/// arbitration of switches and adapters, and takes the link out of service: every kind of write is there.
 fn stage() -> (SimulatedPort, Plan) {
-    staged_on(&spread(&fabric("torus,dims=4x4,hosts=16")), "updn")
+    let fabric = spread(&fabric("torus,dims=4x4,hosts=16"));
+    let simulator = simulated(&fabric);
+    let (link, _) = fabric.links().find(|(id, _)| fabric.between_switches(*id)).unwrap();
+    let mut faults = Faults::new();
+    faults.mark(Resolved::Link(link));
+    let mut plan = planned(&simulator, "updn", &faults);
+    let mut reader = actuator(&simulator);
+    reader.look(Wanted::default(), &mut Unwatched).unwrap();
+    let switches = fabric.switches().map(|(_, node)| node.guid());
+    let parts =
+        [Part::Lanes([1, 2]), Part::Lanes([3, 1]), Part::Arbitration([2, 1]), Part::Arbitration([2, 3])];
+    let mut slots: Vec<Slot> =
+        switches.flat_map(|switch| parts.map(|part| Slot { at: Device::Switch(switch), part })).collect();
+    let end = |(node, port): (NodeId, PortNum)| Slot {
+        at: Device::Switch(fabric.node(node).guid()),
+        part: Part::Port(port.value()),
+    };
+    slots.extend(fabric.ends(link).map(end));
+    for (slot, old) in slots.iter().zip(reader.read(&slots)) {
+        let old = old.unwrap();
+        // Lanes that the ports have, in another order; another weight; a port that is disabled.
+        let mut new = old.clone();
+        match slot.part {
+            Part::Lanes(_) => new.rotate_left(1),
+            Part::Arbitration(_) => new[1] = new[1].wrapping_add(1),
+            _ => new = vec![0],
+        }
+        assert_ne!(old, new, "{slot}");
+        plan.writes.push(Write::of_switch(slot.at.guid(), slot.part, &old, &new));
+    }
+    let plan = with_adapters(&simulator, plan, 4);
+    let plan = with_migration(&simulator, plan, 3);
+    (simulator, plan)
+}
+
+/// Everything that a look tells of switches and ports.
+fn seen(simulator: &SimulatedPort) -> (Fabric, Tables) {
+    let seen = seen_whole(simulator);
+    assert!(seen.tables.nodes.values().any(|held| !held.sl2vl.is_empty() && !held.arbitration.is_empty()));
+    (seen.fabric, seen.tables)
 }
 
 /// What became of a run that was killed at a moment.
@@ -27,7 +72,7 @@ enum Became {
 /// A run that is killed at a moment, and what whoever comes next makes of it. `confirmed`: somebody confirms at once.
 fn killed_at(moment: usize, share: usize, window_s: u64) -> Became {
     let (simulator, plan) = stage();
-    let before = seen(&simulator).tables;
+    let before = seen(&simulator);
     let mut stage = Stage::new(&simulator, &plan);
     stage.witness.course().killed_at = Some(moment);
     let (_sender, orders) = nobody();
@@ -40,12 +85,14 @@ fn killed_at(moment: usize, share: usize, window_s: u64) -> Became {
     match stage.take_over(&left, &orders) {
         Err(JournalError::Empty { .. }) => {
             assert_eq!(sets, 0, "moment {moment}: a Set without a journal");
-            assert_eq!(seen(&simulator).tables, before);
+            assert!(seen(&simulator) == before, "moment {moment}");
             Became::Untouched
         }
         Err(error) => panic!("moment {moment}: {error}"),
         Ok(told) if told.phase == Phase::RolledBack => {
-            assert_eq!(seen(&simulator).tables, before, "moment {moment}");
+            assert!(seen(&simulator) == before, "moment {moment}");
+            let moved = stage.listeners.lock().unwrap().moved.clone();
+            assert!(moved.is_empty(), "moment {moment}: {moved:?}");
             Became::TakenBack
         }
         Ok(told) => {
@@ -62,13 +109,17 @@ fn every_crash_ends_untouched_or_taken_back() {
     assert!(plan.writes.len() >= 200, "{}", plan.writes.len());
     let mut stage = Stage::new(&simulator, &plan);
     let (_sender, orders) = nobody();
-    assert_eq!(stage.apply(0, &orders).unwrap().phase, Phase::RolledBack);
+    let told = stage.apply(0, &orders).unwrap();
+    assert_eq!((told.phase, told.hosts), (Phase::RolledBack, Hosts::CalledBack));
     let moments = stage.witness.course().moments;
     assert!(moments >= 800, "{moments}");
+    let notified_at = stage.witness.course().notified_at.clone();
+    assert_eq!(notified_at.len(), 2);
     let stride = if long() { 1 } else { 47 };
     // The first and the last ones are those with the journal.
     let tried: Vec<usize> = (1..=moments)
         .filter(|moment| *moment < 12 || moments - moment < 12 || moment % stride == 0)
+        .chain(notified_at.iter().flat_map(|at| at - 5..at + 6))
         .collect();
     let became: Vec<Became> = tried.par_iter().map(|moment| killed_at(*moment, moment % 3, 0)).collect();
     let count = |wanted| became.iter().filter(|became| **became == wanted).count();

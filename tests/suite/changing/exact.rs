@@ -4,7 +4,7 @@ use fabdeck::change::{Phase, Plan};
 use fabdeck::fabric::{Faults, Resolved};
 use rayon::prelude::*;
 
-use super::{Stage, fabric, long, nobody, planned, seen, simulated};
+use super::{Stage, fabric, long, nobody, planned, seen_whole, simulated, with_adapters};
 
 const FABRICS: &[&str] =
     &["kary,k=2,n=2", "kary,k=3,n=2", "torus,dims=3x3", "mesh,dims=2x3", "random,switches=6,links=9"];
@@ -23,7 +23,12 @@ fn drawn(seed: u64) -> Option<(fabdeck::simulator::SimulatedPort, Plan)> {
     }
     let simulator = simulated(&fabric);
     let plan = planned(&simulator, ENGINES[seed as usize / 5 % ENGINES.len()], &faults);
-    (!plan.writes.is_empty()).then_some((simulator, plan))
+    if plan.writes.is_empty() {
+        return None;
+    }
+    // Every other one writes adapters too.
+    let plan = if seed.is_multiple_of(2) { with_adapters(&simulator, plan, 2) } else { plan };
+    Some((simulator, plan))
 }
 
 #[test]
@@ -44,7 +49,7 @@ fn the_wire_says_what_the_plan_says() {
             let wanted = plan.writes.iter().map(|write| write.step().unwrap());
             let wanted: Vec<_> = wanted.map(|step| (step.slot, step.new)).collect();
             assert_eq!(sent, wanted);
-            let look = seen(&simulator);
+            let look = seen_whole(&simulator);
             assert!(plan.is_applied(&look.fabric, &look.tables, look.subnet_manager.map(|sm| sm.guid)));
             // What stands there already is not written again, whoever asks.
             let mut again = Stage::new(&simulator, &plan);
@@ -56,4 +61,18 @@ fn the_wire_says_what_the_plan_says() {
         .collect();
     println!("said: {} plans with {} Sets", told.len(), told.iter().sum::<usize>());
     assert!(told.len() >= if long() { 1000 } else { 110 }, "{}", told.len());
+}
+
+/// The last write goes first, so that the fabric passes through the states of the way there.
+#[test]
+fn the_way_back_is_the_way_there_turned_round() {
+    let (simulator, plan) = drawn(1).unwrap();
+    let mut stage = Stage::new(&simulator, &plan);
+    let (_sender, orders) = nobody();
+    assert_eq!(stage.apply(0, &orders).unwrap().phase, Phase::RolledBack);
+    let steps: Vec<_> = plan.writes.iter().map(|write| write.step().unwrap()).collect();
+    let there = steps.iter().map(|step| (step.slot, step.new.clone()));
+    let back = steps.iter().rev().map(|step| (step.slot, step.old.clone()));
+    assert!(steps.len() > 3);
+    assert_eq!(stage.witness.course().sets, there.chain(back).collect::<Vec<_>>());
 }

@@ -1,9 +1,9 @@
 //! Disks that fail and journals that are damaged: nothing is written that is not durable first, and nothing damaged is
 //! believed.
 
-use fabdeck::change::{Journal, JournalError, Phase};
+use fabdeck::change::{Journal, JournalError, Phase, Record};
 
-use super::{Stage, nobody, seen, staged};
+use super::{Recorder, Stage, Witness, nobody, seen, staged};
 
 /// Every operation on the journal fails once, or from there on; a failing write may leave half a line.
 #[test]
@@ -52,6 +52,39 @@ fn a_disk_that_fails_ends_the_change_and_takes_it_back() {
         }
     }
     println!("said: {all} operations, each failing in 4 ways");
+}
+
+/// Whoever is told that a confirmation is not durable takes the change back: nobody reads later that it is confirmed.
+#[test]
+fn a_confirmation_that_is_not_durable_is_not_read_as_one() {
+    let (simulator, plan) = staged("kary,k=3,n=2", "updn");
+    let begun = Record::Begun(Box::new(Stage::new(&simulator, &plan).begun(600)));
+    let time = String::from("2026-01-01T00:00:00Z");
+    let applied = Record::Applied { time: time.clone(), deadline: time.clone() };
+    let confirmed = Record::Confirmed { time, user: "ada".into() };
+    // The append fails or the sync; then the cut works, or fails too.
+    for (first, half) in [(5, false), (5, true), (6, false)] {
+        for more in [1, 2] {
+            let witness = Witness::default();
+            let mut journal = Journal::on("journal", Box::new(Recorder(witness.clone())));
+            journal.keep(&begun).unwrap();
+            journal.keep(&applied).unwrap();
+            let before = witness.course().bytes.clone();
+            witness.course().half = half;
+            witness.course().failing = first..first + more;
+            let error = journal.keep(&confirmed).unwrap_err();
+            assert!(matches!(error, JournalError::Disk { .. }), "{error}");
+            assert!(matches!(journal.keep(&confirmed), Err(JournalError::Failed { .. })));
+            let left = witness.course().bytes.clone();
+            match Journal::read("journal", &left) {
+                Ok(read) => {
+                    assert_eq!((more, read.told.phase), (1, Phase::Applied), "{first} {half}");
+                    assert!(left == before && read.torn == 0, "{first} {half}");
+                }
+                Err(error) => assert!(more == 2 && error.to_string().contains("FD-5601"), "{error}"),
+            }
+        }
+    }
 }
 
 /// The last 4 KB of a journal, cut anywhere and with each of its bits flipped.

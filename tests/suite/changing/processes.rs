@@ -10,15 +10,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A served fabric, a plan for it, and a state folder.
-struct Lab {
-    home: TempDir,
+pub struct Lab {
+    pub home: TempDir,
     server: Child,
+    /// Further words of every command.
+    more: Vec<String>,
 }
 
 impl Drop for Lab {
     fn drop(&mut self) {
         // A guard that a failed test left behind goes with its fabric.
-        for pid in self.guards() {
+        let own = std::process::id().to_string();
+        let guards = ["state", "other"].into_iter().flat_map(|state| self.guards_of(state));
+        for pid in guards.filter(|pid| *pid != own) {
             let _ = Command::new("kill").args(["-s", "KILL", &pid]).status();
         }
         let _ = self.server.kill();
@@ -27,32 +31,39 @@ impl Drop for Lab {
 }
 
 impl Lab {
-    fn new(source: &str) -> Self {
+    pub fn new(source: &str) -> Self {
+        Self::with(source, &[], |_| {})
+    }
+
+    /// `more` stands in every command line; what it names has to be made first.
+    pub fn with(source: &str, more: &[&str], make: impl FnOnce(&Path)) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let mut server = command(home.path());
-        server.args(["--source", source, "simulate", "--serve", "lab.sock"]).stderr(Stdio::piped());
-        let mut server = server.spawn().unwrap();
-        let mut ready = String::new();
-        BufReader::new(server.stderr.take().unwrap()).read_line(&mut ready).unwrap();
-        assert!(ready.contains("serving"), "{ready}");
-        let lab = Self { home, server };
+        make(home.path());
+        let more: Vec<String> = more.iter().map(|word| (*word).to_owned()).collect();
+        let server = serve(home.path(), source, &more);
+        let lab = Self { home, server, more };
         let made = lab.run(&["route", "--engine", "updn", "-o", "a.plan"]);
         assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
         lab
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
+        self.command_of("./state", args)
+    }
+
+    /// With a state folder of its own, as another machine has one.
+    pub fn command_of(&self, state: &str, args: &[&str]) -> Command {
         let mut command = command(self.home.path());
-        command.args(["--source", "sim:./lab.sock", "--state-dir", "./state"]).args(args);
+        command.args(["--source", "sim:./lab.sock", "--state-dir", state]).args(&self.more).args(args);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
-    fn run(&self, args: &[&str]) -> Output {
+    pub fn run(&self, args: &[&str]) -> Output {
         self.command(args).output().unwrap()
     }
 
-    fn ends(&self, args: &[&str], code: i32) -> String {
+    pub fn ends(&self, args: &[&str], code: i32) -> String {
         let ended = self.run(args);
         let (out, err) = (String::from_utf8_lossy(&ended.stdout), String::from_utf8_lossy(&ended.stderr));
         assert_eq!(ended.status.code(), Some(code), "{args:?}: {out}{err}{}", self.logs());
@@ -60,7 +71,7 @@ impl Lab {
     }
 
     /// What guards said, for whoever reads of a failure.
-    fn logs(&self) -> String {
+    pub fn logs(&self) -> String {
         let folders =
             std::fs::read_dir(self.home.path().join("state/changes")).into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
@@ -75,27 +86,29 @@ impl Lab {
     }
 
     /// What switches hold, byte for byte.
-    fn tables(&self) -> String {
+    pub fn tables(&self) -> String {
         self.ends(&["convert", "sim:./lab.sock", "--to", "lfts", "-o", "-"], 0)
     }
 
-    fn apply(&self) -> String {
+    pub fn apply(&self) -> String {
         self.ends(&["apply", "a.plan", "--yes", "--accept", "transition"], 0);
         self.row()["id"].as_str().unwrap().to_owned()
     }
 
     /// The last change.
-    fn row(&self) -> Value {
-        let changes: Value = serde_json::from_str(&self.ends(&["changes", "--json"], 0)).unwrap();
+    pub fn row(&self) -> Value {
+        let ended = self.run(&["changes", "--json"]);
+        assert!(ended.status.success(), "{ended:?}{}", self.logs());
+        let changes: Value = serde_json::from_slice(&ended.stdout).unwrap();
         changes["rows"][0].clone()
     }
 
-    fn state(&self) -> String {
+    pub fn state(&self) -> String {
         self.row()["state"].as_str().unwrap_or("none").to_owned()
     }
 
     /// Waits for a state.
-    fn becomes(&self, state: &str, patience: Duration) {
+    pub fn becomes(&self, state: &str, patience: Duration) {
         let since = Instant::now();
         while self.state() != state {
             assert!(since.elapsed() < patience, "{} instead of {state}", self.state());
@@ -103,39 +116,81 @@ impl Lab {
         }
     }
 
-    fn folder(&self) -> PathBuf {
+    pub fn folder(&self) -> PathBuf {
         self.home.path().join("state/changes/000001")
     }
 
+    /// The fabric is gone, as one is whose adapter is not up yet.
+    pub fn stop(&mut self) {
+        self.server.kill().unwrap();
+        self.server.wait().unwrap();
+    }
+
+    /// It is there again.
+    pub fn start(&mut self, source: &str) {
+        let _ = std::fs::remove_file(self.home.path().join("lab.sock"));
+        self.server = serve(self.home.path(), source, &self.more);
+    }
+
+    pub fn trail(&self) -> String {
+        std::fs::read_to_string(self.home.path().join("state/audit")).unwrap()
+    }
+
     /// The processes that keep changes here.
-    fn guards(&self) -> Vec<String> {
-        let folders =
-            std::fs::read_dir(self.home.path().join("state/changes")).into_iter().flatten().flatten();
+    pub fn guards(&self) -> Vec<String> {
+        self.guards_of("state")
+    }
+
+    fn guards_of(&self, state: &str) -> Vec<String> {
+        let changes = self.home.path().join(state).join("changes");
+        let folders = std::fs::read_dir(changes).into_iter().flatten().flatten();
         let open = folders.map(|entry| entry.path()).filter(|folder| !folder.join("ended").exists());
         open.filter_map(|folder| std::fs::read_to_string(folder.join("guard.lock")).ok()).collect()
     }
 
-    /// kill -9, and nobody keeps the change any more.
-    fn kill_guard(&self) {
+    /// kill -9, and nobody keeps a change any more.
+    pub fn kill_guard(&self) {
+        // Who has just taken the lock writes its number next.
+        while self.guards().iter().any(String::is_empty) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let pids = self.guards();
-        assert_eq!(pids.len(), 1);
-        assert!(Command::new("kill").args(["-s", "KILL", &pids[0]]).status().unwrap().success());
-        let lock = std::fs::File::open(self.folder().join("guard.lock")).unwrap();
+        assert!(!pids.is_empty());
+        for pid in pids {
+            assert!(Command::new("kill").args(["-s", "KILL", &pid]).status().unwrap().success());
+        }
         let since = Instant::now();
-        while lock.try_lock().is_err() {
+        while self.kept() > 0 {
             assert!(since.elapsed() < Duration::from_secs(10), "the guard lives on");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
+
+    /// How many changes a process keeps that lives.
+    fn kept(&self) -> usize {
+        let folders = std::fs::read_dir(self.home.path().join("state/changes")).unwrap().flatten();
+        let locks = folders.map(|folder| std::fs::File::open(folder.path().join("guard.lock")).unwrap());
+        locks.filter(|lock| lock.try_lock().is_err()).count()
+    }
 }
 
-fn command(home: &Path) -> Command {
+fn serve(home: &Path, source: &str, more: &[String]) -> Child {
+    let mut server = command(home);
+    server.args(more).args(["--source", source, "simulate", "--serve", "lab.sock"]).stderr(Stdio::piped());
+    let mut server = server.spawn().unwrap();
+    let mut ready = String::new();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut ready).unwrap();
+    assert!(ready.contains("serving"), "{ready}");
+    server
+}
+
+pub fn command(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.current_dir(home).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", home).env("USER", "ada");
     command
 }
 
-const DEMO: &str = "sim:demo,traffic=none";
+pub const DEMO: &str = "sim:demo,traffic=none";
 
 #[test]
 fn a_change_is_applied_confirmed_and_listed() {
@@ -155,8 +210,8 @@ fn a_change_is_applied_confirmed_and_listed() {
     let pending = lab.ends(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 4);
     assert!(pending.contains("FD-5632") && pending.contains("ada") && pending.contains(&id), "{pending}");
     assert!(lab.ends(&["confirm", "00000000"], 64).contains("FD-5634"));
-    lab.ends(&["extend", &id, "1m"], 0);
-    lab.ends(&["confirm", &id], 0);
+    lab.ends(&["extend", "1", "1m"], 0);
+    lab.ends(&["confirm", &id[..4]], 0);
     assert_eq!(lab.state(), "confirmed");
     assert!(lab.ends(&["rollback", &id], 4).contains("FD-7985"));
     let trail = std::fs::read_to_string(lab.home.path().join("state/audit")).unwrap();
@@ -184,7 +239,7 @@ fn a_stale_plan_and_what_is_no_fabric_are_refused() {
 }
 
 impl Lab {
-    fn apply_plan(&self, plan: &str) -> String {
+    pub fn apply_plan(&self, plan: &str) -> String {
         self.ends(&["apply", plan, "--yes", "--accept", "transition,unreachable,lanes"], 0);
         self.row()["id"].as_str().unwrap().to_owned()
     }
@@ -212,6 +267,27 @@ fn a_change_whose_guard_is_gone_is_rolled_back_when_asked() {
     lab.kill_guard();
     lab.ends(&["rollback", &id], 0);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
+/// As after a boot: two changes want a guard, and one that waits does not hold up the other.
+#[test]
+fn each_change_that_was_left_behind_has_a_guard_of_its_own() {
+    let (lab, other) = (Lab::new(DEMO), Lab::new(DEMO));
+    let state = lab.home.path().join("state");
+    let there = other
+        .command_of(state.to_str().unwrap(), &["apply", "a.plan", "--yes", "--accept", "transition"])
+        .output();
+    assert!(there.unwrap().status.success());
+    lab.apply();
+    lab.kill_guard();
+    let mut resumed = lab.command(&["guard", "--resume"]).spawn().unwrap();
+    let since = Instant::now();
+    while lab.kept() < 2 {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    lab.kill_guard();
+    resumed.wait().unwrap();
 }
 
 /// kill -9 while it writes, at many moments.
@@ -302,9 +378,19 @@ fn a_link_goes_out_of_service_and_comes_back() {
     let id = lab.apply_plan("out.plan");
     lab.ends(&["confirm", &id], 0);
     assert_eq!(number(&links()), out);
+    // What is so already is not written again, and nobody has to confirm it.
+    let again = |plan: &str| {
+        let said = lab.ends(&["apply", plan, "--yes"], 0);
+        assert!(said.contains("nothing to do"), "{plan}: {said}");
+        assert_eq!(lab.state(), "confirmed");
+        assert!(lab.ends(&["plan", "check", plan], 0).contains("applied already"));
+    };
+    again("out.plan");
     lab.ends(&["enable", "port:rack1-leaf[8]", "-o", "back.plan"], 0);
     let id = lab.apply_plan("back.plan");
     lab.ends(&["confirm", &id], 0);
+    again("back.plan");
+    assert!(lab.ends(&["apply", "around.plan", "--yes"], 0).contains("nothing to do"));
     assert_eq!(lab.ends(&["show", "links", "--json", "--no-times"], 0), before);
     assert!(lab.ends(&["enable", "port:rack1-leaf[8]", "-o", "x.plan"], 1).contains("FD-7997"));
 }

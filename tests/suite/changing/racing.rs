@@ -81,3 +81,15 @@ fn a_damaged_journal_holds_everybody_up() {
     assert!(matches!(Journal::load(&path), Err(fabdeck::change::JournalError::Damaged { .. })));
     assert!(matches!(home.begin(begun("b", "0x9", None), "{}"), Err(HomeError::Unread { .. })));
 }
+
+/// Folders of other things, however they are called, have no numbers of changes.
+#[test]
+fn only_numbers_of_changes_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::open(folder.path()).unwrap();
+    for name in ["18446744073709551615", "9223372036854775807", "+00007", "12345", "1e6", "000004"] {
+        std::fs::create_dir(folder.path().join("changes").join(name)).unwrap();
+    }
+    let (kept, _keeping) = home.begin(begun("a", "0x1", None), "{}").unwrap();
+    assert!(kept.folder.ends_with("000005"), "{}", kept.folder.display());
+}

@@ -1,21 +1,79 @@
 //! A fabric that is another than the plan is for: refused, with the first difference, and nothing written.
 
-use fabdeck::access::{Actuator, Part, Slot, Surveyor, Unwatched};
+use std::time::Duration;
+
+use fabdeck::access::{
+    Actuator, Address, Arrival, Clock, Device, MadPort, Parcel, Part, Slot, Surveyor, Unwatched, WriteToken,
+};
 use fabdeck::change::Phase;
-use fabdeck::fabric::{Fabric, NodeKind, PortNum};
+use fabdeck::fabric::{Fabric, Guid, Node, NodeId, NodeKind, PortNum};
+use fabdeck::mad::{Method, PortInfo, Smp, attribute};
+use fabdeck::simulator::SimulatedPort;
 use rayon::prelude::*;
 
 use super::{Stage, actuator, fabric, long, nobody, planned, seen, simulated};
 
+/// Sorts of changes.
+const KINDS: u64 = 7;
+/// One of them: a switch that was not there when the plan was made.
+const NEW_SWITCH: u64 = 6;
+
+fn hosts(fabric: &Fabric) -> Vec<(NodeId, &Node)> {
+    fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter).collect()
+}
+
+/// All cables of a spine, pulled or plugged in again.
+fn unplugged(simulator: &SimulatedPort, fabric: &Fabric, seed: u64, up: bool) {
+    let leads_to_hosts = |id| {
+        fabric.ports_of(id).any(|(port, _)| {
+            fabric.peer(port).is_some_and(|peer| !fabric.node(fabric.port(peer).node).is_switch())
+        })
+    };
+    let spines: Vec<NodeId> = fabric.switches().map(|(id, _)| id).filter(|id| !leads_to_hosts(*id)).collect();
+    let spine = spines[seed as usize / KINDS as usize % spines.len()];
+    let cabled = fabric.ports_of(spine).filter(|(_, port)| port.peer.is_some());
+    cabled.for_each(|(_, port)| {
+        simulator.with(|simulator| simulator.world_mut().set_link(spine, port.number, up))
+    });
+}
+
+/// Whoever sits at a host gives it another LID, one that nobody has.
+fn relid(simulator: &SimulatedPort, host: Guid) -> u16 {
+    const FREE: u16 = 0x4001;
+    let port = simulator.open(Some(&host.to_string())).unwrap();
+    let mut port = port.unlock(&WriteToken::simulation()).unwrap();
+    let mut set = Smp::directed(Method::SET, attribute::PORT_INFO, 1, &[]).unwrap();
+    set.data_mut::<PortInfo>().base_lid = FREE.into();
+    let parcel = Parcel { mad: set.0, address: Address::directed() };
+    port.send(&parcel, Duration::from_secs(1)).unwrap();
+    let until = port.now() + Duration::from_secs(1);
+    assert!(matches!(port.receive(until).unwrap(), Some(Arrival::Mad(_))));
+    FREE
+}
+
 /// One change to a fabric that nobody planned for.
-fn mutate(simulator: &fabdeck::simulator::SimulatedPort, fabric: &Fabric, seed: u64) -> String {
+fn mutate(simulator: &SimulatedPort, fabric: &Fabric, seed: u64) -> String {
     let switches: Vec<_> = fabric.switches().collect();
-    let (id, node) = switches[seed as usize / 4 % switches.len()];
-    match seed % 4 {
+    let (id, node) = switches[seed as usize / KINDS as usize % switches.len()];
+    match seed % KINDS {
+        NEW_SWITCH => {
+            unplugged(simulator, fabric, seed, true);
+            "a new switch".to_owned()
+        }
+        4 => {
+            let (host, node) = hosts(fabric)[1 + seed as usize / 16 % (hosts(fabric).len() - 1)];
+            simulator.with(|simulator| simulator.world_mut().move_manager(host));
+            format!("manager {}", node.guid())
+        }
+        5 => {
+            let (_, node) = hosts(fabric)[1 + seed as usize / 16 % (hosts(fabric).len() - 1)];
+            let lid = relid(simulator, node.guid());
+            format!("LID {lid} of {}", node.guid())
+        }
         0 | 1 => {
             let mut other = actuator(simulator);
             other.look(Default::default(), &mut Unwatched).unwrap();
-            let slot = Slot { switch: node.guid(), part: Part::Block(0) };
+            let slot = Slot { at: Device::Switch(node.guid()), part: Part::Block(0) };
             let mut bytes = other.read(&[slot]).remove(0).unwrap();
             let lids: Vec<usize> = (1..bytes.len()).filter(|lid| bytes[*lid] != 255).collect();
             let lid = lids[seed as usize / 16 % lids.len()];
@@ -34,13 +92,8 @@ fn mutate(simulator: &fabdeck::simulator::SimulatedPort, fabric: &Fabric, seed: 
             format!("{}[{}]", node.guid(), port.value())
         }
         _ => {
-            let hosts: Vec<_> = fabric
-                .nodes()
-                .filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter)
-                .map(|(id, _)| id)
-                .collect();
             // The first host is the one that is looked from.
-            let host = hosts[1 + seed as usize / 16 % (hosts.len() - 1)];
+            let (host, _) = hosts(fabric)[1 + seed as usize / 16 % (hosts(fabric).len() - 1)];
             simulator.with(|simulator| simulator.world_mut().silence(host, true));
             format!("{host:?}")
         }
@@ -54,6 +107,9 @@ fn mutations_are_refused_with_the_first_difference() {
         .into_par_iter()
         .map(|seed| {
             let simulator = simulated(&fabric);
+            if seed % KINDS == NEW_SWITCH {
+                unplugged(&simulator, &fabric, seed, false);
+            }
             let plan = planned(&simulator, "updn", &Default::default());
             let what = mutate(&simulator, &fabric, seed);
             let mutated = seen(&simulator).tables;

@@ -9,13 +9,13 @@ use fabdeck::change::{Answer, Ask, Order, Phase, Status, Told};
 
 use super::{Stage, actuator, nobody, seen, staged};
 
-fn ask(orders: &Sender<Order>, ask: Ask) -> Answer {
+pub fn ask(orders: &Sender<Order>, ask: Ask) -> Answer {
     let (reply, answer) = channel();
     orders.send(Order { ask, reply }).unwrap();
     answer.recv().unwrap()
 }
 
-fn status(orders: &Sender<Order>) -> Status {
+pub fn status(orders: &Sender<Order>) -> Status {
     match ask(orders, Ask::Status) {
         Answer::Status(status) => status,
         Answer::Refused { why } => panic!("{why}"),
@@ -23,7 +23,7 @@ fn status(orders: &Sender<Order>) -> Status {
 }
 
 /// Waits until a change stands in its window.
-fn applied(orders: &Sender<Order>) -> Status {
+pub fn applied(orders: &Sender<Order>) -> Status {
     loop {
         let status = status(orders);
         if status.phase == Phase::Applied {

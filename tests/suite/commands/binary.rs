@@ -46,7 +46,7 @@ fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
 fn examples_work_as_they_stand() {
     let home = home();
     let names_files = |line: &str| {
-        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve"]
+        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve", "--hook"]
             .iter()
             .any(|sign| line.contains(sign))
     };
@@ -61,7 +61,9 @@ fn examples_work_as_they_stand() {
         let ended = shell.env("XDG_CONFIG_HOME", home.path()).current_dir(home.path()).output().unwrap();
         // Whoever looks for something and finds it ends with 2, as on the demo.
         let code = ended.status.code();
-        let looks = [" check", "sim:demo hotspots"].iter().any(|words| example.contains(words));
+        let looks = [" check", "sim:demo hotspots", "sim:demo lanes propose"]
+            .iter()
+            .any(|words| example.contains(words));
         let done = code == Some(0) || code == Some(2) && looks;
         assert!(done && !ended.stdout.is_empty(), "{example}: {ended:?}");
     }

@@ -36,6 +36,12 @@ const LINES: &[(&str, &[&str], &str)] = &[
         "route",
     ),
     ("hotspots", &["--source", "hot", "hotspots"], "hotspots"),
+    ("lanes", &["--source", "hot", "lanes", "--lanes-in-force", "one"], "lane-state"),
+    (
+        "lanes propose",
+        &["--source", "hot", "lanes", "propose", "--lanes-in-force", "one", "--no-times"],
+        "lanes-propose",
+    ),
     ("whatif", &["--source", "small", "whatif", "--engine", "minhop", "--no-times"], "whatif"),
     ("generate", &["generate", "demo"], "generate"),
     ("convert", &["convert", "a", "-o", "/dev/null", "--to", "ibsim"], "convert"),
@@ -56,7 +62,8 @@ fn every_command_stands_in_the_table_of_command_lines() {
     // What reads plans needs one first: see `plans`.
     let plans = |name: &str| name == "plan" || name.starts_with("plan ");
     // A note changes the capture that it is for: see `captures`.
-    let others = ["show", "capture", "capture note", "disable", "enable"];
+    // An agent needs a port, and prints a line for each event: see `agents`.
+    let others = ["show", "capture", "capture note", "disable", "enable", "agent"];
     // What writes to a fabric needs one that can be written to: see `changing`.
     let reads = COMMANDS.iter().filter(|command| command.danger != Danger::WritesFabric);
     for command in reads.filter(|command| !others.contains(&command.name) && !plans(command.name)) {
@@ -77,6 +84,20 @@ fn json_is_what_its_schema_says_and_equal_between_runs() {
         let schema: Value = serde_json::from_str(&schemas[&format!("{schema}.json")]).unwrap();
         assert_eq!(violations(&schema, &value), [""; 0], "{args:?}");
     }
+}
+
+/// Steps are told beside the report while they go.
+#[test]
+fn a_run_reports_as_its_schema_says() {
+    let args =
+        ["--source", "routed", "run", "tests/suite/commands/books/two-steps.toml", "--no-times", "--json"];
+    let ended = fabdeck(&args);
+    assert!(ended.err.contains("fabdeck: step 1 of 2, expect\n"), "{}", ended.err);
+    assert_eq!(ended.out, fabdeck(&args).out);
+    let value: Value = serde_json::from_str(&ended.out).unwrap();
+    let schema: Value = serde_json::from_str(&schemas()["run.json"]).unwrap();
+    assert_eq!(violations(&schema, &value), [""; 0], "{}", ended.out);
+    assert!(!ended.out.contains("\"began\"") && fabdeck(&args[..4]).out.contains("minhop moves"));
 }
 
 #[test]
@@ -288,7 +309,7 @@ fn a_closed_pipe_ends_every_command_quietly() {
 #[test]
 fn refusals_say_what_to_do() {
     let err = |args: &[&str]| fabdeck(args).err;
-    assert_eq!(err(&["agent"]), "fabdeck: error: FD-7002: 'agent' is not in this version yet\n");
+    assert_eq!(err(&["jobs"]), "fabdeck: error: FD-7002: 'jobs' is not in this version yet\n");
     assert!(err(&["show", "jobs"]).contains("'show jobs' is not in this version yet"));
     assert!(err(&["nonsense"]).starts_with("fabdeck: error: unrecognized"));
     assert!(err(&["show", "check"]).contains("unrecognized"));

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fabdeck::access::Actuator;
-use fabdeck::access::{LanesRead, LevelsRead, LevelsWanted, Source, SourceError, Traffic, Wanted, Watch};
+use fabdeck::access::{
+    LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, SourceError, Traffic, Wanted, Watch,
+};
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
 use fabdeck::files::flows::FlowLine;
@@ -14,8 +16,8 @@ use fabdeck::files::{flows, guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
-    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Failure, Found, Outside, Reach, Served,
-    Stop, Terminal, WriteError, Writer, Written, run,
+    self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Failure, Found, GuardOf, Outside, Reach,
+    Served, Stop, Terminal, WriteError, Writer, Written, run,
 };
 use fabdeck::session::Look;
 use fabdeck::source::Right;
@@ -95,6 +97,11 @@ impl Source for Crowded {
 }
 
 impl Outside for World {
+    fn port(&self, source: &str, _: &Reach) -> Result<(ReadPort, u64), SourceError> {
+        let (what, hint) = (source.to_owned(), "no port here".to_owned());
+        Err(SourceError::Unreachable { code: "FD-1", what, hint })
+    }
+
     fn open(&self, source: &str, _: &Reach) -> Result<Box<dyn Source>, SourceError> {
         match source {
             "small" => Ok(Box::new(Taken("small", small()))),
@@ -141,8 +148,12 @@ impl Outside for World {
         false
     }
 
-    fn start_guard(&self, _: &[OsString], _: &Path) -> std::io::Result<()> {
+    fn start_guard(&self, _: &[OsString], _: GuardOf<'_>) -> std::io::Result<Option<String>> {
         Err(std::io::ErrorKind::Unsupported.into())
+    }
+
+    fn guard_may_end_with(&self) -> Option<String> {
+        None
     }
 
     fn user_state(&self) -> Option<PathBuf> {

@@ -87,6 +87,33 @@ fn watching_sends_what_changed() {
     assert_eq!(session.raw_since(before).escape_ascii().to_string(), "", "who pauses is sent nothing");
 }
 
+/// A change that waits: the time that is left runs down in the header, and nothing else is sent.
+#[test]
+fn a_window_that_runs_down_sends_little() {
+    let mut session = Session::open(&["--source", "sim:demo,traffic=none"], 120, 40);
+    session.until("watch 5s");
+    session.press("W");
+    session.until("paused");
+    session.press("3:preview updn\r");
+    session.until("clean");
+    session.press("/updn\ra");
+    session.until("[ cancel ]");
+    session.press("\x1b[Z \t\t\r");
+    session.until("goes back at");
+    session.press("2");
+    session.until("DEGRADED");
+    // The look that follows a change, and what rests on it.
+    std::thread::sleep(Duration::from_secs(3));
+    let before = session.bytes();
+    const SECONDS: usize = 5;
+    std::thread::sleep(Duration::from_secs(SECONDS as u64));
+    let sent = session.raw_since(before).len() / SECONDS;
+    println!("a change that waits, 120x40: {sent} bytes a second");
+    assert!(sent > 0 && sent < 100, "{sent} bytes a second");
+    session.press("\x03");
+    assert_eq!(session.ended(), 130);
+}
+
 /// Nothing of this is asserted but that it happens.
 #[test]
 fn keys_are_answered_at_any_size() {

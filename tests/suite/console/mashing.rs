@@ -6,18 +6,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::capture::Tape;
+use fabdeck::change::{Ask, Phase};
 use fabdeck::console::Depth;
 use fabdeck::fabric::{Port, PortNum};
 use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
-use fabdeck::session::Look;
 use fabdeck::session::interactive::{
-    ACTIONS, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome, Past, Press, Purpose, Recorded,
-    Scenes, ScreenId, Size, State, Swept, TaskId, WhatifPane, update,
+    ACTIONS, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome,
+    Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop, Swept, TaskId, WhatifPane,
+    Writing, update,
 };
+use fabdeck::session::{ChangeRow, Look};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+use super::changer::{NOW, offer, row, standing};
 use super::desk::{appearance, frame, look};
 use super::replaying::looking;
 use crate::captures::stage::{header, reference};
@@ -78,6 +81,9 @@ struct Mashed {
     look: Result<Arc<Look>, String>,
     /// A capture, or what is kept of the watch.
     recorded: Mashable,
+    /// Changes that were made.
+    rows: Vec<ChangeRow>,
+    acted: usize,
     swept: u64,
     dice: Xoshiro256PlusPlus,
     keys: usize,
@@ -85,11 +91,21 @@ struct Mashed {
 }
 
 impl Mashed {
-    fn new(look: Result<Arc<Look>, String>, recorded: Mashable, dice: Xoshiro256PlusPlus) -> Self {
+    fn new(
+        look: Result<Arc<Look>, String>,
+        recorded: Mashable,
+        writing: Writing,
+        dice: Xoshiro256PlusPlus,
+    ) -> Self {
         let (mut state, effects) =
             State::open("sim:mashed", Keymap::default(), Size { width: 80, height: 24 });
         state.known.watch.settings.interval_ms = 300;
-        let mut mashed = Self { state, jobs: Vec::new(), look, recorded, swept: 0, dice, keys: 0, now_ms: 0 };
+        state.writing = writing;
+        // Somebody's change is pending already, in some of them.
+        let pending = state.writing == Writing::Simulated;
+        let (jobs, rows) = (Vec::new(), pending.then(|| row(1, Phase::Applied)).into_iter().collect());
+        let mut mashed =
+            Self { state, jobs, look, recorded, rows, acted: 0, swept: 0, dice, keys: 0, now_ms: 0 };
         mashed.carry_out(effects);
         mashed
     }
@@ -100,7 +116,14 @@ impl Mashed {
 
     fn happen(&mut self, what: Happening) {
         self.now_ms += 7;
+        let key = if let Happening::Key(key) = &what { Some(*key) } else { None };
+        let focus = self.focus();
         let effects = update(&mut self.state, Event { at_ms: self.now_ms, what });
+        self.watch_over(&effects, key, focus);
+        self.acted += effects
+            .iter()
+            .filter(|effect| matches!(effect, Effect::Begin { job: Job::Apply { .. } | Job::Ask { .. }, .. }))
+            .count();
         self.carry_out(effects);
     }
 
@@ -141,6 +164,11 @@ impl Mashed {
                 let failed = (self.die(2) == 0).then(|| "no room".to_owned());
                 Outcome::Written { to, result: failed.map_or(Ok(()), Err) }
             }
+            (None, Job::Offer(_)) => Outcome::Offered(self.offer()),
+            (None, Job::Apply { .. }) => Outcome::Begun(self.begin()),
+            (None, Job::Lanes(asked)) => Outcome::Lanes(Ok(Box::new(asked.run()))),
+            (None, Job::Changes) => Outcome::Changes(self.changes()),
+            (None, Job::Ask { id, .. }) => Outcome::Asked { id, result: Err(self.refusal()) },
             (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
             (None, Job::Unroll) => Outcome::Unrolled(self.recorded.as_recorded().unroll()),
             (None, Job::Seek(seek)) => {
@@ -149,6 +177,67 @@ impl Mashed {
             (None, _) => Outcome::Looked(self.look.clone()),
         };
         self.happen(Happening::Finished { task, outcome });
+    }
+
+    fn offer(&mut self) -> Result<Box<ChangeOffer>, String> {
+        match self.die(5) {
+            0 => Err("FD-7986: the plan is stale".to_owned()),
+            findings => Ok(Box::new(ChangeOffer { applied: self.die(9) == 0, ..offer(findings - 1) })),
+        }
+    }
+
+    fn begin(&mut self) -> Result<String, String> {
+        if self.die(4) == 0 {
+            return Err(self.refusal());
+        }
+        self.rows.insert(0, row(self.rows.len() as u64 + 1, Phase::Applying));
+        Ok(self.rows[0].id.clone())
+    }
+
+    fn refusal(&mut self) -> String {
+        ["FD-5654: going back would lose 3 pairs", "FD-5651: the guard does not answer"][self.die(2)]
+            .to_owned()
+    }
+
+    /// Some of what is pending goes on, whatever was asked.
+    fn changes(&mut self) -> Result<Changes, String> {
+        const PHASES: [Phase; 6] = [
+            Phase::Applied,
+            Phase::Applied,
+            Phase::RollingBack,
+            Phase::RolledBack,
+            Phase::Confirmed,
+            Phase::Incomplete,
+        ];
+        let (phase, stays) = (PHASES[self.die(PHASES.len())], self.die(4) > 0);
+        if let Some(row) = self.rows.first_mut().filter(|row| row.state.is_pending() && !stays) {
+            *row = super::changer::row(row.number, phase);
+        }
+        if self.die(20) == 0 {
+            return Err("the state folder is gone".to_owned());
+        }
+        Ok(standing(self.rows.clone(), NOW))
+    }
+
+    /// Nothing is done to a fabric but by Enter on the button that acts.
+    fn watch_over(&self, effects: &[Effect], key: Option<Key>, focus: Option<Stop>) {
+        let acts = |effect: &Effect| match effect {
+            Effect::Begin { job: Job::Apply { .. }, .. } => true,
+            Effect::Begin { job: Job::Ask { ask, .. }, .. } => {
+                matches!(ask, Ask::Confirm { .. } | Ask::RollBack { .. })
+            }
+            _ => false,
+        };
+        if effects.iter().any(acts) {
+            assert_eq!((key, focus), (Some(Key::plain(Press::Enter)), Some(Stop::Act)), "{effects:?}");
+        }
+    }
+
+    fn focus(&self) -> Option<Stop> {
+        match &self.state.layer {
+            Some(Layer::Dialogue(dialogue)) => Some(dialogue.focus()),
+            _ => None,
+        }
     }
 
     /// Counters at random, or none.
@@ -233,7 +322,11 @@ impl Mashed {
             25 => self.happen(Happening::Tick),
             26 => self.happen(Happening::Resumed),
             _ => {
-                let key = self.any_key();
+                const ANSWERS: [Press; 4] = [Press::Tab, Press::Char(' '), Press::Enter, Press::BackTab];
+                let key = match self.focus().is_some() && self.die(2) == 0 {
+                    true => Key::plain(ANSWERS[self.die(4)]),
+                    false => self.any_key(),
+                };
                 self.press(key);
             }
         }
@@ -259,7 +352,12 @@ impl Mashed {
             // Esc closes what lies above, a press each; then `q` goes up and out.
             0 => {
                 self.leads_out(esc, 2, |state| state.prompt.is_none() && state.layer.is_none());
-                self.leads_out(Key::plain(Press::Char('q')), 40, |state| state.leaving);
+                // Whoever would leave a change behind that ends with the session is asked.
+                self.leads_out(Key::plain(Press::Char('q')), 40, |state| {
+                    let asked = |dialogue: &Dialogue| matches!(dialogue.question, Question::Leave { .. });
+                    state.leaving || matches!(&state.layer, Some(Layer::Dialogue(it)) if asked(it))
+                });
+                self.leads_out(esc, 1, |state| state.layer.is_none());
             }
             // Esc alone leads to the top and cancels what takes long.
             1 => {
@@ -285,6 +383,7 @@ impl Mashed {
             Some(Layer::Log(_)) => "log",
             Some(Layer::Details(_)) => "details",
             Some(Layer::Tour { .. }) => "tour",
+            Some(Layer::Dialogue(_)) => "dialogue",
             None => "",
         };
         let prompt = match state.prompt.as_ref().map(|prompt| prompt.purpose) {
@@ -294,6 +393,7 @@ impl Mashed {
             Some(Purpose::From) => "from",
             Some(Purpose::To) => "to",
             Some(Purpose::PlanFile) => "plan file",
+            Some(Purpose::ApplyFile) => "apply file",
             None => "",
         };
         match (prompt, layer, state.screen) {
@@ -312,7 +412,10 @@ impl Mashed {
 }
 
 /// Each of these is come to somewhere on the way.
-const PLACES: [&str; 21] = [
+const PLACES: [&str; 24] = [
+    "dialogue",
+    "apply file",
+    "Changes",
     "search",
     "help",
     "log",
@@ -353,6 +456,7 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     let seen = look("sim:kary,k=2,n=2");
     let colours = appearance("dark", Depth::Sixteen);
     let (mut keys, mut sessions, mut ways) = (0, 0, 0);
+    let mut acted = 0;
     let (mut verdicts, mut sweeps, mut replays, mut pauses) = (0, 0, 0, 0);
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("mashed.fdcap"), reference().bytes).unwrap();
@@ -367,7 +471,9 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             0 => capture(&folder, look),
             _ => (look, Mashable::Past(Box::new(Past::new(header(), 40_000, looking("sim:mashed"))))),
         };
-        let mut mashed = Mashed::new(look, recorded, dice);
+        let writing = [Writing::Simulated, Writing::Own, Writing::default(), Writing::NotAsked];
+        let writing = writing[sessions as usize % 4].clone();
+        let mut mashed = Mashed::new(look, recorded, writing, dice);
         for _ in 0..WAYS {
             for step in 0..mashed.die(STRETCH as usize) {
                 mashed.anything();
@@ -381,6 +487,7 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
             mashed.find_a_way_out();
             ways += 1;
         }
+        acted += mashed.acted;
         sweeps += mashed.swept;
         let playback = mashed.state.known.playback.as_ref();
         replays += usize::from(playback.is_some_and(|playback| playback.live.is_none()));
@@ -394,6 +501,7 @@ fn no_key_panics_and_none_leads_into_a_dead_end() {
     assert!(missed.is_empty(), "never come to: {missed:?}");
     assert!(sizes.contains(&(1, 1)) && sizes.contains(&(500, 200)));
     assert!(sweeps > 100 && verdicts > 10, "{sweeps} sweeps and {verdicts} verdicts");
-    assert!(replays > 20 && pauses > 10, "{replays} replays and {pauses} pauses");
+    assert!(acted > 20, "something was done to the fabric only {acted} times");
+    assert!(replays > 20 && pauses > 5, "{replays} replays and {pauses} pauses");
     assert!(busy > 100, "engines were at work only {busy} times when somebody wanted out");
 }

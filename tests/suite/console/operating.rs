@@ -37,7 +37,7 @@ fn last_said(driver: &Driver) -> &str {
 
 #[test]
 fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
-    let mut driver = bound(&[("down", "x"), ("last", "y"), ("quit", "Q"), ("help", "!"), ("details", "D")]);
+    let mut driver = bound(&[("down", "x"), ("last", "Y"), ("quit", "Q"), ("help", "!"), ("details", "D")]);
     driver.press("!");
     let top = |driver: &Driver| match &driver.state.layer {
         Some(Layer::Help(help)) => help.scroll.top,
@@ -47,7 +47,7 @@ fn what_lies_over_a_screen_has_its_keys_from_the_same_table() {
     assert_eq!(top(&driver), 2);
     driver.press("j G");
     assert_eq!(top(&driver), 2, "keys that were taken from these actions do nothing");
-    driver.press("y");
+    driver.press("Y");
     let bottom = top(&driver);
     driver.press("k");
     assert_eq!(top(&driver), bottom - 1, "the last row is no further than the last row");

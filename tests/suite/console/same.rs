@@ -38,6 +38,9 @@ const SESSION: &str = "it is about the session, not about the fabric";
 /// `replaying.rs` compares these.
 const TIME: &str = "it leads to another moment; the lines of all screens have it as --at";
 
+/// `applying.rs` compares these.
+const CHANGE: &str = "the fabric is another afterwards, so that it cannot be done twice and compared";
+
 const LINES: &[(&str, &[Line])] = &[
     ("help", &[Only(SESSION)]),
     ("tour", &[Only(SESSION)]),
@@ -58,6 +61,14 @@ const LINES: &[(&str, &[Line])] = &[
     ("screen-3", &[Copied("2 f 3 c", Same::Whatif)]),
     ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Same::Hops)]),
     ("screen-5", &[Only("the verdict is one of a moment; another process sees another")]),
+    ("screen-6", &[Only("what would move follows from a verdict, which is one of a moment")]),
+    ("screen-8", &[Only("changes ended and pending are told by changes; applying.rs has its line")]),
+    ("apply", &[Only(CHANGE)]),
+    ("confirm", &[Only(CHANGE)]),
+    ("rollback", &[Only(CHANGE)]),
+    ("extend", &[Only(CHANGE)]),
+    ("disable", &[Only(CHANGE)]),
+    ("enable", &[Only(CHANGE)]),
     ("screen-9", &[Only("what happened in a capture is told by capture info; a live session has no file")]),
     ("watch", &[Only(SESSION)]),
     ("pause", &[Only(TIME)]),

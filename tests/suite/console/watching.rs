@@ -29,14 +29,14 @@ const ERRORS: Counter = Counter::SymbolErrorCounterExt;
 const FULL: u64 = 6_060_000_000;
 
 /// What the port of a node has counted after so many seconds.
-type Story = fn(u64) -> Vec<(&'static str, u8, Counter, u64)>;
+pub type Story = fn(u64) -> Vec<(&'static str, u8, Counter, u64)>;
 
-fn quiet(_: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+pub fn quiet(_: u64) -> Vec<(&'static str, u8, Counter, u64)> {
     Vec::new()
 }
 
 /// From the first second on everybody sends to node01; after a minute nobody does any more.
-fn incast(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+pub fn incast(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
     let at = second.min(60);
     vec![
         ("rack1-leaf", 2, WAIT, 900_000 * at),
@@ -64,7 +64,7 @@ fn narrow(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
     ]
 }
 
-const EVERY: WatchSettings = WatchSettings {
+pub const EVERY: WatchSettings = WatchSettings {
     interval_ms: 5000,
     past_bytes: 0,
     thresholds: fabdeck::counters::Thresholds {
@@ -76,7 +76,7 @@ const EVERY: WatchSettings = WatchSettings {
 };
 
 /// The demo, and whoever sweeps it. While the cell says so, nobody answers.
-fn lab(story: Story, broken: Rc<Cell<bool>>) -> (Look, Sweeper) {
+pub fn lab(story: Story, broken: Rc<Cell<bool>>) -> (Look, Sweeper) {
     lab_where(move |world, look, second| {
         if broken.get() {
             return Err("FD-5003: the adapter is gone".to_owned());
@@ -134,13 +134,13 @@ fn breakable(story: Story, broken: Rc<Cell<bool>>) -> Driver {
 }
 
 /// So many sweeps.
-fn swept(driver: &mut Driver, count: usize) {
+pub fn swept(driver: &mut Driver, count: usize) {
     for _ in 0..count {
         driver.pass(5000);
     }
 }
 
-fn shown(driver: &Driver) -> String {
+pub fn shown(driver: &Driver) -> String {
     text(&frame(&driver.state, &appearance("dark", Depth::True)))
 }
 

@@ -13,7 +13,7 @@ use fabdeck::source::Policy;
 use super::following::TABLES;
 use super::sweeps::Watched;
 use super::{
-    ALL, TOPOLOGY, Wanted, exchange, fabric, hosts, look_at, route_to, simulated, switches, writable,
+    ALL, TOPOLOGY, Wanted, exchange, fabric, hosts, look_at, plug, route_to, simulated, switches, writable,
 };
 
 pub(super) const HELD: Wanted = Wanted { counters: false, ..ALL };
@@ -160,17 +160,7 @@ fn a_switch_that_comes_brings_its_tables_with_the_next_sweep() {
     let newcomer = switches(&planned)[4];
     let guid = planned.node(newcomer).guid();
     let simulator = simulated(&planned, Line::default(), 1);
-    let cables: Vec<PortNum> = planned
-        .ports_of(newcomer)
-        .filter(|(_, port)| port.peer.is_some())
-        .map(|(_, port)| port.number)
-        .collect();
-    let plug = |up: bool| {
-        simulator.with(|simulator| {
-            cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
-        });
-    };
-    plug(false);
+    plug(&simulator, &planned, newcomer, false);
     let port = simulator.open(None).unwrap();
     // Nothing has its turn but what is new.
     let policy = Policy { drift_period: Duration::ZERO, ..Policy::default() };
@@ -178,7 +168,7 @@ fn a_switch_that_comes_brings_its_tables_with_the_next_sweep() {
     let mut last = watched.sweep(Duration::ZERO).began;
     watched.manager();
     watched.next(&mut last);
-    plug(true);
+    plug(&simulator, &planned, newcomer, true);
     let news = watched.next(&mut last);
     assert!(news.contains(&News::NodeAppeared { node: guid }), "{news:?}");
     let held = |watched: &Watched| {
@@ -226,19 +216,12 @@ fn a_switch_that_is_not_set_up_yet_is_read_when_it_is() {
         });
     };
     set_top(0);
-    let plug = |up: bool| {
-        let cables = planned.ports_of(newcomer).filter(|(_, port)| port.peer.is_some());
-        let cables: Vec<PortNum> = cables.map(|(_, port)| port.number).collect();
-        simulator.with(|simulator| {
-            cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
-        });
-    };
-    plug(false);
+    plug(&simulator, &planned, newcomer, false);
     let port = simulator.open(None).unwrap();
     let policy = Policy { drift_period: Duration::ZERO, ..Policy::default() };
     let mut watched = Watched::looked(simulator.clone(), port, policy, TABLES);
     let mut last = watched.sweep(Duration::ZERO).began;
-    plug(true);
+    plug(&simulator, &planned, newcomer, true);
     watched.settled(&mut last, 9);
     let lft = |watched: &Watched| {
         let node = watched.look.fabric.node_by_guid(guid)?;

@@ -16,7 +16,7 @@ use fabdeck::source::{Keys, LiveSource, Policy};
 
 use super::faults::Changing;
 use super::sweeps::Watched;
-use super::{TOPOLOGY, Wanted, exchange, fabric, look_at, route_to, simulated, switches, world};
+use super::{TOPOLOGY, Wanted, exchange, fabric, look_at, plug, route_to, simulated, switches, world};
 use fabdeck::access::Source;
 
 pub(super) const TEN_SECONDS: Duration = Duration::from_secs(10);
@@ -260,30 +260,21 @@ fn a_node_that_appears_is_taken_in() {
     let planned = fabric("kary,k=3,n=2");
     for newcomer in [switches(&planned)[4], super::hosts(&planned)[3]] {
         let simulator = simulated(&planned, Line::default(), 1);
-        let cables: Vec<PortNum> = planned
-            .ports_of(newcomer)
-            .filter(|(_, port)| port.peer.is_some())
-            .map(|(_, port)| port.number)
-            .collect();
-        let plug = |up: bool| {
-            simulator.with(|simulator| {
-                cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
-                simulator.world_mut().take_note();
-            });
-        };
-        plug(false);
+        let cables = plug(&simulator, &planned, newcomer, false);
+        simulator.with(|simulator| simulator.world_mut().take_note());
         let port = simulator.open(None).unwrap();
         let mut watched = Watched::looked(simulator.clone(), port, Policy::default(), TABLES);
         let before = watched.sweep(Duration::ZERO);
         let (guid, few) = (planned.node(newcomer).guid(), watched.look.fabric.nodes().len());
         assert!(watched.look.fabric.node_by_guid(guid).is_none());
-        plug(true);
+        plug(&simulator, &planned, newcomer, true);
+        simulator.with(|simulator| simulator.world_mut().take_note());
         // Ports without a cable have their turn within eight sweeps.
         let mut last = before.began;
         let news = watched.settled(&mut last, 9);
         assert!(news.contains(&News::NodeAppeared { node: guid }), "{news:?}");
         let up = news.iter().filter(|news| matches!(news, News::LinkUp { .. })).count();
-        assert!(up >= cables.len() && watched.look.fabric.nodes().len() > few, "{news:?}");
+        assert!(up >= cables && watched.look.fabric.nodes().len() > few, "{news:?}");
         let after = watched.sweep(last + TEN_SECONDS);
         agree("appeared", &watched.look.fabric, &watched.fresh());
         assert_eq!(watched.look.fabric, watched.fresh());

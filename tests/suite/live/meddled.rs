@@ -14,7 +14,7 @@ use fabdeck::source::Policy;
 use super::drifting::{HELD, write};
 use super::following::TEN_SECONDS;
 use super::sweeps::Watched;
-use super::{TOPOLOGY, Wanted, fabric, look_at, route_to, simulated, switches};
+use super::{TOPOLOGY, Wanted, fabric, look_at, plug, route_to, simulated, switches};
 
 /// What happens to an answer, and whether it comes at all.
 type Meddle = Box<dyn FnMut(&mut Mad) -> bool + Send>;
@@ -87,24 +87,14 @@ fn tables_of_a_switch_that_came_are_read_though_others_of_its_answers_are_not_he
         let newcomer = switches(&planned)[4];
         let guid = planned.node(newcomer).guid();
         let simulator = simulated(&planned, Line::default(), 1);
-        let cables: Vec<PortNum> = planned
-            .ports_of(newcomer)
-            .filter(|(_, port)| port.peer.is_some())
-            .map(|(_, port)| port.number)
-            .collect();
-        let plug = |up: bool| {
-            simulator.with(|simulator| {
-                cables.iter().for_each(|port| simulator.world_mut().set_link(newcomer, *port, up));
-            });
-        };
-        plug(false);
+        plug(&simulator, &planned, newcomer, false);
         // Nothing has its turn but what is new.
         let policy = Policy { drift_period: Duration::ZERO, ..Policy::default() };
         let (mut watched, how) = watched(&simulator, policy, HELD);
         let mut last = watched.sweep(Duration::ZERO).began;
         watched.manager();
         watched.next(&mut last);
-        plug(true);
+        plug(&simulator, &planned, newcomer, true);
         let news = watched.next(&mut last);
         assert!(news.contains(&News::NodeAppeared { node: guid }), "{news:?}");
         let held = |watched: &Watched| -> Option<NodeTables> {

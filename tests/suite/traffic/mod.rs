@@ -5,6 +5,6 @@ mod changes;
 mod papers;
 mod relaned;
 mod shares;
-mod stage;
+pub mod stage;
 mod standstill;
 mod verdicts;

@@ -45,7 +45,7 @@ impl Stage {
     }
 
     pub fn host(&self, number: u8) -> PortId {
-        let node = self.fabric.node_of(NodeKind::ChannelAdapter, Guid(0x100 + u64::from(number))).unwrap();
+        let node = self.fabric.node_of(NodeKind::ChannelAdapter, host_guid(number)).unwrap();
         self.fabric.port_of(node, PortNum(1)).unwrap()
     }
 
@@ -73,6 +73,11 @@ impl Stage {
         assert_eq!(run.deadlock(), None);
         run.flows().iter().map(|flow| flow.mbps).collect()
     }
+}
+
+/// So far apart that the ports of an adapter can have the next.
+fn host_guid(number: u8) -> Guid {
+    Guid(0x100 + 0x10 * u64::from(number))
 }
 
 fn leaf(fabric: &Fabric, at: u8) -> fabdeck::fabric::NodeId {
@@ -106,7 +111,7 @@ fn figure_3(per_leaf: u8, trunk: LinkSpeed) -> Fabric {
     }
     for host in 1..=LEAVES * per_leaf {
         let (at, port) = ((host - 1) / per_leaf, (host - 1) % per_leaf + 1);
-        let guid = Guid(0x100 + u64::from(host));
+        let guid = host_guid(host);
         let facts = NodeFacts::new(NodeKind::ChannelAdapter, guid, 1, format!("node{host}"));
         let key = builder.add_node(facts).unwrap();
         builder.port(key, PortNum(1)).lid = Lid::new(host.into());
@@ -127,8 +132,8 @@ pub struct Experiment {
     pub contributors: [(u8, u8); 3],
     /// Gb/s of the victim beside the contributors, all on one lane, and with the contributors on a slow one.
     pub paper: (f64, f64),
-    per_leaf: u8,
-    trunk: LinkSpeed,
+    pub per_leaf: u8,
+    pub trunk: LinkSpeed,
     one_lost: bool,
 }
 

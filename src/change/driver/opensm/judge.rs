@@ -1,14 +1,17 @@
 //! Whether a plan can go through an OpenSM, and what its files are to hold.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::access::Part;
+use crate::change::migration::Towards;
 use crate::change::plan::Plan;
 use crate::change::writes::Step;
 use crate::fabric::Tables;
 use crate::observe::Observation;
 
 use super::files::{self, Note, Wanted};
+use super::lines::lane_lines;
 use super::made::{self, Policy};
 use super::reach::Told;
 use super::refusal::Refusal;
@@ -24,8 +27,10 @@ pub struct Judged {
     pub refusals: Vec<Refusal>,
     /// What somebody should know who goes on.
     pub remarks: Vec<String>,
-    /// That of the tables first.
+    /// That of the tables first, if there is one.
     pub files: Vec<Wanted>,
+    /// One of them says service levels.
+    pub levels: bool,
     /// Where there is no file of tables now: one of those in force.
     pub stand_in: Option<Vec<u8>>,
     /// The tables that all switches are to have.
@@ -35,21 +40,39 @@ pub struct Judged {
 pub fn judge(told: &Told, plan: &Plan, steps: &[Step], look: &Observation) -> Judged {
     let mut judged = Judged { outcome: plan.outcome(&look.fabric, &look.tables), ..Judged::default() };
     judged.manager(told, look);
-    let other = steps.iter().find(|step| !matches!(step.slot.part, Part::Block(_)));
-    judged.refusals.extend(
-        other.map(|step| Refusal::OtherPart { part: step.slot.part.to_string(), switch: step.slot.switch }),
-    );
-    let config = &told.config;
-    let file = config.lfts_file().map(|file| files::real(&file));
-    match file.filter(|_| config.engines().first() == Some(&"file")) {
-        Some(file) => judged.tables(told, plan, look, file),
-        None => judged.refusals.push(no_file_engine(told)),
+    let is_lanes = |step: &Step| matches!(step.slot.part, Part::Lanes(_) | Part::Arbitration(_));
+    if steps.iter().any(is_lanes) {
+        judged.refusals.push(lane_tables(steps));
     }
-    if config.caches() && told.status.is_none() {
-        judged.refusals.push(Refusal::Cached);
+    let other = steps.iter().find(|step| !matches!(step.slot.part, Part::Block(_)) && !is_lanes(step));
+    judged.refusals.extend(other.map(|step| Refusal::OtherPart { slot: step.slot }));
+    if plan.moves_levels_alone() {
+        judged.refusals.extend(own_levels(told));
+    } else {
+        judged.load(told, plan, look);
     }
     judged.policy(told, plan, look);
     judged
+}
+
+/// What of OpenSM's configuration gives the lanes that are not given by this road.
+fn lane_tables(steps: &[Step]) -> Refusal {
+    let lines = match lane_lines(steps) {
+        Ok(lines) => format!(
+            "these lines in its configuration give those of the plan; SIGHUP loads them, and then make the plan again\n{}",
+            lines.join("\n")
+        ),
+        Err(why) => format!("and no line of its configuration gives those of the plan, for {why}"),
+    };
+    Refusal::LaneTables { lines }
+}
+
+/// An engine whose levels a policy does not change.
+fn own_levels(told: &Told) -> Option<Refusal> {
+    const OWN: [&str; 4] = ["nue", "dfsssp", "lash", "torus-2QoS"];
+    let engine = told.status.as_ref().map(|status| status.engine.as_str());
+    let engine = engine.or_else(|| told.config.engines().first().copied()).unwrap_or_default();
+    OWN.contains(&engine).then(|| Refusal::OwnLevels { engine: engine.to_owned() })
 }
 
 fn no_file_engine(told: &Told) -> Refusal {
@@ -102,6 +125,19 @@ impl Judged {
         }));
     }
 
+    /// Tables come by the first engine, from a file.
+    fn load(&mut self, told: &Told, plan: &Plan, look: &Observation) {
+        let config = &told.config;
+        let file = config.lfts_file().map(|file| files::real(&file));
+        match file.filter(|_| config.engines().first() == Some(&"file")) {
+            Some(file) => self.tables(told, plan, look, file),
+            None => self.refusals.push(no_file_engine(told)),
+        }
+        if config.caches() && told.status.is_none() {
+            self.refusals.push(Refusal::Cached);
+        }
+    }
+
     /// The file of tables, and whether the one that is there now can be gone back to.
     fn tables(&mut self, told: &Told, plan: &Plan, look: &Observation, file: PathBuf) {
         match made::tables(look, &self.outcome) {
@@ -140,10 +176,12 @@ impl Judged {
         }
         let file = files::real(&told.config.policy());
         let Some(there) = self.there(&file) else { return };
+        self.remarks.extend(by_destination(plan));
         match made::policy(plan, look, &self.outcome, there.as_deref()) {
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 self.files.push((file, bytes));
+                self.levels = true;
                 let what = "service levels come with new path records: connections that are open keep theirs, and programs that \
                             set one of their own are not asked";
                 self.remarks.push(what.to_owned());
@@ -154,6 +192,20 @@ impl Judged {
     }
 }
 
+/// A policy does not know who asks, and a plan of moves names some hosts alone.
+fn by_destination(plan: &Plan) -> Option<String> {
+    let slow = plan.migrations.iter().filter(|migration| migration.towards == Towards::Slow);
+    let spots: BTreeSet<&str> = slow.map(|migration| migration.hot_spot.name.as_str()).collect();
+    let spots: Vec<&str> = spots.into_iter().collect();
+    (!spots.is_empty()).then(|| {
+        let spots = spots.join(", ");
+        format!(
+            "the policy is by destination: new path records of every host to {spots} get the slow level, not those alone of the \
+             hosts that move; victims and hosts with a fair share send there on the slow lane too"
+        )
+    })
+}
+
 /// Whether this very plan put the file there.
 fn is_own(file: &Path, plan: &Plan) -> bool {
     Note::of(file).is_ok_and(|note| note.is_some_and(|note| note.plan == plan.hash))
@@ -162,10 +214,10 @@ fn is_own(file: &Path, plan: &Plan) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Slot;
+    use crate::access::{Device, Slot};
     use crate::change::driver::opensm::conf::Config;
     use crate::change::driver::opensm::status::Status;
-    use crate::change::{Fingerprint, PlanLanes, SCHEMA, Scope, Standing, TransitionReport, writes};
+    use crate::change::{Follows, Migration, PlanFlow, PlanLanes, PlanPort};
     use crate::fabric::{Faults, Guid, Lid, NodeId, PortNum};
     use crate::files::qos_policy;
     use crate::files::text::Input;
@@ -185,26 +237,7 @@ mod tests {
         for (id, _) in fabric.switches() {
             tables.entry(id).lft = Some(old.lft(id.0));
         }
-        let standing = Standing::new(&fabric, &faults, None);
-        let plan = Plan {
-            schema: SCHEMA.into(),
-            source: "x".into(),
-            engine: "sssp".into(),
-            assumed: None,
-            failed: Vec::new(),
-            scope: Scope::default(),
-            created: None,
-            author: None,
-            fingerprint: Fingerprint::of(&standing, &tables),
-            names: Plan::names_of(&fabric, &|id| format!("node{}", id.0)),
-            lanes: PlanLanes::of(&standing, &new),
-            certificate: serde_json::Value::Null,
-            impact: serde_json::Value::Null,
-            transition: TransitionReport::default(),
-            findings: Vec::new(),
-            writes: writes(&standing, &tables, &new, &|_| String::new()).unwrap(),
-            hash: "0123".into(),
-        };
+        let plan = Plan { hash: "0123".into(), ..Plan::bare((&fabric, &tables), ("sssp", &new)) };
         let manager = SubnetManager { guid: Guid(7), state: Some("MASTER".into()), priority: Some(0) };
         let look = Observation { fabric, tables, subnet_manager: Some(manager), ..Observation::default() };
         (look, plan)
@@ -303,10 +336,42 @@ mod tests {
     fn what_is_no_table_stays_off_this_road() {
         let folder = tempfile::tempdir().unwrap();
         let (look, plan) = planned();
-        let slot = Slot { switch: Guid(1), part: Part::Port(3) };
+        let slot = Slot { at: Device::Switch(Guid(1)), part: Part::Port(3) };
         let step = Step { slot, old: vec![1], new: vec![0] };
         let judged = judge(&told(folder.path(), ""), &plan, &[step], &look);
         assert!(words(&judged).contains("FD-5678: port 3 of switch 0x0000000000000001"));
+        let slot = Slot { at: Device::Switch(Guid(1)), part: Part::Lanes([1, 2]) };
+        let step = |new: u8| Step { slot, old: vec![0; 8], new: vec![new; 8] };
+        let judged = judge(&told(folder.path(), ""), &plan, &[step(0x01)], &look);
+        let lanes = ["0,1"; 8].join(",");
+        let found = words(&judged);
+        assert!(found.contains("FD-5690") && found.contains(&format!("qos_swe_sl2vl {lanes}")), "{found}");
+        let judged = judge(&told(folder.path(), ""), &plan, &[step(0x01), step(0x10)], &look);
+        assert!(words(&judged).contains("no line of its configuration"), "{}", words(&judged));
+    }
+
+    /// Only levels: no file of tables is needed, and an engine with levels of its own is named.
+    #[test]
+    fn a_migration_without_writes_takes_the_policy_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let (look, mut plan) = planned();
+        let port = |lid: u16| PlanPort { guid: format!("0x{lid:016x}"), name: String::new(), lid };
+        let flows = vec![PlanFlow { host: port(2), follows: Follows::Queries }];
+        plan.writes.clear();
+        plan.migrations =
+            vec![Migration { towards: Towards::Slow, hot_spot: port(1), fast: 0, slow: 1, flows }];
+        plan.migrations[0].hot_spot.name = "hot".into();
+        let top = look.fabric.top_lid().unwrap().value();
+        let row = (0..=top).map(|lid| if lid == 1 { "01" } else { "00" }).collect();
+        let by = "destination".to_owned();
+        plan.lanes = PlanLanes { count: 2, by, destination: Some(row), ..PlanLanes::default() };
+        let mut told = told(folder.path(), "qos TRUE\nrouting_engine updn\n");
+        let judged = judge(&told, &plan, &[], &look);
+        assert_eq!((words(&judged).as_str(), judged.files.len(), judged.levels), ("", 1, true));
+        assert_eq!(judged.files[0].0, files::real(&folder.path().join("policy")));
+        assert!(judged.remarks[0].contains("every host to hot get the slow level"), "{:?}", judged.remarks);
+        told.status.iter_mut().for_each(|status| status.engine = "lash".into());
+        assert!(words(&judge(&told, &plan, &[], &look)).contains("FD-5691: engine 'lash'"));
     }
 
     /// Levels of an earlier plan do not outlast it; what a site wrote does, as long as nothing is in its way.

@@ -5,6 +5,7 @@ mod conf;
 mod console;
 mod files;
 mod judge;
+mod lines;
 mod made;
 mod reach;
 mod refusal;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 
 use super::console::ConsoleError;
-use crate::access::SourceError;
-use crate::fabric::Guid;
+use crate::access::{Slot, SourceError};
 
 /// One reason. Each names what is wrong and what helps.
 #[derive(Debug, thiserror::Error)]
@@ -37,10 +36,17 @@ pub enum Refusal {
     NoWayBack { file: PathBuf },
     #[error("FD-5677: a file must have the table of every switch: {0}; read the fabric again")]
     Incomplete(String),
+    #[error("FD-5678: {slot} is more than this road carries, which is tables and service levels")]
+    OtherPart { slot: Slot },
     #[error(
-        "FD-5678: {part} of switch {switch} is more than this road carries, which is tables and service levels"
+        "FD-5690: SL2VL and arbitration are OpenSM's own, by class of port, and this road writes neither: {lines}"
     )]
-    OtherPart { part: String, switch: Guid },
+    LaneTables { lines: String },
+    #[error(
+        "FD-5691: engine '{engine}' gives paths levels of its own, and heeds no policy; route with another engine, such as ftree, \
+         updn or minhop"
+    )]
+    OwnLevels { engine: String },
     #[error(
         "FD-5679: {file} is not what is in force: {what}. It goes live by itself at the next trap, and is no state to go back \
          to; load it, or take it away"

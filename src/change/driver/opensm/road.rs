@@ -7,12 +7,14 @@ use super::judge::{Judged, judge};
 use super::made::difference;
 use super::reach::{Call, OpensmSite, Told};
 use super::refusal::{Failed, Refusal};
-use crate::access::{SourceError, Surveyor, Unwatched, Wanted};
+use super::status::Status;
+use crate::access::{Actuator, SourceError, Surveyor, Unwatched, Wanted, WriteError};
 use crate::change::driver::road::{Driver, Halt, Heed, STRIDE, not_back, read};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::plan::Plan;
 use crate::change::writes::Step;
 use crate::fabric::{Fabric, Lid, Tables};
+use crate::mad::Repath;
 use crate::observe::Observation;
 
 /// Between two readings of what is not there yet.
@@ -34,14 +36,14 @@ pub struct Checked {
 /// Changes a fabric by way of the OpenSM that is in charge of it.
 #[allow(missing_debug_implementations, reason = "nothing of it can be shown")]
 pub struct Opensm<'a> {
-    surveyor: Box<dyn Surveyor + 'a>,
+    actuator: Box<dyn Actuator + 'a>,
     plan: &'a Plan,
     site: OpensmSite,
 }
 
 impl<'a> Opensm<'a> {
-    pub fn new(surveyor: Box<dyn Surveyor + 'a>, plan: &'a Plan, site: OpensmSite) -> Self {
-        Self { surveyor, plan, site }
+    pub fn new(actuator: Box<dyn Actuator + 'a>, plan: &'a Plan, site: OpensmSite) -> Self {
+        Self { actuator, plan, site }
     }
 
     /// Everything that speaks against going this road. Nothing is written.
@@ -54,7 +56,7 @@ impl<'a> Opensm<'a> {
     }
 
     fn look(&mut self) -> Result<Observation, SourceError> {
-        self.surveyor.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)
+        self.actuator.look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched)
     }
 
     fn judge(&self, look: &Observation) -> Result<(Judged, Told), Refusal> {
@@ -66,7 +68,7 @@ impl<'a> Opensm<'a> {
     /// Nobody else has written where the plan does.
     fn no_drift(&mut self, steps: &[Step]) -> Result<(), Halt> {
         for steps in steps.chunks(STRIDE) {
-            for (step, held) in steps.iter().zip(read(&mut *self.surveyor, steps.iter())) {
+            for (step, held) in steps.iter().zip(read(&mut *self.actuator, steps.iter())) {
                 let held = held.map_err(Halt::Write)?;
                 if held != step.old && held != step.new {
                     return Err(Halt::Drift { slot: step.slot });
@@ -84,7 +86,9 @@ impl<'a> Opensm<'a> {
             open = self.not_yet(open, &mut what)?;
             heed((steps.len() - open.len()) as u64).map_err(Halt::Asked)?;
             let status = self.site.status();
-            let done = status.as_ref().is_none_or(|status| status.engine == "file" && status.is_done());
+            let alone = self.plan.moves_levels_alone();
+            let at_work = |status: &Status| (alone || status.engine == "file") && status.is_done();
+            let done = status.as_ref().is_none_or(at_work);
             if open.is_empty() && done {
                 return Ok(());
             }
@@ -112,7 +116,7 @@ impl<'a> Opensm<'a> {
     ) -> Result<Vec<&'s Step>, Halt> {
         let mut open = Vec::new();
         for steps in steps.chunks(STRIDE) {
-            let held = read(&mut *self.surveyor, steps.iter().copied());
+            let held = read(&mut *self.actuator, steps.iter().copied());
             for (step, held) in steps.iter().zip(held) {
                 if held.map_err(Halt::Write)? != step.new {
                     what.get_or_insert_with(|| step.slot.to_string());
@@ -128,7 +132,7 @@ impl<'a> Opensm<'a> {
         let routes = self.plan.routes(fabric, outcome);
         let pairs = sample(fabric);
         loop {
-            let given = self.surveyor.levels(&pairs);
+            let given = self.actuator.levels(&pairs);
             let wrong: Vec<_> = pairs
                 .iter()
                 .zip(&given)
@@ -155,7 +159,8 @@ impl<'a> Opensm<'a> {
         let left = |what: &str, why: String| Left { what: what.to_owned(), why };
         // Where OpenSM is gone its configuration still says where the files are.
         let config = self.site.ask().map(|told| told.config).or_else(|_| self.site.config());
-        let file = match config.map(|config| config.lfts_file()) {
+        let alone = self.plan.moves_levels_alone();
+        let file = match config.map(|config| if alone { Some(config.policy()) } else { config.lfts_file() }) {
             Ok(Some(file)) => real(&file),
             Ok(None) => return Err(left("OpenSM's files", "its configuration names none".to_owned())),
             Err(refusal) => return Err(left("OpenSM's files", refusal.to_string())),
@@ -174,7 +179,7 @@ impl<'a> Opensm<'a> {
     fn wait_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) {
         let until = Instant::now() + self.site.patience;
         loop {
-            let left = not_back(&mut *self.surveyor, steps).len();
+            let left = not_back(&mut *self.actuator, steps).len();
             told(steps.len().saturating_sub(left) as u64);
             if left == 0 || Instant::now() >= until {
                 return;
@@ -207,7 +212,7 @@ fn road(failed: &Failed) -> Halt {
 
 impl Driver for Opensm<'_> {
     fn surveyor(&mut self) -> &mut dyn Surveyor {
-        &mut *self.surveyor
+        &mut *self.actuator
     }
 
     fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt> {
@@ -231,10 +236,19 @@ impl Driver for Opensm<'_> {
         if let Some(what) = difference(&after.fabric, &judged.outcome, &after.tables) {
             return Err(road(&Failed::Elsewhere { what }));
         }
-        if judged.files.len() > 1 {
+        if judged.levels {
             self.levels(&after.fabric, &judged.outcome, until)?;
         }
         Ok(journal.mark(&Record::Written { count: steps.len() as u64 })?)
+    }
+
+    fn notify(
+        &mut self,
+        notices: &[Repath],
+        whom: &[Lid],
+        patience: Duration,
+    ) -> Result<Vec<Lid>, WriteError> {
+        self.actuator.notify(notices, whom, patience)
     }
 
     /// The files go back all at once, so the switches do too. Where there was none, the tables that were in force go there
@@ -262,7 +276,7 @@ impl Driver for Opensm<'_> {
                 left.extend(closed.err().map(why));
             }
         }
-        left.extend(not_back(&mut *self.surveyor, steps));
+        left.extend(not_back(&mut *self.actuator, steps));
         left
     }
 }

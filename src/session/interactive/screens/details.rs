@@ -68,6 +68,12 @@ impl Detail {
         if let Some(event) = super::timeline::event_detail(state) {
             return Some(event);
         }
+        if let Some(change) = super::changes::change_detail(state) {
+            return Some(change);
+        }
+        if let Some(lane) = super::lanes::lane_detail(state) {
+            return Some(lane);
+        }
         let look = state.look()?;
         let Some(what) = state.current().current(&state.known) else {
             let title = "The fabric".to_owned();

@@ -1,9 +1,11 @@
 //! The screens: what each shows, where its cursor is, and what Enter and Esc do there. A screen is a folder and a line
 //! in `SCREENS`.
 
+mod changes;
 mod details;
 mod fabric;
 mod hotspots;
+mod lanes;
 mod links;
 mod paths;
 mod screen;
@@ -11,9 +13,11 @@ mod table_of;
 mod timeline;
 mod whatif;
 
+pub use changes::{ChangesScreen, change_detail};
 pub use details::{Detail, PortLine, Whole, rows_of_page};
 pub use fabric::{FabricScreen, FabricView, TreeItem, TreeRow, per_line};
 pub use hotspots::{HotView, HotspotsScreen, hot_lines};
+pub use lanes::{LaneView, LanesScreen, lane_detail};
 pub use links::LinksScreen;
 pub use paths::PathsScreen;
 pub use screen::{Direction, Entered, SCREENS, Screen, ScreenId, ScreenTitle, Screens};

@@ -1,7 +1,9 @@
 //! What every screen can do, and the table of all.
 
+use super::changes::ChangesScreen;
 use super::fabric::FabricScreen;
 use super::hotspots::HotspotsScreen;
+use super::lanes::LanesScreen;
 use super::links::LinksScreen;
 use super::paths::PathsScreen;
 use super::timeline::TimelineScreen;
@@ -18,6 +20,8 @@ use crate::session::{Listing, Rowset};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entered {
     Done,
+    /// All that is known of it, over the screen.
+    Show,
     /// Why there is nothing to go into.
     Nothing(&'static str),
     /// A line is to be typed first.
@@ -201,6 +205,8 @@ screens! {
     Whatif whatif WhatifScreen 3 "What-if" "what is marked as failed, what that costs, and what engines make of it";
     Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, as it is and as it would be";
     Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, why, and what every port does now";
+    Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would go there, and the tables on their ways";
+    Changes changes ChangesScreen 8 "Changes" "what was applied, what became of it, and what waits to be confirmed";
     Timeline timeline TimelineScreen 9 "Timeline" "what happened when, and the moment that all screens show";
 }
 

@@ -160,7 +160,7 @@ impl Screen for TimelineScreen {
             true => "The Timeline goes back in time: it lists what happened since the watch began (news, traps, hot-spots, \
                      errors, notes, what you did), and shows all screens as they were then. This is live: Space pauses \
                      it here, and the watch goes on behind the pause; then [ and ] step, n and N go from event to event, \
-                     L goes back to live. a writes a note into it."
+                     L goes back to live. i writes a note into it."
                 .to_owned(),
             false => "this source has no past: 'fabdeck record' writes down what happens to a live fabric, and \
                       --source FILE.fdcap plays it"

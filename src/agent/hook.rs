@@ -1,0 +1,139 @@
+//! The site's hook: a program that moves the flows of this host, run without a shell, one at a time and not for ever.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Of what it says so much is kept.
+const SAID_MOST: u64 = 16 * 1024;
+
+/// A hook that runs.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    began: Instant,
+    timeout: Duration,
+    /// Where it writes what it says.
+    said: File,
+}
+
+/// How a hook ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// `None`: well.
+    pub trouble: Option<String>,
+    pub said: String,
+    pub took: Duration,
+}
+
+impl Running {
+    /// Starts it; what it says goes into a file without a name.
+    pub fn start(program: &Path, values: &[(&str, String)], timeout: Duration) -> io::Result<Self> {
+        let said = nameless()?;
+        let mut command = Command::new(program);
+        command.envs(values.iter().map(|(name, value)| (name, value)));
+        command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
+        // What it starts ends with it.
+        command.process_group(0);
+        Ok(Self { child: command.spawn()?, began: Instant::now(), timeout, said })
+    }
+
+    /// How it ended; `None` while it runs.
+    pub fn ended(&mut self) -> Option<Ended> {
+        let trouble = match self.child.try_wait() {
+            Ok(Some(status)) if status.success() => None,
+            Ok(Some(status)) => Some(status.to_string()),
+            Ok(None) if self.began.elapsed() < self.timeout => return None,
+            Ok(None) => {
+                self.end();
+                Some(format!("still ran after {} s and was ended", self.timeout.as_secs_f64()))
+            }
+            Err(error) => Some(error.to_string()),
+        };
+        Some(Ended { trouble, said: self.read(), took: self.began.elapsed() })
+    }
+
+    fn read(&mut self) -> String {
+        use std::io::Seek;
+        let mut bytes = Vec::new();
+        // What cannot be read was not said.
+        let _ = self.said.rewind();
+        let _ = (&self.said).take(SAID_MOST).read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).trim_end().to_owned()
+    }
+
+    fn end(&mut self) {
+        let id = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
+        if let Some(id) = id {
+            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// Whoever leaves takes his hook with him.
+impl Drop for Running {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.end();
+        }
+    }
+}
+
+fn nameless() -> io::Result<File> {
+    let folder = std::env::temp_dir();
+    rustix::fs::open(
+        &folder,
+        rustix::fs::OFlags::TMPFILE | rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC,
+        rustix::fs::Mode::from_raw_mode(0o600),
+    )
+    .map(File::from)
+    .map_err(io::Error::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, values: &[(&str, String)], timeout: Duration) -> Ended {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("hook");
+        std::fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+        let mut running = Running::start(&file, values, timeout).unwrap();
+        loop {
+            if let Some(ended) = running.ended() {
+                return ended;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn what_it_says_and_how_it_ends_is_told() {
+        let values = [("FABDECK_HOT_SPOT_LID", "7; echo no".to_owned())];
+        let ended = run("echo \"to $FABDECK_HOT_SPOT_LID\"; echo bad >&2", &values, Duration::from_secs(20));
+        assert_eq!((ended.trouble, ended.said.as_str()), (None, "to 7; echo no\nbad"));
+        let ended = run("exit 3", &[], Duration::from_secs(20));
+        assert!(ended.trouble.is_some_and(|trouble| trouble.contains('3')));
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended_with_all_that_it_started() {
+        let ended = run("sleep 600 & echo $!; wait", &[], Duration::from_millis(300));
+        assert!(ended.trouble.is_some_and(|trouble| trouble.contains("after 0.3 s")));
+        assert!(ended.took < Duration::from_secs(60));
+        let child = Path::new("/proc").join(&ended.said).join("stat");
+        let gone = |text: &str| text.contains(") Z ");
+        for _ in 0..200 {
+            if std::fs::read_to_string(&child).map_or(true, |text| gone(&text)) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        panic!("{child:?} goes on");
+    }
+}

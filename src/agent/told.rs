@@ -1,0 +1,212 @@
+//! What an agent tells: one line for each thing that happens.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::fabric::Lid;
+use crate::mad::Repath;
+
+/// Which way flows go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Slow,
+    Fast,
+}
+
+impl Direction {
+    pub fn of(told: &Repath) -> Self {
+        if told.back { Self::Fast } else { Self::Slow }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slow => "slow",
+            Self::Fast => "fast",
+        }
+    }
+}
+
+/// A notice as it is told.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct About {
+    pub number: u16,
+    pub hot_spot: u16,
+    pub service_level: u8,
+    pub direction: Direction,
+}
+
+impl From<&Repath> for About {
+    fn from(told: &Repath) -> Self {
+        Self {
+            number: told.number,
+            hot_spot: told.hot_spot.value(),
+            service_level: told.level.value(),
+            direction: Direction::of(told),
+        }
+    }
+}
+
+impl fmt::Display for About {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { number, hot_spot, service_level, direction } = self;
+        let lane = direction.word();
+        write!(f, "notice {number} (flows to LID {hot_spot}: {lane} lane, service level {service_level})")
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Told {
+    /// What is on the slow lane, as an agent before this one left it, or as this one leaves it.
+    StillSlow {
+        lids: Vec<u16>,
+    },
+    Subscribed {
+        manager: Lid,
+    },
+    Unsubscribed {
+        manager: Lid,
+    },
+    NoManager,
+    ManagerSilent {
+        manager: Lid,
+    },
+    ManagerRefuses {
+        manager: Lid,
+        status: String,
+    },
+    ManagerMoved {
+        before: Option<Lid>,
+        now: Option<Lid>,
+    },
+    Heard {
+        #[serde(flatten)]
+        about: About,
+    },
+    NotMeant {
+        #[serde(flatten)]
+        about: About,
+    },
+    Repeated {
+        #[serde(flatten)]
+        about: About,
+    },
+    Dropped {
+        #[serde(flatten)]
+        about: About,
+    },
+    /// Somebody who is not the manager reports something.
+    Stranger {
+        from: u16,
+    },
+    Unreadable {
+        trap: u16,
+    },
+    NoFlows {
+        #[serde(flatten)]
+        about: About,
+    },
+    WouldMove {
+        #[serde(flatten)]
+        about: About,
+    },
+    Hook {
+        number: u16,
+        seconds: f64,
+        trouble: Option<String>,
+        said: String,
+    },
+    Moved {
+        #[serde(flatten)]
+        about: About,
+        flows: Option<u16>,
+    },
+    Failed {
+        #[serde(flatten)]
+        about: About,
+        why: String,
+    },
+    NotKept {
+        why: String,
+    },
+    Ended {
+        #[serde(flatten)]
+        summary: Summary,
+    },
+}
+
+/// What an agent has come across.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Summary {
+    pub heard: u64,
+    pub repeated: u64,
+    pub dropped: u64,
+    pub strangers: u64,
+    pub moved: u64,
+    pub failed: u64,
+    /// What it sent: subscriptions, answers to reports, answers to who asks how far it is.
+    pub informs: u64,
+    pub reports_answered: u64,
+    pub follows_answered: u64,
+    /// Flows of a simulated host that it set to another level.
+    pub flow_sets: u64,
+    /// Anything else that could write: nothing.
+    pub writes: u64,
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StillSlow { lids } if lids.is_empty() => f.write_str("no flows are on the slow lane"),
+            Self::StillSlow { lids } => {
+                let lids: Vec<String> = lids.iter().map(ToString::to_string).collect();
+                write!(f, "on the slow lane are flows to LID {}", lids.join(", "))
+            }
+            Self::Subscribed { manager } => write!(f, "subscribed at the subnet manager at LID {manager}"),
+            Self::Unsubscribed { manager } => {
+                write!(f, "unsubscribed at the subnet manager at LID {manager}")
+            }
+            Self::NoManager => f.write_str("no subnet manager has set this port up; it is looked for again"),
+            Self::ManagerSilent { manager } => {
+                write!(f, "the subnet manager at LID {manager} does not answer; it is asked again")
+            }
+            Self::ManagerRefuses { manager, status } => {
+                write!(f, "the subnet manager at LID {manager} takes no subscription: {status}")
+            }
+            Self::ManagerMoved { before, now } => {
+                let at = |lid: &Option<Lid>| lid.map_or("nowhere".into(), |lid| format!("at LID {lid}"));
+                write!(f, "the subnet manager was {}, and is {} now", at(before), at(now))
+            }
+            Self::Heard { about } => write!(f, "{about}: heard"),
+            Self::NotMeant { about } => write!(f, "{about}: for other hosts"),
+            Self::Repeated { about } => write!(f, "{about}: came again, and is known"),
+            Self::Dropped { about } => write!(f, "{about}: dropped, for too many came at once"),
+            Self::Stranger { from } => {
+                write!(f, "a report came from LID {from}, which is not the subnet manager's: refused")
+            }
+            Self::Unreadable { trap } => write!(f, "a notice of trap {trap} says what cannot be: ignored"),
+            Self::NoFlows { about } => write!(f, "{about}: this host has none"),
+            Self::WouldMove { about } => write!(f, "{about}: would be followed (--dry-run)"),
+            Self::Hook { number, seconds, trouble, said } => {
+                let how = trouble.as_deref().unwrap_or("ended well");
+                write!(f, "notice {number}: hook {how} after {seconds:.1} s")?;
+                said.lines().try_for_each(|line| write!(f, "\n  hook: {line}"))
+            }
+            Self::Moved { about, flows: Some(flows) } => write!(f, "{about}: followed, {flows} moved"),
+            Self::Moved { about, flows: None } => write!(f, "{about}: followed, as the hook says"),
+            Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
+            Self::NotKept { why } => write!(f, "what moved could not be written down: {why}"),
+            Self::Ended { summary } => {
+                let Summary { heard, repeated, dropped, strangers, moved, failed, .. } = summary;
+                write!(
+                    f,
+                    "{heard} notices heard, {repeated} repeated, {dropped} dropped, {strangers} from strangers; \
+                     {moved} followed, {failed} failed"
+                )
+            }
+        }
+    }
+}

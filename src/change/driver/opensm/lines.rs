@@ -1,0 +1,92 @@
+//! The lines of OpenSM's configuration that give the lanes of a plan. OpenSM knows lanes by class of port, not by port.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::access::{Device, Part};
+use crate::change::writes::Step;
+use crate::fabric::ServiceLevel;
+use crate::mad::SlToVl;
+
+/// `qos_swe_sl2vl`, and all that ports of that class are to have.
+type Options = BTreeMap<String, BTreeSet<String>>;
+
+/// The lines; outside: ports of one class are to have different lanes, which OpenSM cannot be told.
+pub fn lane_lines(steps: &[Step]) -> Result<Vec<String>, String> {
+    let mut options = Options::new();
+    for step in steps {
+        if let Some((option, value)) = option(step) {
+            options.entry(option).or_default().insert(value);
+        }
+    }
+    if let Some((option, _)) = options.iter().find(|(_, values)| values.len() > 1) {
+        return Err(format!("{option} is one for all ports of its class, and the plan has several"));
+    }
+    let line = |(option, values): (String, BTreeSet<String>)| {
+        values.first().filter(|value| !value.is_empty()).map(|value| format!("{option} {value}"))
+    };
+    let lines = options.into_iter().filter_map(line);
+    Ok(std::iter::once("qos TRUE".to_owned()).chain(lines).collect())
+}
+
+fn option(step: &Step) -> Option<(String, String)> {
+    let class = |port: u8| match step.slot.at {
+        Device::Adapter(_) => "ca",
+        Device::Switch(_) if port == 0 => "sw0",
+        Device::Switch(_) => "swe",
+    };
+    match step.slot.part {
+        Part::Lanes([_, to]) => {
+            let table = SlToVl { pairs: step.new.as_slice().try_into().ok()? }.table();
+            let levels = (0..16).filter_map(ServiceLevel::new);
+            let lanes: Vec<String> = levels.map(|level| table.lane(level).value().to_string()).collect();
+            Some((format!("qos_{}_sl2vl", class(to)), lanes.join(",")))
+        }
+        Part::Arbitration([port, place]) => {
+            let turns = step.new.as_chunks::<2>().0;
+            let used = turns.iter().rposition(|turn| turn[1] > 0).map_or(0, |last| last + 1);
+            let turns: Vec<String> =
+                turns[..used].iter().map(|[lane, weight]| format!("{}:{weight}", lane & 0xF)).collect();
+            // The second half of a table goes on where the first one ends, and no adapter needs it for two lanes.
+            let which = if place <= 2 { "low" } else { "high" };
+            (place % 2 == 1).then(|| (format!("qos_{}_vlarb_{which}", class(port)), turns.join(",")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Slot;
+    use crate::fabric::Guid;
+
+    fn step(at: Device, part: Part, begins: &[u8]) -> Step {
+        let mut new = vec![0; part.length()];
+        new[..begins.len()].copy_from_slice(begins);
+        Step { slot: Slot { at, part }, old: vec![0; part.length()], new }
+    }
+
+    #[test]
+    fn lanes_are_lines_by_class_of_port() {
+        let (switch, adapter) = (Device::Switch(Guid(1)), Device::Adapter(Guid(2)));
+        let mut steps = vec![
+            step(switch, Part::Lanes([1, 2]), &[0x01]),
+            step(switch, Part::Lanes([2, 1]), &[0x01]),
+            step(adapter, Part::Lanes([0, 1]), &[0x01]),
+            step(switch, Part::Arbitration([2, 1]), &[0, 64, 1, 8]),
+            step(switch, Part::Arbitration([2, 3]), &[]),
+        ];
+        let zeros = ",0".repeat(14);
+        assert_eq!(
+            lane_lines(&steps).unwrap(),
+            [
+                "qos TRUE".to_owned(),
+                format!("qos_ca_sl2vl 0,1{zeros}"),
+                format!("qos_swe_sl2vl 0,1{zeros}"),
+                "qos_swe_vlarb_low 0:64,1:8".to_owned(),
+            ]
+        );
+        steps.push(step(switch, Part::Lanes([3, 1]), &[0x10]));
+        assert!(lane_lines(&steps).unwrap_err().contains("qos_swe_sl2vl is one for all ports"));
+    }
+}

@@ -1,0 +1,114 @@
+//! What hosts are told of a change that moves flows: once its tables stand there, and before they are taken back.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::keeper::Keeper;
+use crate::access::WriteError;
+use crate::change::driver::Halt;
+use crate::change::journal::{Left, Record};
+use crate::change::migration::Follows;
+use crate::fabric::Lid;
+use crate::mad::Repath;
+
+/// How long agents have to answer. Whoever asks the guard meanwhile waits as long.
+const ANSWERS: Duration = Duration::from_secs(5);
+/// Hosts that a line of the trail names.
+const NAMED: usize = 8;
+
+impl Keeper<'_> {
+    /// Tells hosts which flows to move. Those that never answer are named, and hold nothing up.
+    pub(super) fn tell_hosts(&mut self) -> Result<(), Halt> {
+        let flows = self.told.begun.migrations.iter().map(|migration| migration.flows.len()).sum::<usize>();
+        if flows == 0 {
+            return Ok(());
+        }
+        let (time, user) = (self.time(), self.user());
+        let record = Record::Notifying { time, back: false };
+        self.record(record, "notifying", &user, &format!("{flows} flows are to move"))?;
+        let told = self.say_to_hosts(false).map_err(|error| {
+            // A port that went away may have sent them before.
+            self.unheard = !matches!(error, WriteError::Gone(_));
+            Halt::Write(error)
+        })?;
+        let (record, words) = self.answers(told);
+        Ok(self.record(record, "notified", &user, &words)?)
+    }
+
+    /// Tells them to move their flows back, if they may have moved any; what is left where that could not be said. A journal that
+    /// cannot be written keeps nobody from it.
+    pub(super) fn call_hosts_back(&mut self) -> Vec<Left> {
+        if !self.told.hosts.may_have_moved() {
+            return Vec::new();
+        }
+        let (time, user) = (self.time(), self.user());
+        self.keep_or_say(
+            Record::Notifying { time, back: true },
+            "notifying",
+            &user,
+            "flows are to move back",
+        );
+        match self.say_to_hosts(true) {
+            Ok(told) => {
+                let left = if self.unheard { Vec::new() } else { not_back(&told.1) };
+                let (record, words) = self.answers(told);
+                self.keep_or_say(record, "notified", &user, &words);
+                left
+            }
+            Err(_) if self.unheard => Vec::new(),
+            Err(error) => {
+                let why = format!("they were not told to move their flows back: {error}");
+                vec![Left { what: "hosts".to_owned(), why }]
+            }
+        }
+    }
+
+    fn keep_or_say(&mut self, record: Record, what: &str, user: &str, detail: &str) {
+        if let Err(error) = self.record(record.clone(), what, user, detail) {
+            self.told.take(&record);
+            (self.say)(&error.to_string());
+        }
+    }
+
+    /// The names of the hosts whose agents answered, and of those whose did not.
+    fn say_to_hosts(&mut self, undo: bool) -> Result<(Vec<String>, Vec<String>), WriteError> {
+        let begun = &self.told.begun;
+        let number = begun.notice_number();
+        let mut notices: Vec<Repath> =
+            begun.migrations.iter().flat_map(|migration| migration.notices(number, undo)).collect();
+        if undo {
+            notices.reverse();
+        }
+        let flows = begun.migrations.iter().flat_map(|migration| &migration.flows);
+        let agents = flows.filter(|flow| flow.follows == Follows::Agent).map(|flow| &flow.host);
+        let agents: BTreeMap<Lid, String> =
+            agents.filter_map(|host| Some((Lid::new(host.lid.into())?, host.name.clone()))).collect();
+        let whom: Vec<Lid> = agents.keys().copied().collect();
+        let answered = self.driver.notify(&notices, &whom, ANSWERS)?;
+        let (heard, silent): (Vec<_>, Vec<_>) =
+            agents.into_iter().partition(|(lid, _)| answered.contains(lid));
+        let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
+        Ok((names(heard), names(silent)))
+    }
+
+    fn answers(&self, (answered, silent): (Vec<String>, Vec<String>)) -> (Record, String) {
+        let words = match silent.len() {
+            0 => format!("{} agents answered", answered.len()),
+            some => {
+                let named = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+                let more = if some > NAMED { ", ..." } else { "" };
+                format!("{} agents answered, {some} did not: {named}{more}", answered.len())
+            }
+        };
+        (Record::Notified { time: self.time(), answered, silent }, words)
+    }
+}
+
+/// Hosts whose flows may still be where the change moved them.
+fn not_back(silent: &[String]) -> Vec<Left> {
+    let left = |host: &String| Left {
+        what: format!("host {host}"),
+        why: "its agent did not say that its flows went back".to_owned(),
+    };
+    silent.iter().map(left).collect()
+}

@@ -1,0 +1,130 @@
+//! Going back over a fabric that may be out of reach: the change stays pending, and is tried again.
+
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::ask::{Answer, Ask, Order, Status};
+use super::keeper::{Keeper, busy};
+use super::outlook::switched;
+use crate::access::{Device, Unwatched, Wanted};
+use crate::change::journal::{Left, Record};
+use crate::change::writes::Step;
+
+/// How long a fabric is tried again of which nothing can be seen. Whoever wants it later asks for the rollback again.
+pub const OUT_OF_REACH: SignedDuration = SignedDuration::from_hours(1);
+/// From one try to the next: twice as long each time, between these.
+const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
+
+impl Keeper<'_> {
+    /// Restores what can be restored. A fabric that goes out of reach on the way is waited for as well.
+    pub(super) fn go_back(&mut self, steps: &[Step]) -> Vec<Left> {
+        let mut since = None;
+        loop {
+            self.reach(steps, &mut since);
+            let left = self.restore(steps);
+            if left.is_empty() || self.is_over(since) || self.unseen(steps).is_none() {
+                return left;
+            }
+        }
+    }
+
+    fn is_over(&self, since: Option<Timestamp>) -> bool {
+        since.is_some_and(|since| (self.now)().duration_since(since) >= self.patience)
+    }
+
+    /// Waits until something of the fabric is seen, or its patience is over; `since`: from when on there was nothing.
+    fn reach(&mut self, steps: &[Step], since: &mut Option<Timestamp>) {
+        let (user, before) = (self.user(), self.trouble.clone());
+        let (mut pause, mut tries) = (PAUSES[0], 0_u32);
+        while let Some(why) = self.unseen(steps) {
+            let begun = *since.get_or_insert_with(self.now);
+            tries += 1;
+            if tries == 1 {
+                self.audit("out of reach", &user, &why);
+            }
+            if self.is_over(*since) {
+                let detail = format!("nothing was seen of the fabric since {begun}");
+                self.audit("given up", &user, &detail);
+                break;
+            }
+            let often = if tries == 1 { "once".to_owned() } else { format!("{tries} times") };
+            let away =
+                format!("FD-5658: the fabric is out of reach since {begun}, and was tried {often}: {why}");
+            self.trouble = Some(before.iter().cloned().chain([away]).collect::<Vec<_>>().join("; "));
+            self.bide(pause);
+            pause = (pause * 2).min(PAUSES[1]);
+        }
+        self.trouble = before;
+        if tries > 0 && !self.is_over(*since) {
+            self.audit("within reach again", &user, "");
+        }
+    }
+
+    /// Why nothing of the fabric can be seen; `None`: one of its switches was found.
+    fn unseen(&mut self, steps: &[Step]) -> Option<String> {
+        let look = match self.driver.surveyor().look(Wanted::default(), &mut Unwatched) {
+            Ok(look) => look,
+            Err(error) => return Some(error.to_string()),
+        };
+        self.driver.surveyor().keep_off(&switched(steps));
+        let switches = &self.told.begun.switches;
+        let ours = |guid| {
+            switches.contains(&format!("{guid}"))
+                || steps.iter().any(|step| step.slot.at == Device::Switch(guid))
+        };
+        let seen = look.fabric.switches().any(|(_, node)| ours(node.guid()));
+        (!seen).then(|| "none of its switches can be seen".to_owned())
+    }
+
+    /// Answers whoever asks for as long as this; who wants it rolled back has it tried at once.
+    fn bide(&mut self, pause: Duration) {
+        let until = Instant::now() + pause;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.orders.recv_timeout(left) {
+                Ok(order) => {
+                    if self.heard(&order) {
+                        return;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => return,
+                // Nobody can ask any more; the time goes on.
+                Err(RecvTimeoutError::Disconnected) => return std::thread::sleep(left),
+            }
+        }
+    }
+
+    /// Whether it is to be tried at once.
+    fn heard(&mut self, order: &Order) -> bool {
+        let at_once = match &order.ask {
+            Ask::Status => false,
+            Ask::RollBack { user, anyway } => {
+                if *anyway && !self.told.asked {
+                    self.force(user);
+                }
+                true
+            }
+            _ => {
+                let why = busy(&self.told);
+                self.refuse(order, why);
+                return false;
+            }
+        };
+        let status = Status { trouble: self.trouble.clone(), ..Status::of(&self.told) };
+        // Whoever asked may be gone.
+        let _ = order.reply.send(Answer::Status(status));
+        at_once
+    }
+
+    /// From now on it is taken back even where that loses paths.
+    fn force(&mut self, user: &str) {
+        let why = self.told.why.clone().unwrap_or_default();
+        let record = Record::Returning { time: (self.now)().to_string(), why, asked: true };
+        if let Err(error) = self.record(record, "rolling back", user, "even where that loses paths") {
+            (self.say)(&error.to_string());
+            self.told.asked = true;
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! The folder of one change: who keeps it, and what lies in it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::home::HomeError;
+use super::journal::{Begun, Journal, JournalError, Phase, Read};
+use super::lanes::PlanLanes;
+use super::owned::{self, Keeper};
+use super::plan::{Plan, SCHEMA};
+
+pub(super) const JOURNAL: &str = "journal";
+pub(super) const PLAN: &str = "plan.json";
+pub(super) const ENDED: &str = "ended";
+pub(super) const LOCK: &str = "guard.lock";
+
+pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal holds writes that this version does not know: nothing is written or taken back by it";
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Kept {
+    pub folder: PathBuf,
+    pub read: Read,
+}
+
+/// The right to keep one change, for as long as it lives.
+#[derive(Debug)]
+pub struct Keeping(#[allow(dead_code, reason = "the lock goes with the file")] File);
+
+impl Keeping {
+    /// Unless a process that lives has it.
+    pub(super) fn take(folder: &Path) -> io::Result<Option<Self>> {
+        let file = owned::open(&folder.join(LOCK), OpenOptions::new().create(true).append(true))?;
+        match file.try_lock() {
+            // For people: who it is that keeps it. The lock itself asks nobody.
+            Ok(()) => file
+                .set_len(0)
+                .and_then(|()| (&file).write_all(std::process::id().to_string().as_bytes()))
+                .map(|()| Some(Self(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Kept {
+    fn bad(&self, error: io::Error) -> HomeError {
+        HomeError::Kept { folder: self.folder.display().to_string(), error }
+    }
+
+    /// The right to keep it, unless a process that lives has it.
+    pub fn keep(&self) -> Result<Option<Keeping>, HomeError> {
+        Keeping::take(&self.folder).map_err(|error| self.bad(error))
+    }
+
+    /// The right to keep one that is incomplete: the guard that left it so may be about to go. `None`: it is not incomplete
+    /// any more.
+    pub(super) fn keep_incomplete(&self) -> Result<Option<Keeping>, HomeError> {
+        const ABOUT_TO_GO: Duration = Duration::from_secs(5);
+        let since = Instant::now();
+        loop {
+            let keeping = self.keep()?;
+            if Journal::load(&self.folder.join(JOURNAL))?.told.phase != Phase::Incomplete {
+                return Ok(None);
+            }
+            if keeping.is_some() {
+                return Ok(keeping);
+            }
+            if since.elapsed() > ABOUT_TO_GO {
+                return Err(self.bad(io::ErrorKind::WouldBlock.into()));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Whether nobody keeps it. Whoever began it lets go of it for its guard to take it, which has so much time for that.
+    pub fn is_abandoned(&self) -> bool {
+        const HANDED_OVER: Duration = Duration::from_secs(15);
+        // A lock that cannot be looked at is as good as held: `trouble` says what is wrong.
+        let Ok(file) = self.lock() else { return false };
+        if file.try_lock_shared().is_err() {
+            return false;
+        }
+        let _ = file.unlock();
+        let mut holder = String::new();
+        let _ = (&file).take(40).read_to_string(&mut holder);
+        let age = file.metadata().and_then(|held| held.modified()).ok().and_then(|time| time.elapsed().ok());
+        holder != self.read.told.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
+    }
+
+    fn lock(&self) -> io::Result<File> {
+        owned::open(&self.folder.join(LOCK), &owned::reading())
+    }
+
+    /// As it is on the disk now, open to be written.
+    pub fn journal(&self) -> Result<(Journal, Read), JournalError> {
+        let path = self.folder.join(JOURNAL);
+        let read = Journal::load(&path)?;
+        Ok((Journal::resume(&path, &read)?, read))
+    }
+
+    /// Whether it has other records by now than when it was read: a journal only grows.
+    pub fn has_grown(&self) -> bool {
+        let now = fs::symlink_metadata(self.folder.join(JOURNAL)).map(|file| file.len());
+        now.map_or(true, |now| now != self.read.size())
+    }
+
+    pub fn plan(&self) -> PathBuf {
+        self.folder.join(PLAN)
+    }
+
+    pub fn log(&self) -> PathBuf {
+        self.folder.join("guard.log")
+    }
+
+    /// Nothing is left to do. Without the sign its journal is read once more.
+    pub fn end(&self) {
+        let _ = owned::open(&self.folder.join(ENDED), OpenOptions::new().create(true).append(true));
+        let _ = fs::remove_file(self.socket());
+    }
+
+    /// It is to be done after all; durable when this returns.
+    pub(super) fn no_end(&self) -> io::Result<()> {
+        match fs::remove_file(self.folder.join(ENDED)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// The plan that was begun; what is wrong with what lies there else.
+    pub fn plan_begun(&self) -> Result<Plan, String> {
+        let wrong = |what: String| {
+            format!("FD-5627: the plan beside the journal is not the one that was begun ({what})")
+        };
+        let mut text = String::new();
+        owned::open(&self.plan(), &owned::reading())
+            .and_then(|mut file| file.read_to_string(&mut text))
+            .map_err(|error| wrong(error.to_string()))?;
+        let plan = Plan::read(&text).map_err(|error| wrong(error.to_string()))?;
+        match plan.hash == self.read.told.begun.plan {
+            true => Ok(plan),
+            false => Err(wrong(format!("it is plan {:.12}", plan.hash))),
+        }
+    }
+
+    /// What the journal alone says of the plan: enough to take it back.
+    pub fn plan_of_journal(&self) -> Plan {
+        let Begun { source, engine, plan, writes, migrations, .. } = self.read.told.begun.clone();
+        Plan {
+            schema: SCHEMA.to_owned(),
+            source,
+            engine,
+            assumed: None,
+            failed: Vec::new(),
+            scope: Default::default(),
+            created: None,
+            author: None,
+            fingerprint: Default::default(),
+            names: Default::default(),
+            lanes: PlanLanes::default(),
+            migrations,
+            certificate: Default::default(),
+            impact: Default::default(),
+            transition: Default::default(),
+            findings: Vec::new(),
+            writes,
+            hash: plan,
+        }
+    }
+
+    /// What keeps a guard from doing what it is there for, as far as it can be told without one.
+    pub fn trouble(&self) -> Option<String> {
+        let unknown = self.read.told.begun.writes.iter().any(|write| write.step().is_err());
+        let unknown = unknown.then(|| UNKNOWN_WRITES.to_owned());
+        // One that is not there yet is made by whoever keeps it.
+        let lock = || self.lock().err().filter(|error| error.kind() != io::ErrorKind::NotFound);
+        unknown
+            .or_else(|| lock().map(|error| self.bad(error).to_string()))
+            .or_else(|| self.plan_begun().err())
+    }
+
+    /// Who may keep it. Its journal is opened only where it is of whoever owns the folder.
+    pub fn keeper(&self) -> Keeper {
+        let user = rustix::process::geteuid().as_raw();
+        owned::owner(&self.folder).map_or(Keeper::Nobody, |owner| Keeper::of(user, owner))
+    }
+
+    /// Whether this process may keep it: nobody else's, root's neither.
+    pub fn is_own(&self) -> bool {
+        self.keeper() == Keeper::Here
+    }
+
+    /// Whether this user may give it a guard: whoever began it, and root.
+    pub fn may_have_guard(&self) -> bool {
+        self.keeper() != Keeper::Nobody
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder.join("guard.sock")
+    }
+}

@@ -1,0 +1,129 @@
+//! What a plan of dFtree moves: which flows go to the slow lane, or back from it, and who of their hosts will follow.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fabric::{Lid, ServiceLevel};
+use crate::mad::Repath;
+
+/// A port of an adapter, as a plan names it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub struct PlanPort {
+    /// Of the port.
+    pub guid: String,
+    pub name: String,
+    pub lid: u16,
+}
+
+impl PlanPort {
+    /// Whether flows to one are flows to the other: a port may have several LIDs.
+    pub(super) fn is_of_flows_to(&self, other: &Self) -> bool {
+        (&self.guid, self.lid) == (&other.guid, other.lid)
+    }
+}
+
+/// Which way flows go.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Towards {
+    Slow,
+    Fast,
+}
+
+/// What makes a host follow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Follows {
+    /// Its agent is subscribed: open connections move as well, as far as its hook moves them.
+    Agent,
+    /// No agent is subscribed: on the road through OpenSM new path queries get the other level; what is open stays, and
+    /// directly nothing moves.
+    Queries,
+    /// Whether there is an agent could not be asked.
+    Unknown,
+}
+
+/// The flows of one host to a hot-spot.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlanFlow {
+    #[serde(flatten)]
+    pub host: PlanPort,
+    pub follows: Follows,
+}
+
+/// The flows to one LID of a hot-spot that change their service level.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Migration {
+    pub towards: Towards,
+    pub hot_spot: PlanPort,
+    /// The levels of the two lanes.
+    pub fast: u8,
+    pub slow: u8,
+    /// Flows of these hosts, by LID.
+    pub flows: Vec<PlanFlow>,
+}
+
+impl Migration {
+    /// What is wrong with it.
+    pub(super) fn fault(&self) -> Option<&'static str> {
+        let lid = |port: &PlanPort| Lid::new(port.lid.into()).is_some();
+        let level = |level: u8| ServiceLevel::new(level.into()).is_some();
+        if !lid(&self.hot_spot) || !self.flows.iter().all(|flow| lid(&flow.host)) {
+            return Some("a LID is none");
+        }
+        if !level(self.fast) || !level(self.slow) || self.fast == self.slow {
+            return Some("its two service levels are not two of 0 to 15");
+        }
+        self.flows.is_empty().then_some("it moves no flow")
+    }
+
+    /// What its hosts are told when it is applied, or taken back. Each of them is named: a notice that names nobody would
+    /// move flows that the plan leaves alone, and to a level that is not theirs.
+    pub fn notices(&self, number: u16, undo: bool) -> Vec<Repath> {
+        let back = (self.towards == Towards::Fast) != undo;
+        let level = ServiceLevel::new(if back { self.fast } else { self.slow }.into());
+        let (Some(hot_spot), Some(level)) = (Lid::new(self.hot_spot.lid.into()), level) else {
+            return Vec::new();
+        };
+        let of = |hosts: Vec<Lid>| Repath { hot_spot, level, back, number, hosts };
+        let hosts: Vec<Lid> = self.flows.iter().filter_map(|flow| Lid::new(flow.host.lid.into())).collect();
+        hosts.chunks(Repath::HOSTS_MOST).map(|hosts| of(hosts.to_vec())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn migration(hosts: u16) -> Migration {
+        let port = |lid: u16| PlanPort { guid: format!("0x{lid:016x}"), name: format!("h{lid}"), lid };
+        let flows = (0..hosts).map(|at| PlanFlow { host: port(100 + at), follows: Follows::Agent }).collect();
+        Migration { towards: Towards::Slow, hot_spot: port(9), fast: 0, slow: 1, flows }
+    }
+
+    #[test]
+    fn every_host_is_named_however_many_there_are() {
+        let cases: [(u16, &[usize]); 5] =
+            [(0, &[]), (3, &[3]), (25, &[24, 1]), (96, &[24, 24, 24, 24]), (97, &[24, 24, 24, 24, 1])];
+        for (hosts, wanted) in cases {
+            let told = migration(hosts).notices(3, false);
+            let found: Vec<usize> = told.iter().map(|told| told.hosts.len()).collect();
+            assert_eq!(found, wanted, "{hosts}");
+            let named: Vec<u16> = told.iter().flat_map(|told| &told.hosts).map(|host| host.value()).collect();
+            assert_eq!(named, (100..100 + hosts).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_way_back_is_the_other_notice_with_the_other_level() {
+        let there = migration(1);
+        let back = Migration { towards: Towards::Fast, ..there.clone() };
+        let said = |migration: &Migration, undo| {
+            let told = &migration.notices(3, undo)[0];
+            (told.back, told.level.value())
+        };
+        assert_eq!((said(&there, false), said(&there, true)), ((false, 1), (true, 0)));
+        assert_eq!((said(&back, false), said(&back, true)), ((true, 0), (false, 1)));
+        assert_eq!((there.fault(), Migration { slow: 0, ..there.clone() }.fault().is_some()), (None, true));
+        assert!(migration(0).fault().is_some());
+    }
+}

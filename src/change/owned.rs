@@ -1,0 +1,106 @@
+//! What lies in the folder of a change belongs to whoever began it. In a folder of all users they could put a link or a pipe
+//! in its place: whoever opens it (root too, where its guard is gone) takes nothing but a regular file of theirs.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The user and the group of a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Owner {
+    pub user: u32,
+    pub group: u32,
+}
+
+/// Who may keep a change, as this process sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keeper {
+    /// This process: it is this user's.
+    Here,
+    /// A process that runs as the user whose change it is: root starts it, and opens nothing itself to write in it.
+    As(Owner),
+    /// Neither this user nor a process of theirs.
+    Nobody,
+}
+
+impl Keeper {
+    pub(super) fn of(user: u32, owner: Owner) -> Self {
+        match user {
+            _ if user == owner.user => Self::Here,
+            0 => Self::As(owner),
+            _ => Self::Nobody,
+        }
+    }
+}
+
+/// Whose the folder of a change is.
+pub(super) fn owner(folder: &Path) -> io::Result<Owner> {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let held = fs::symlink_metadata(folder)?;
+    match held.is_dir() {
+        true => Ok(Owner { user: held.uid(), group: held.gid() }),
+        false => Err(wrong(folder, "no folder")),
+    }
+}
+
+/// Opens what lies in the folder of a change.
+pub(super) fn open(path: &Path, how: &OpenOptions) -> io::Result<File> {
+    let owner = owner(path.parent().unwrap_or(Path::new(".")))?.user;
+    let right = |held: Metadata| match held.uid() == owner {
+        true => Ok(()),
+        false => Err(wrong(path, "not of the user whose change it is")),
+    };
+    let file = open_regular(path, how)?;
+    file.metadata().and_then(right)?;
+    Ok(file)
+}
+
+/// Opens a file, and neither a link to one nor a pipe, which would wait for its other end.
+pub fn open_regular(path: &Path, how: &OpenOptions) -> io::Result<File> {
+    let regular = |held: Metadata| match held.is_file() {
+        true => Ok(()),
+        false => Err(wrong(path, "no regular file")),
+    };
+    match fs::symlink_metadata(path) {
+        // How it is opened says whether it is made.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        held => held.and_then(regular)?,
+    }
+    // It may be another by now.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = how.clone().custom_flags(flags).open(path)?;
+    file.metadata().and_then(regular)?;
+    Ok(file)
+}
+
+pub(super) fn reading() -> OpenOptions {
+    let mut how = OpenOptions::new();
+    how.read(true);
+    how
+}
+
+fn wrong(path: &Path, what: &str) -> io::Error {
+    io::Error::other(format!("{} is {what}, and is left alone", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_their_own_user_keeps_a_change_in_this_process() {
+        let owner = |user| Owner { user, group: 7 };
+        for (user, of, keeper) in [
+            (0, 0, Keeper::Here),
+            (1000, 1000, Keeper::Here),
+            (0, 1000, Keeper::As(owner(1000))),
+            (1000, 0, Keeper::Nobody),
+            (1000, 1001, Keeper::Nobody),
+        ] {
+            assert_eq!(Keeper::of(user, owner(of)), keeper, "{user} {of}");
+        }
+    }
+}

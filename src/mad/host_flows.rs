@@ -1,0 +1,99 @@
+//! The flows of a simulated host: a private question that simulators alone understand, from a client that sits at that host.
+//!
+//! On a machine the host's own software knows which connections lead where; over a simulated fabric nobody has software at
+//! its hosts, so the simulator tells, and moves them (Algorithm 2 of dFtree's paper).
+//!
+//! ```text
+//! Get  modifier: the first flow that is wanted
+//!      24  0  1  how many there are   2  3  how many follow here
+//!          4 ..  of each: LID (2), service level (1), nothing (1)
+//! Set  24  0  1  LID   2  the level of its flows from now on   4  5  answer: how many moved
+//! ```
+
+use zerocopy::network_endian::U16;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use super::header::{Class, Mad, Method, attribute};
+
+const AT: usize = 24;
+
+/// Flows to one LID on one level.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct HostFlow {
+    pub lid: U16,
+    pub level: u8,
+    pub reserved: u8,
+}
+
+/// A part of the flows of a host.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct HostFlows {
+    pub all: U16,
+    pub here: U16,
+    pub flows: [HostFlow; HostFlows::MOST],
+}
+
+impl HostFlows {
+    /// Flows in one answer.
+    pub const MOST: usize = 57;
+
+    /// Those that are in this answer.
+    pub fn listed(&self) -> &[HostFlow] {
+        &self.flows[..usize::from(self.here.get()).min(Self::MOST)]
+    }
+
+    /// What stands in an answer from the first that is wanted on.
+    pub fn page(all: &[(u16, u8)], first: usize) -> Self {
+        let none = HostFlow { lid: 0.into(), level: 0, reserved: 0 };
+        let count = |many: usize| u16::try_from(many).unwrap_or(u16::MAX).into();
+        let rest = all.get(first..).unwrap_or_default();
+        let here = rest.len().min(Self::MOST);
+        let mut page = Self { all: count(all.len()), here: count(here), flows: [none; Self::MOST] };
+        for (place, (lid, level)) in page.flows.iter_mut().zip(rest) {
+            (place.lid, place.level) = ((*lid).into(), *level);
+        }
+        page
+    }
+}
+
+/// From now on the flows to a LID are on this level.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct FlowLevel {
+    pub lid: U16,
+    pub level: u8,
+    pub reserved: u8,
+    pub moved: U16,
+}
+
+impl Mad {
+    pub fn ask_flows(first: u32) -> Self {
+        Self::new(Class::HOSTS, Method::GET, attribute::HOST_FLOWS, first)
+    }
+
+    pub fn move_flows(lid: u16, level: u8) -> Self {
+        let mut mad = Self::new(Class::HOSTS, Method::SET, attribute::HOST_FLOWS, 0);
+        *mad.flow_level_mut() = FlowLevel { lid: lid.into(), level, reserved: 0, moved: 0.into() };
+        mad
+    }
+
+    pub fn host_flows(&self) -> &HostFlows {
+        self.view(AT)
+    }
+
+    pub fn host_flows_mut(&mut self) -> &mut HostFlows {
+        self.view_mut(AT)
+    }
+
+    pub fn flow_level(&self) -> &FlowLevel {
+        self.view(AT)
+    }
+
+    pub fn flow_level_mut(&mut self) -> &mut FlowLevel {
+        self.view_mut(AT)
+    }
+}
+
+const _: () = assert!(AT + size_of::<HostFlows>() <= super::MAD_SIZE);

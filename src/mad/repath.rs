@@ -1,0 +1,121 @@
+//! dFtree's notices (section III-C of its paper): which flows leave the fast lane, and which go back to it.
+//!
+//! The paper sends them as private traps. Here they are generic traps of the manager's class, so that a stock subnet manager
+//! passes them on to whoever subscribed:
+//!
+//! ```text
+//! details  0  1  LID of the hot-spot
+//!          2     the service level that flows to it are on from now on
+//!          3     how many hosts are named; 0: every host with flows to that LID is meant
+//!          4  5  a number of the change, which the hosts' answers repeat
+//!          6 ..  the LIDs of the hosts that are named, 24 at the most
+//! ```
+
+use crate::fabric::{Lid, ServiceLevel};
+
+use super::notice::{Notice, trap};
+
+/// What hosts are told: flows to a LID are on another service level from now on.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Repath {
+    pub hot_spot: Lid,
+    pub level: ServiceLevel,
+    /// Back to the fast lane.
+    pub back: bool,
+    /// Told apart by it from others that are under way.
+    pub number: u16,
+    /// Nobody: every host with flows to that LID is meant.
+    pub hosts: Vec<Lid>,
+}
+
+impl Repath {
+    /// Hosts that one notice can name.
+    pub const HOSTS_MOST: usize = 24;
+    const HOSTS_AT: usize = 6;
+
+    /// As the port at a LID issues it; hosts beyond the most that it can name are left out.
+    pub fn notice(&self, issuer: u16) -> Notice {
+        let number = if self.back { trap::UNPATH } else { trap::REPATH };
+        let mut notice = Notice::generic(Notice::INFORMATIONAL, Notice::MANAGER, number, issuer);
+        let hosts = &self.hosts[..self.hosts.len().min(Self::HOSTS_MOST)];
+        notice.details[..2].copy_from_slice(&self.hot_spot.value().to_be_bytes());
+        (notice.details[2], notice.details[3]) = (self.level.value(), hosts.len() as u8);
+        notice.details[4..6].copy_from_slice(&self.number.to_be_bytes());
+        for (place, host) in notice.details[Self::HOSTS_AT..].as_chunks_mut::<2>().0.iter_mut().zip(hosts) {
+            *place = host.value().to_be_bytes();
+        }
+        notice
+    }
+
+    /// What a notice says; `None` for one of another number, and for one that says what cannot be.
+    pub fn of(notice: &Notice) -> Option<Self> {
+        let number = notice.trap_number.get();
+        let known = matches!(number, trap::REPATH | trap::UNPATH) && notice.is_generic();
+        let details = known.then_some(&notice.details)?;
+        let count = usize::from(details[3]);
+        let lid = |bytes: &[u8; 2]| Lid::new(u16::from_be_bytes(*bytes).into());
+        let hosts: Option<Vec<Lid>> =
+            details[Self::HOSTS_AT..].as_chunks::<2>().0.iter().take(count).map(lid).collect();
+        Some(Self {
+            hot_spot: lid(&[details[0], details[1]])?,
+            level: ServiceLevel::new(details[2].into())?,
+            back: number == trap::UNPATH,
+            number: u16::from_be_bytes([details[4], details[5]]),
+            hosts: hosts.filter(|hosts| hosts.len() == count)?,
+        })
+    }
+
+    /// Whether a host at this LID is meant, as far as the notice itself says.
+    pub fn names(&self, host: Lid) -> bool {
+        self.hosts.is_empty() || self.hosts.contains(&host)
+    }
+
+    /// Whether a host moves its flows: it is meant, and has some to the hot-spot, or does not know what it has.
+    pub fn asks(&self, host: Lid, has_flows: Option<bool>) -> bool {
+        self.names(host) && has_flows != Some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lid(value: u32) -> Lid {
+        Lid::new(value).unwrap()
+    }
+
+    #[test]
+    fn what_is_told_comes_back() {
+        for (back, count) in [(false, 0), (true, 1), (false, 24)] {
+            let hosts: Vec<Lid> = (0..count).map(|at| lid(0x100 + at)).collect();
+            let level = ServiceLevel::new(3).unwrap();
+            let told = Repath { hot_spot: lid(0xBEEF), level, back, number: 515, hosts };
+            let notice = told.notice(7);
+            assert_eq!((notice.issuer_lid.get(), notice.trap_number.get()), (7, if back { 68 } else { 69 }));
+            assert_eq!(Repath::of(&notice), Some(told));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_nothing() {
+        let level = ServiceLevel::default();
+        let told = Repath { hot_spot: lid(9), level, back: false, number: 0, hosts: vec![lid(4)] };
+        let broken = |at: usize, byte: u8| {
+            let mut notice = told.notice(1);
+            notice.details[at] = byte;
+            Repath::of(&notice)
+        };
+        assert_eq!(broken(1, 9), Some(told.clone()));
+        assert_eq!((broken(1, 0), broken(2, 16), broken(3, 25), broken(3, 2)), (None, None, None, None));
+        assert_eq!((broken(7, 0), broken(6, 0xC0)), (None, None));
+        let mut other = told.notice(1);
+        other.trap_number = trap::LOCAL_CHANGES.into();
+        assert_eq!(Repath::of(&other), None);
+        assert!(told.names(lid(4)) && !told.names(lid(5)));
+        let asks =
+            |told: &Repath, host| [None, Some(true), Some(false)].map(|flows| told.asks(lid(host), flows));
+        assert_eq!((asks(&told, 4), asks(&told, 5)), ([true, true, false], [false; 3]));
+        let all = Repath { hosts: Vec::new(), ..told };
+        assert_eq!(asks(&all, 5), [true, true, false]);
+    }
+}

@@ -1,0 +1,173 @@
+//! A runbook out of its text. All that is wrong with it is told at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::book::{Book, Step};
+use super::course;
+use super::fields::{Fault, Fields, Reader};
+use super::shapes::{KINDS, task};
+
+/// What is told from outside: how times are written, and how the findings of plans are called.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    pub time: fn(&str) -> Result<Duration, String>,
+    pub window: fn(&str) -> Result<Duration, String>,
+    pub findings: &'static [&'static str],
+}
+
+/// Reads a book with what was set for this run. What was set wrongly comes as the second kind of fault: it is no fault of
+/// the book.
+pub fn read(
+    text: &str,
+    set: &BTreeMap<String, String>,
+    known: Known,
+) -> Result<Book, (Vec<Fault>, Vec<String>)> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let mut reader = Reader::new(text, known);
+    for error in &errors {
+        let line = error.span().map_or(1, |span| reader.line(span.start));
+        reader.fault(line, format!("FD-9202: {}", error.message()));
+    }
+    // What comes of half a file would be wrong in ways that nobody wrote.
+    if !errors.is_empty() {
+        return Err((reader.faults(), Vec::new()));
+    }
+    let mut unset = Vec::new();
+    reader.vars = vars(&reader, table.get_ref(), set, &mut unset);
+    let book = book(&reader, table.get_ref());
+    let mut faults = reader.faults();
+    if faults.is_empty() {
+        faults = course::faults(&book);
+    }
+    faults.sort();
+    faults.dedup();
+    if faults.is_empty() && unset.is_empty() { Ok(book) } else { Err((faults, unset)) }
+}
+
+/// `[vars.NAME]` with what it is about, and what it is where nobody says.
+fn vars(
+    reader: &Reader<'_>,
+    table: &DeTable<'_>,
+    set: &BTreeMap<String, String>,
+    unset: &mut Vec<String>,
+) -> BTreeMap<String, String> {
+    let mut vars = BTreeMap::new();
+    let mut later = Vec::new();
+    let mut top = Fields::new(reader, table, 1, "the book");
+    if let Some(value) = top.take("vars")
+        && let Some(all) = top.below(value, "'vars'".to_owned())
+    {
+        for (key, value) in all.table {
+            let name = key.get_ref().to_string();
+            let what = format!("the variable '{name}'");
+            let Some(mut fields) = all.below(value, what) else { continue };
+            let about = fields.needed("about").1;
+            let usual = fields.take("default").map(|_| fields.raw("default"));
+            fields.end();
+            match (set.get(&name).cloned(), usual) {
+                (Some(value), _) => drop(vars.insert(name, value)),
+                (None, Some(usual)) => later.push((name, usual)),
+                (None, None) => {
+                    unset.push(format!(
+                        "FD-9222: the variable '{name}' ({about}) is not set; give it with --set {name}=VALUE"
+                    ));
+                    // What it stands in is not wrong for that.
+                    vars.insert(name, String::new());
+                }
+            }
+        }
+    }
+    // What is usual may be made of what was set, or of what is usual without anything else.
+    let (plain, made): (Vec<_>, Vec<_>) = later.into_iter().partition(|(_, (_, text))| !text.contains("${"));
+    vars.extend(plain.into_iter().map(|(name, (_, text))| (name, text)));
+    let mut known = Reader::new(reader.text, reader.known);
+    known.vars = vars.clone();
+    for (name, (line, text)) in made {
+        vars.insert(name, known.filled(line, &text));
+    }
+    known.faults().into_iter().for_each(|fault| reader.fault(fault.line, fault.what));
+    for name in set.keys().filter(|name| !vars.contains_key(*name)) {
+        let known = vars.keys().cloned().collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "it has none".to_owned() } else { format!("they are {known}") };
+        unset.push(format!("FD-9221: --set: the book has no variable '{name}'; {known}"));
+    }
+    vars
+}
+
+fn book(reader: &Reader<'_>, table: &DeTable<'_>) -> Book {
+    let mut top = Fields::new(reader, table, 1, "the book");
+    top.take("vars");
+    let name = top.needed("name").1;
+    let summary = top.needed("summary").1;
+    let guards = top.guards();
+    let mut list = |key: &'static str| match top.take(key) {
+        None => Vec::new(),
+        Some(value) => steps(reader, &top, value, key),
+    };
+    let (steps, on_failure) = (list("step"), list("on_failure"));
+    if steps.is_empty() && reader.faults().is_empty() {
+        reader.fault(1, "FD-9205: the book has no [[step]]");
+    }
+    top.end();
+    let mut ids = BTreeSet::new();
+    for step in steps.iter().chain(&on_failure) {
+        if let Some(id) = &step.id
+            && !ids.insert(id.clone())
+        {
+            reader.fault(step.line, format!("FD-9206: two steps have the id '{id}'"));
+        }
+    }
+    Book { name, summary, vars: reader.vars.clone(), guards, steps, on_failure }
+}
+
+fn steps<'r, 't>(
+    reader: &'r Reader<'t>,
+    top: &Fields<'r, 't>,
+    value: &'r Spanned<DeValue<'t>>,
+    key: &str,
+) -> Vec<Step> {
+    let Some(list) = value.get_ref().as_array() else {
+        reader.fault(reader.line_of(value), format!("FD-9204: '{key}' is a list: write [[{key}]]"));
+        return Vec::new();
+    };
+    let each = list.iter().enumerate();
+    let read = |(at, value)| {
+        let what = format!("{} {}", if key == "step" { "step" } else { "on_failure step" }, at + 1);
+        step(top.below(value, what)?)
+    };
+    each.filter_map(read).collect()
+}
+
+fn step(mut fields: Fields<'_, '_>) -> Option<Step> {
+    let id = fields.text("id");
+    if let Some((line, id)) = &id
+        && (id.is_empty() || !id.chars().all(|sign| sign.is_ascii_alphanumeric() || "-_".contains(sign)))
+    {
+        fields.reader.fault(*line, format!("FD-9206: '{id}' is no id; letters, digits, - and _ make one"));
+    }
+    let name = fields.text("name").map(|(_, text)| text);
+    let guards = fields.guards();
+    let there: Vec<&'static str> = KINDS.iter().copied().filter(|kind| fields.take(kind).is_some()).collect();
+    let (line, what) = (fields.line, fields.what.clone());
+    let task = match there.as_slice() {
+        [kind] => task(&mut fields, kind),
+        [] => {
+            let kinds = KINDS.join(", ");
+            fields.reader.fault(line, format!("FD-9208: {what} does nothing; it has one of: {kinds}"));
+            None
+        }
+        several => {
+            let several = several.join(" and ");
+            fields
+                .reader
+                .fault(line, format!("FD-9208: {what} does one thing, not {several}; make two steps"));
+            None
+        }
+    };
+    fields.end();
+    Some(Step { line, id: id.map(|(_, id)| id), name, task: task?, guards })
+}

@@ -1,0 +1,133 @@
+//! What became of a run.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::book::{Book, Step};
+use super::guard::Verdict;
+use super::values::Found;
+use super::walk::TakenBack;
+
+/// How far a step came.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepState {
+    Done,
+    /// As far as it can be tried without being done.
+    Rehearsed,
+    /// A guard behind it does not hold, or what it expects is not so.
+    Stopped,
+    /// It could not be done.
+    Failed,
+    Interrupted,
+    NotRun,
+}
+
+impl StepState {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Rehearsed => "rehearsed",
+            Self::Stopped => "stopped",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunState {
+    Done,
+    /// A guard, or an expectation.
+    Stopped,
+    Failed,
+    Interrupted,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct GuardReport {
+    pub guard: String,
+    pub verdict: Verdict,
+    pub found: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct StepReport {
+    pub number: usize,
+    pub kind: &'static str,
+    pub id: Option<String>,
+    pub name: Option<String>,
+    pub line: usize,
+    pub state: StepState,
+    /// What it did, or why not.
+    pub words: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Something did not answer when it looked.
+    pub partial: bool,
+    pub values: BTreeMap<String, Found>,
+    pub guards: Vec<GuardReport>,
+    /// The change that it applied or decided.
+    pub change: Option<String>,
+}
+
+impl StepReport {
+    pub fn not_run(number: usize, step: &Step) -> Self {
+        Self {
+            number,
+            kind: step.task.kind(),
+            id: step.id.clone(),
+            name: step.name.clone(),
+            line: step.line,
+            state: StepState::NotRun,
+            words: String::new(),
+            began: None,
+            seconds: None,
+            partial: false,
+            values: BTreeMap::new(),
+            guards: Vec::new(),
+            change: None,
+        }
+    }
+}
+
+/// All of a run.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    pub name: String,
+    pub dry_run: bool,
+    pub vars: BTreeMap<String, String>,
+    pub state: RunState,
+    pub exit: u8,
+    /// Why it did not come to its end.
+    pub why: Option<String>,
+    pub steps: Vec<StepReport>,
+    pub on_failure: Vec<StepReport>,
+    /// What was applied, not confirmed, and taken back at the end.
+    pub taken_back: Option<TakenBack>,
+}
+
+impl Report {
+    pub fn of(book: &Book, dry_run: bool) -> Self {
+        let list = |steps: &[Step]| {
+            steps.iter().enumerate().map(|(at, step)| StepReport::not_run(at + 1, step)).collect()
+        };
+        Self {
+            name: book.name.clone(),
+            dry_run,
+            vars: book.vars.clone(),
+            state: RunState::Done,
+            exit: 0,
+            why: None,
+            steps: list(&book.steps),
+            on_failure: list(&book.on_failure),
+            taken_back: None,
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Conditions over the rows of a table: how many there are, what all of them are, and sums of a field.
+
+use super::guard::Bound;
+use crate::session::{Browse, Column, Columns, Filter, Listing, Query, Value};
+
+/// What is put together of one field of the rows that a filter leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Aggregate {
+    Sum,
+    Least,
+    Most,
+    Mean,
+}
+
+impl Aggregate {
+    pub const ALL: &[(&str, Self)] =
+        &[("sum", Self::Sum), ("min", Self::Least), ("max", Self::Most), ("mean", Self::Mean)];
+
+    /// `None`: of no row, or where some row does not say.
+    fn of(self, numbers: &[f64]) -> Option<f64> {
+        let least = |a: f64, b: f64| a.min(b);
+        let most = |a: f64, b: f64| a.max(b);
+        let sum: f64 = numbers.iter().sum();
+        match self {
+            Self::Sum => Some(sum),
+            Self::Least => numbers.iter().copied().reduce(least),
+            Self::Most => numbers.iter().copied().reduce(most),
+            Self::Mean => (!numbers.is_empty()).then(|| sum / numbers.len() as f64),
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Claim {
+    /// So many rows.
+    Count(Bound),
+    /// Each row is so: a filter.
+    Every(String),
+    /// `efi <= 40`, of all rows together.
+    Field(Aggregate, String, Bound),
+}
+
+/// What the rows of a table have to be.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowsAre {
+    pub line: usize,
+    pub table: Browse,
+    pub filter: String,
+    pub claims: Vec<Claim>,
+}
+
+/// What rows came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RowsFound {
+    pub rows: u64,
+    /// What is not as it has to be; empty where all is.
+    pub wrong: Vec<String>,
+}
+
+/// The tables that a condition can be over.
+pub const TABLES: &[Browse] = &[
+    Browse::Switches,
+    Browse::Hosts,
+    Browse::Links,
+    Browse::Ports,
+    Browse::Tables,
+    Browse::Counters,
+    Browse::Lanes,
+];
+
+impl RowsAre {
+    /// Whether a listing can answer it: fields and values.
+    pub fn check(&self, listing: &dyn Listing) -> Result<(), String> {
+        Filter::parse(&self.filter, listing).map_err(|error| error.to_string())?;
+        for claim in &self.claims {
+            match claim {
+                Claim::Count(_) => {}
+                Claim::Every(filter) => {
+                    Filter::parse(filter, listing).map_err(|error| error.to_string())?;
+                }
+                Claim::Field(_, field, _) => {
+                    self.column(field, listing)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same before there is any listing. Of counters only the source knows the columns.
+    pub fn check_fields(&self) -> Result<(), String> {
+        if self.table.open_ended() { Ok(()) } else { self.check(&Heads(self.table.columns())) }
+    }
+
+    /// Whether it asks for this field.
+    pub fn names(&self, field: &str) -> bool {
+        let claims = self.claims.iter().filter_map(|claim| match claim {
+            Claim::Count(_) => None,
+            Claim::Every(text) | Claim::Field(_, text, _) => Some(text),
+        });
+        claims.chain([&self.filter]).any(|text| text.contains(field))
+    }
+
+    fn column(&self, field: &str, listing: &dyn Listing) -> Result<usize, String> {
+        let query = Query { fields: Some(field.to_owned()), ..Query::default() };
+        let found = query.select(&NoRows(listing), Columns::Shown).map_err(|error| error.to_string())?;
+        found.columns.first().copied().ok_or_else(|| format!("'{field}' names no field"))
+    }
+
+    pub fn judge(&self, listing: &dyn Listing) -> Result<RowsFound, String> {
+        let filter = Filter::parse(&self.filter, listing).map_err(|error| error.to_string())?;
+        let rows: Vec<usize> = (0..listing.row_count()).filter(|row| filter.holds(listing, *row)).collect();
+        let mut wrong = Vec::new();
+        for claim in &self.claims {
+            match claim {
+                Claim::Count(bound) if bound.holds(rows.len() as f64) => {}
+                Claim::Count(_) => wrong.push(format!("there are {} rows", rows.len())),
+                Claim::Every(every) => {
+                    let every_row = Filter::parse(every, listing).map_err(|error| error.to_string())?;
+                    let other = rows.iter().filter(|row| !every_row.holds(listing, **row)).count();
+                    if other > 0 {
+                        wrong.push(format!("{other} of {} rows are not '{every}'", rows.len()));
+                    }
+                }
+                Claim::Field(aggregate, field, bound) => {
+                    let column = self.column(field, listing)?;
+                    let numbers: Option<Vec<f64>> =
+                        rows.iter().map(|row| number(&listing.cell(*row, column))).collect();
+                    let word = word_of(*aggregate);
+                    match numbers.as_deref().and_then(|numbers| aggregate.of(numbers)) {
+                        Some(found) if bound.holds(found) => {}
+                        Some(found) => wrong.push(format!("the {word} of {field} is {found}")),
+                        None => wrong.push(format!("the {word} of {field} is not known")),
+                    }
+                }
+            }
+        }
+        Ok(RowsFound { rows: rows.len() as u64, wrong })
+    }
+}
+
+fn word_of(aggregate: Aggregate) -> &'static str {
+    Aggregate::ALL.iter().find(|(_, other)| *other == aggregate).map_or("", |(word, _)| word)
+}
+
+fn number(value: &Value<'_>) -> Option<f64> {
+    match value {
+        Value::Number(number) => Some(*number as f64),
+        Value::Flag(flag) => Some(f64::from(u8::from(*flag))),
+        _ => None,
+    }
+}
+
+/// Columns without any row.
+struct Heads(Vec<&'static Column>);
+
+impl Listing for Heads {
+    fn column_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        self.0[at]
+    }
+
+    fn row_count(&self) -> usize {
+        0
+    }
+
+    fn cell(&self, _: usize, _: usize) -> Value<'_> {
+        Value::Missing
+    }
+
+    fn when_empty(&self) -> &str {
+        ""
+    }
+}
+
+/// The columns of a listing: to find one takes no row.
+struct NoRows<'l>(&'l dyn Listing);
+
+impl Listing for NoRows<'_> {
+    fn column_count(&self) -> usize {
+        self.0.column_count()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        self.0.column(at)
+    }
+
+    fn row_count(&self) -> usize {
+        0
+    }
+
+    fn cell(&self, _: usize, _: usize) -> Value<'_> {
+        Value::Missing
+    }
+
+    fn known_as(&self, name: &str) -> Option<usize> {
+        self.0.known_as(name)
+    }
+
+    fn when_empty(&self) -> &str {
+        ""
+    }
+}

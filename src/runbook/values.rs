@@ -1,0 +1,75 @@
+//! What steps found, by name: what guards are judged by.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// One value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Found {
+    Number(f64),
+    Flag(bool),
+    /// It was looked for, and nobody can say.
+    Unknown,
+    /// A rehearsal cannot come to it.
+    Unrehearsed,
+}
+
+impl Found {
+    /// A count; what a fabric counts is far below what the number holds.
+    pub fn count(count: u64) -> Self {
+        Self::Number(count as f64)
+    }
+
+    pub fn flag(flag: Option<bool>) -> Self {
+        flag.map_or(Self::Unknown, Self::Flag)
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) if number.fract() == 0.0 => write!(f, "{number:.0}"),
+            Self::Number(number) => write!(f, "{number:.3}"),
+            Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Unknown => f.write_str("not known"),
+            Self::Unrehearsed => f.write_str("not rehearsed"),
+        }
+    }
+}
+
+impl serde::Serialize for Found {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(number) if number.fract() == 0.0 && *number >= 0.0 && *number < 9e15 => {
+                serializer.serialize_u64(*number as u64)
+            }
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Unknown | Self::Unrehearsed => serializer.serialize_none(),
+        }
+    }
+}
+
+/// All that is known by now; what comes later stands in the place of what came before.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Values(BTreeMap<String, Found>);
+
+impl Values {
+    pub fn get(&self, name: &str) -> Option<Found> {
+        self.0.get(name).copied()
+    }
+
+    pub fn set(&mut self, name: impl Into<String>, found: Found) {
+        self.0.insert(name.into(), found);
+    }
+
+    /// What a step gave, under its names and behind the id of the step where it has one.
+    pub fn take(&mut self, given: &[(String, Found)], id: Option<&str>) {
+        for (name, found) in given {
+            if let Some(id) = id {
+                self.set(format!("{id}.{name}"), *found);
+            }
+            self.set(name.clone(), *found);
+        }
+    }
+}

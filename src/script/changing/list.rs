@@ -1,0 +1,101 @@
+//! All changes as a table, the newest last.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use crate::script::Failure;
+use crate::script::context::Context;
+use crate::script::fit::PROSE;
+use crate::session::{ChangeRow, Column, Columns, Kind, Listing, Query, Value, silent_words, until_words};
+
+const fn column(id: &'static str, title: &'static str, kind: Kind) -> Column {
+    Column::new(Cow::Borrowed(id), Cow::Borrowed(title), kind, Cow::Borrowed(""))
+}
+
+/// What a terminal has no room for goes first.
+const fn spare(id: &'static str, title: &'static str) -> Column {
+    let mut column = column(id, title, Kind::Text);
+    column.spare = true;
+    column
+}
+
+static COLUMNS: &[Column] = &[
+    column("number", "NO", Kind::Number),
+    column("id", "ID", Kind::Text),
+    column("state", "STATE", Kind::Text),
+    column("time", "TIME", Kind::Text),
+    column("user", "USER", Kind::Text),
+    spare("via", "VIA"),
+    column("engine", "ENGINE", Kind::Text),
+    column("writes", "WRITES", Kind::Number),
+    spare("source", "SOURCE"),
+    column(PROSE, "WHY", Kind::Text),
+];
+
+/// Writes all changes there are, or that there are none.
+pub fn write(context: &mut Context<'_, '_>, rows: Vec<ChangeRow>) -> Result<(), Failure> {
+    if rows.is_empty() {
+        writeln!(context.output.out, "nothing is pending, and nothing was changed from here so far")?;
+        return Ok(());
+    }
+    let now = Timestamp::now();
+    let rows = rows.into_iter().map(|row| (words(&row, now), row)).collect();
+    let changes = Changes(rows);
+    let all = Query::default().select(&changes, Columns::Shown)?;
+    Ok(context.output.table(&changes, all, false)?)
+}
+
+/// Why it is as it is, and what is still to come.
+fn words(row: &ChangeRow, now: Timestamp) -> String {
+    let left = match row.left.len() {
+        0 => None,
+        1 => Some("1 part is left as it was".to_owned()),
+        some => Some(format!("{some} parts are left as they were")),
+    };
+    let waits = row.deadline.as_ref().map(|deadline| until_words(deadline, now));
+    let words =
+        [waits, row.why.clone(), row.drift.clone(), row.trouble.clone(), silent_words(&row.silent), left];
+    words.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Each with its last column.
+struct Changes(Vec<(String, ChangeRow)>);
+
+impl Listing for Changes {
+    fn column_count(&self) -> usize {
+        COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let (words, row) = &self.0[row];
+        match COLUMNS[column].id.as_ref() {
+            "number" => row.number.into(),
+            "id" => row.id.as_str().into(),
+            "state" => row.state.title().into(),
+            // To the second, as people read it.
+            "time" => {
+                let time = row.time.get(..19).unwrap_or(&row.time);
+                Value::Text(time.replace('T', " ").into())
+            }
+            "user" => row.user.as_str().into(),
+            "via" => row.via.as_str().into(),
+            "engine" => row.engine.as_str().into(),
+            "writes" => row.writes.into(),
+            "source" => row.source.as_str().into(),
+            _ => Some(words.as_str()).filter(|words| !words.is_empty()).into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "nothing is pending"
+    }
+}

@@ -1,0 +1,42 @@
+//! What work on changes takes, whoever does it: a command, or a console.
+
+use std::path::PathBuf;
+
+use crate::fabric::NameMap;
+use crate::observe::{Notes, Observation};
+use crate::script::Failure;
+use crate::script::open::{Outside, Reach};
+use crate::session::Look;
+use crate::source::Right;
+
+/// What flags and configuration say of it.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    pub reach: Reach,
+    pub right: Right,
+    pub node_name_map: Option<PathBuf>,
+    /// Where changes are kept, where anybody said so.
+    pub state_dir: Option<PathBuf>,
+    /// `--config` and `--mkey-file` as they were given, for a guard to be given them too.
+    pub config: Option<PathBuf>,
+    pub mkey_file: Option<PathBuf>,
+}
+
+/// That, and the world.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    pub outside: &'a dyn Outside,
+    pub given: &'a Given,
+}
+
+impl Means<'_> {
+    /// A look at something observed already, under the operator's names.
+    pub fn look_of(self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
+        let (own, notes) = match &self.given.node_name_map {
+            None => (NameMap::default(), Notes::new()),
+            Some(file) => self.outside.names(file)?,
+        };
+        observation.notes.extend(notes);
+        Ok(Look::new(source, observation, &own))
+    }
+}

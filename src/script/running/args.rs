@@ -1,0 +1,22 @@
+//! The arguments of `run`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A runbook: TOML, checked wholly before its first step
+    pub runbook: PathBuf,
+    /// A variable of the book
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    pub set: Vec<(String, String)>,
+    /// Read and compute everything, and write nothing: no change, no file, no program, no message
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let split = text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.to_owned()));
+    split.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "write NAME=VALUE".to_owned())
+}

@@ -1,0 +1,17 @@
+//! `run`: the steps of a runbook, done by the commands' own functions.
+
+mod args;
+mod beside;
+mod command;
+mod crew;
+mod deciding;
+mod fabric;
+mod journal;
+mod looking;
+mod planning;
+mod schema;
+mod told;
+
+pub use args::RunArgs;
+pub use command::run;
+pub use schema::schema;

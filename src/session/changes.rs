@@ -1,0 +1,195 @@
+//! What is said of a change, wherever it is said.
+
+use jiff::Timestamp;
+
+use super::migrations::migration_words;
+use crate::change::{Left, Phase, Status, Told};
+
+/// A change as JSON has it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct ChangeRow {
+    pub id: String,
+    pub number: u64,
+    pub state: Phase,
+    pub time: String,
+    pub user: String,
+    pub deadline: Option<String>,
+    pub source: String,
+    pub via: String,
+    pub engine: String,
+    pub writes: u64,
+    /// Writes that are settled, as far as the journal says.
+    #[serde(default)]
+    pub done: u64,
+    /// Findings that somebody took in by name.
+    #[serde(default)]
+    pub accepted: Vec<String>,
+    /// When there was nothing left to decide.
+    #[serde(default)]
+    pub ended: Option<String>,
+    pub why: Option<String>,
+    pub left: Vec<Left>,
+    /// Flows that hosts are told to move, and who of these was to follow.
+    #[serde(default)]
+    pub moves: Vec<String>,
+    /// Hosts with an agent that did not answer when they were told to move flows.
+    #[serde(default)]
+    pub silent: Vec<String>,
+    pub drift: Option<String>,
+    /// What keeps its guard from doing what it is there for.
+    #[serde(default)]
+    pub trouble: Option<String>,
+}
+
+impl ChangeRow {
+    pub fn of(told: &Told, drift: Option<String>, trouble: Option<String>) -> Self {
+        let begun = &told.begun;
+        Self {
+            id: begun.id.clone(),
+            number: begun.number,
+            state: told.phase,
+            time: begun.time.clone(),
+            user: begun.user.clone(),
+            deadline: told.deadline.clone().filter(|_| told.phase == Phase::Applied),
+            source: begun.source.clone(),
+            via: begun.via.clone(),
+            engine: begun.engine.clone(),
+            writes: begun.writes.len() as u64,
+            done: told.written,
+            accepted: begun.accepted.clone(),
+            ended: told.ended.as_ref().map(|ended| ended.time.clone()),
+            why: told.why.clone(),
+            left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
+            moves: begun.migrations.iter().map(migration_words).collect(),
+            silent: told.silent.clone(),
+            drift,
+            trouble,
+        }
+    }
+}
+
+impl ChangeRow {
+    /// As its guard tells it, which knows more than its journal.
+    pub fn as_told(self, status: &Status) -> Self {
+        Self {
+            state: status.phase,
+            done: status.done,
+            deadline: status.deadline.clone().filter(|_| status.phase == Phase::Applied),
+            why: status.why.clone(),
+            left: status.left.clone(),
+            silent: status.silent.clone(),
+            drift: status.drift.clone(),
+            trouble: status.trouble.clone(),
+            ..self
+        }
+    }
+}
+
+/// `2 agents have not said that their flows moved: node03, node07`.
+pub fn silent_words(silent: &[String]) -> Option<String> {
+    const NAMED: usize = 5;
+    let first = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if silent.len() > NAMED { ", ..." } else { "" };
+    let agents = super::counted(silent.len(), "agent has", "agents have");
+    (!silent.is_empty()).then(|| format!("{agents} not said that their flows moved: {first}{more}"))
+}
+
+/// The state of a change in words.
+pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("change", status.id.clone()), ("state", state(status, now))];
+    if let Some(why) = &status.why {
+        lines.push(("because", why.clone()));
+    }
+    if let Some(drift) = &status.drift {
+        lines.push(("drift", drift.clone()));
+    }
+    if let Some(trouble) = &status.trouble {
+        lines.push(("trouble", trouble.clone()));
+    }
+    if let Some(silent) = silent_words(&status.silent) {
+        lines.push(("agents", silent));
+    }
+    const SHOWN: usize = 5;
+    lines.extend(status.left.iter().take(SHOWN).map(|left| ("left", format!("{}: {}", left.what, left.why))));
+    if status.left.len() > SHOWN {
+        lines
+            .push(("left", format!("{} more; 'fabdeck changes --json' has them", status.left.len() - SHOWN)));
+    }
+    if status.phase == Phase::Incomplete {
+        lines.push(("once more", format!("fabdeck rollback {}", status.id)));
+    }
+    if status.phase == Phase::Applied {
+        let id = &status.id;
+        lines.push(("keep it", format!("fabdeck confirm {id}")));
+        lines.push(("or", format!("fabdeck rollback {id}; left alone, it is rolled back by itself")));
+    }
+    lines
+}
+
+/// One line while it is under way.
+pub fn change_progress(status: &Status, now: Timestamp) -> String {
+    let state = state(status, now);
+    match status.phase {
+        Phase::Applied => format!("change {} {state}; Ctrl-C leaves it waiting", status.id),
+        _ => format!("change {} {state}", status.id),
+    }
+}
+
+fn state(status: &Status, now: Timestamp) -> String {
+    let title = status.phase.title();
+    match (status.phase, &status.deadline) {
+        (Phase::Applied, Some(deadline)) => format!("{title}; {}", until_words(deadline, now)),
+        (Phase::Applying | Phase::RollingBack, _) => {
+            format!("{title}: {} of {} writes", status.done, status.writes)
+        }
+        _ => title.to_owned(),
+    }
+}
+
+/// `9m 58s left, until 14:12:03 UTC`.
+pub fn until_words(deadline: &str, now: Timestamp) -> String {
+    let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
+    let left = at.duration_since(now).as_secs().max(0);
+    format!("{} left, until {} UTC", span_words(left), at.strftime("%H:%M:%S"))
+}
+
+/// `9m 58s`, `10m`, `2h`.
+pub fn span_words(seconds: i64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match (hours, minutes) {
+        (0, 0) => format!("{rest}s"),
+        (0, _) if rest == 0 => format!("{minutes}m"),
+        (0, _) => format!("{minutes}m {rest}s"),
+        _ if minutes == 0 => format!("{hours}h"),
+        _ => format!("{hours}h {minutes}m"),
+    }
+}
+
+/// What is left until then, in seconds; none of it once that is over.
+pub fn seconds_left(deadline: &str, now: Timestamp) -> Option<u64> {
+    let at = deadline.parse::<Timestamp>().ok()?;
+    u64::try_from(at.duration_since(now).as_secs().max(0)).ok()
+}
+
+/// As a clock that runs down: `9:41`, `1:00:00`.
+pub fn countdown(seconds: u64) -> String {
+    let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{rest:02}"),
+        _ => format!("{hours}:{minutes:02}:{rest:02}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_runs_down() {
+        let now: Timestamp = "2026-11-22T14:00:00.900Z".parse().unwrap();
+        assert_eq!(seconds_left("2026-11-22T14:09:59.900Z", now), Some(599));
+        assert_eq!(seconds_left("2026-11-22T13:00:00Z", now), Some(0), "it is over");
+        assert_eq!(seconds_left("soon", now), None);
+        assert_eq!([0, 59, 60, 599, 3600].map(countdown), ["0:00", "0:59", "1:00", "9:59", "1:00:00"]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Changes in a session: what is offered to somebody who wants to apply a plan, what is asked before anything is done,
+//! how changes stand, and whoever makes them.
+
+mod acting;
+mod answering;
+mod changer;
+mod dialogue;
+mod flow;
+mod seen;
+mod told;
+mod wanting;
+
+pub use acting::{
+    can_ask, can_decide, can_keep, can_write, confirm, ends_with_session, extend, roll_back, serve,
+};
+pub use answering::pressed;
+pub use changer::{Acceptance, Changer, Changes, Offer, Planned, Unchanging, Writing};
+pub use dialogue::{BOX, Dialogue, DialogueRow, Question, Stop};
+pub use flow::{asked, begun, cancel, changes, looked, offered, tick, wakes_ms};
+pub use seen::ChangesSeen;
+pub use wanting::{apply, apply_file, can_apply, works_here};

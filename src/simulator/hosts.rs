@@ -1,0 +1,153 @@
+//! What hosts have besides a port: flows that their clients may ask for and move, and, where it was asked for, an agent
+//! that follows dFtree's notices by itself.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::access::{Address, Parcel};
+use crate::fabric::{Lid, NodeId, NodeKind, PortNum};
+use crate::mad::{Follow, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
+
+use super::device::Plug;
+use super::simulate::{Event, Seat, Simulator};
+use super::world::World;
+
+/// Notices that an agent remembers.
+const REMEMBERED: usize = 1024;
+/// After which an agent has done what a notice asks.
+const ACTS: Duration = Duration::from_millis(1);
+
+/// What an agent was told, and what came of it.
+type Heard = BTreeMap<NoticeKey, (Standing, usize)>;
+
+/// The agents that are part of the fabric, by their ports.
+#[derive(Debug, Default)]
+pub struct HostAgents {
+    heard: BTreeMap<Plug, Heard>,
+}
+
+impl World {
+    /// From now on a host follows notices; false where there is no host of that name.
+    pub fn add_agent(&mut self, text: &str) -> bool {
+        let host = self.find(text).filter(|(node, _)| !self.device(*node).is_switch());
+        host.inspect(|host| drop(self.agents.heard.insert(*host, Heard::new()))).is_some()
+    }
+
+    /// Every host does, at each of its ports that has a cable.
+    pub fn add_agents(&mut self) {
+        let adapters = self.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+        let ports = adapters.flat_map(|(id, _)| self.fabric.ports_of(id));
+        let cabled = ports.filter(|(_, port)| port.peer.is_some());
+        let plugs: Vec<Plug> = cabled.map(|(_, port)| (port.node.0, port.number.value())).collect();
+        self.agents.heard.extend(plugs.into_iter().map(|plug| (plug, Heard::new())));
+    }
+
+    /// Whether an agent is subscribed to a trap there.
+    pub(super) fn agent_wants(&self, plug: Plug, number: u16) -> bool {
+        self.agents.heard.contains_key(&plug) && matches!(number, trap::REPATH | trap::UNPATH)
+    }
+
+    /// The LIDs that a port sends to, and on which service level.
+    pub fn flows_at(&self, node: NodeId, port: PortNum) -> Vec<(u16, u8)> {
+        let run = self.underway.as_ref().map(|underway| &underway.run);
+        let flows = run.zip(self.fabric.port_of(node, port)).map(|(run, port)| run.flows_of(port));
+        flows.unwrap_or_default()
+    }
+
+    /// Puts the flows of a port to a LID on a level; how many were on another one.
+    pub(super) fn move_flows(&mut self, (node, port): Plug, lid: u16, level: u8) -> usize {
+        let port = self.fabric.port_of(NodeId(node), PortNum(port));
+        let run = self.underway.as_mut().map(|underway| &mut underway.run);
+        run.zip(port).map_or(0, |(run, port)| run.set_level(port, lid, level))
+    }
+
+    /// An agent of the fabric does what it is told.
+    fn heed(&mut self, at: Plug, told: &Repath) {
+        let known = self.agents.heard.get(&at).is_none_or(|heard| heard.contains_key(&told.key()));
+        let own = Lid::new(self.lid_of(at).into());
+        if known || self.device(at.0).silent || own.is_none_or(|own| !told.names(own)) {
+            return;
+        }
+        let flows = self.flows_at(NodeId(at.0), PortNum(at.1));
+        let has = flows.iter().any(|(lid, _)| *lid == told.hot_spot.value());
+        let done = match own.is_some_and(|own| told.asks(own, Some(has))) {
+            true => (Standing::Followed, self.move_flows(at, told.hot_spot.value(), told.level.value())),
+            false => (Standing::Nothing, 0),
+        };
+        if let Some(heard) = self.agents.heard.get_mut(&at) {
+            if heard.len() >= REMEMBERED {
+                heard.pop_first();
+            }
+            heard.insert(told.key(), done);
+        }
+    }
+
+    /// How far an agent of the fabric is; nobody where there is none.
+    fn stands(&self, at: Plug, asked: &Follow) -> Option<Follow> {
+        let heard = self.agents.heard.get(&at).filter(|_| !self.device(at.0).silent)?;
+        let (standing, moved) = heard.get(&asked.key()).copied().unwrap_or((Standing::Unheard, 0));
+        Some(asked.answered(standing, moved))
+    }
+}
+
+impl Simulator {
+    /// A notice goes out to the agents of the fabric that can be reached.
+    pub(super) fn tell_agents(&mut self, told: &Repath) {
+        let agents: Vec<Plug> = self.world.agents.heard.keys().copied().collect();
+        self.world.route();
+        for at in agents {
+            let lid = self.world.lid_of(at);
+            let reached = self.world.follow_lid(self.world.manager, lid).is_some_and(|end| end.at == at);
+            if reached {
+                self.plan(self.now + ACTS, Event::Heed { at, told: Box::new(told.clone()) });
+            }
+        }
+    }
+
+    pub(super) fn heed(&mut self, at: Plug, told: &Repath) {
+        self.world.move_packets(self.now);
+        self.world.heed(at, told);
+    }
+
+    /// A datagram of the class for hosts: the fabric's own agent answers, or whoever sits there.
+    pub(super) fn answer_host(&mut self, seat: Seat, request: &Parcel, at: Plug) -> Option<Mad> {
+        let own = self.seats.get(&seat) == Some(&at);
+        let mut answer = request.mad.clone();
+        let header = request.mad.header();
+        match (request.mad.method(), header.attribute.get()) {
+            (Method::GET, attribute::HOST_FLOWS) if own => {
+                let flows = self.world.flows_at(NodeId(at.0), PortNum(at.1));
+                *answer.host_flows_mut() = HostFlows::page(&flows, header.modifier.get() as usize);
+            }
+            (Method::SET, attribute::HOST_FLOWS) if own => {
+                self.world.move_packets(self.now);
+                let asked = *request.mad.flow_level();
+                let moved = self.world.move_flows(at, asked.lid.get(), asked.level);
+                answer.flow_level_mut().moved = u16::try_from(moved).unwrap_or(u16::MAX).into();
+            }
+            (_, attribute::HOST_FLOWS) => return None,
+            (Method::GET, attribute::FOLLOW) if self.world.agents.heard.contains_key(&at) => {
+                *answer.follows_mut() = self.world.stands(at, request.mad.follows())?;
+            }
+            _ => {
+                self.hand_over(seat, request, at);
+                return None;
+            }
+        }
+        answer.header_mut().method = Method::GET_RESPONSE.0;
+        Some(answer)
+    }
+
+    /// What is for a host comes to everybody else who sits there, as from the LID of who sent it.
+    pub(super) fn hand_over(&mut self, from: Seat, request: &Parcel, at: Plug) {
+        let Some(home) = self.seats.get(&from).copied().filter(|_| !self.world.device(at.0).silent) else {
+            return;
+        };
+        let address = Address { lid: self.world.lid_of(home), ..request.address };
+        let there = self.seats.iter().filter(|(seat, plug)| **plug == at && **seat != from);
+        let seats: Vec<Seat> = there.map(|(seat, _)| *seat).collect();
+        for seat in seats {
+            self.send_back(seat, Parcel { mad: request.mad.clone(), address }, 0);
+        }
+    }
+}

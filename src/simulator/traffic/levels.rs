@@ -1,0 +1,66 @@
+//! The service levels of a host's flows, set while they run: dFtree's Algorithm 2. Flows to the LID of a notice are on
+//! another level from now on; packets that are queued already keep theirs.
+
+use super::network::TrafficRun;
+use super::tables::lane_of;
+use crate::fabric::PortId;
+
+impl TrafficRun {
+    /// The LIDs that a port sends to, and on which level; in the order of the LIDs, each pair once.
+    pub fn flows_of(&self, port: PortId) -> Vec<(u16, u8)> {
+        let Some(end) = self.end_at(port) else { return Vec::new() };
+        let mut all: Vec<(u16, u8)> = match self.senders.draws(end) {
+            false => {
+                self.senders.flows.iter().filter(|flow| flow.from == end).map(|f| (f.lid, f.level)).collect()
+            }
+            true => {
+                let others = self.senders.hosts.iter().filter(|host| **host != end);
+                others.map(|to| self.drawn_flow(end, *to)).collect()
+            }
+        };
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Puts a port's flows to a LID on a level; how many were on another one.
+    pub fn set_level(&mut self, port: PortId, lid: u16, level: u8) -> usize {
+        let level = level & 0xF;
+        let Some(end) = self.end_at(port) else { return 0 };
+        self.widen_for(level);
+        let lane = lane_of(&self.adapters, end, level);
+        let moved = match self.senders.draws(end) {
+            true => {
+                let to = self.senders.hosts.iter().copied().filter(|host| *host != end);
+                let held = to.map(|to| self.drawn_flow(end, to)).find(|flow| flow.0 == lid);
+                let moves = held.is_some_and(|(_, held)| held != level);
+                if moves {
+                    self.senders.keep_level(end, lid, (level, lane));
+                }
+                usize::from(moves)
+            }
+            false => self.senders.turn_to(end, lid, (level, lane), &self.adapters),
+        };
+        if moved > 0 {
+            self.begin_sending(end);
+        }
+        moved
+    }
+
+    /// Lanes that nothing was on yet get queues.
+    fn widen_for(&mut self, level: u8) {
+        self.lanes = self.lanes.max(self.lane_map.top(1 << level, &self.adapters));
+        self.widen(u32::from(self.lanes).next_power_of_two().trailing_zeros());
+    }
+
+    fn end_at(&self, port: PortId) -> Option<u32> {
+        (0u32..).zip(&self.plant.ends).find(|(_, end)| end.port == port).map(|(number, _)| number)
+    }
+
+    /// The LID and the level of what one end draws for another.
+    fn drawn_flow(&self, end: u32, to: u32) -> (u16, u8) {
+        let target = &self.plant.ends[to as usize];
+        let usual = self.service.level(&self.routes, self.plant.ends[end as usize].switch, target.lid);
+        self.senders.drawn(end, to, target, usual)
+    }
+}

@@ -1,0 +1,410 @@
+//! kill -9 of real processes over ibsim, at moments of a change that a library counts (`die.c`): before and behind each
+//! Set, each write to the journal and each sync. Whoever starts next finds what is pending, and once it is taken back
+//! every byte is as it was: forwarding tables, SL2VL, arbitration, PortInfo.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use fabdeck::access::{Address, Clock, MadPort, Parcel, Part, Wanted};
+use fabdeck::change::{Holder, Journal, JournalError, Phase, Plan, Told, Write};
+use fabdeck::fabric::{Fabric, NodeId};
+use fabdeck::mad::{Method, SMP_DATA, Smp, SwitchInfo, attribute};
+use fabdeck::source::{Policy, open_adapter};
+use serde_json::Value;
+
+use crate::changed::opt_in;
+use crate::discovered::{fabdeck, look_around, part};
+use crate::stage::{self, Stage};
+
+const PLAN: &str = "new.plan";
+const RAW: &str = "raw.txt";
+const PATIENCE: Duration = Duration::from_secs(60);
+const TURN: Duration = Duration::from_millis(3);
+
+/// The process over ibsim that reads every byte; a line for each attribute.
+pub fn raw() {
+    let fabric = look_around(Policy::default(), Wanted::default()).fabric;
+    let mut port = open_adapter(None, None).unwrap();
+    let own = fabric.port(fabric.port_by_guid(port.local().guid.unwrap()).unwrap()).node;
+    let mut transaction = 0_u64;
+    let mut ask = |route: &[u8], attribute: u16, modifier: u32| {
+        let mut mad = Smp::directed(Method::GET, attribute, modifier, route).unwrap().0;
+        transaction += 1;
+        mad.header_mut().transaction = transaction.into();
+        port.send(&Parcel { mad, address: Address::directed() }, Duration::from_secs(5)).unwrap();
+        let until = port.now() + Duration::from_secs(5);
+        match port.receive(until).unwrap() {
+            Some(fabdeck::access::Arrival::Mad(parcel)) => Smp(parcel.mad),
+            other => panic!("{attribute:#06x} {modifier:#x}: {other:?}"),
+        }
+    };
+    let mut lines = String::new();
+    for (id, route) in routes(&fabric, own) {
+        let node = fabric.node(id);
+        let ports = u32::from(node.facts.port_count);
+        let mut asked: Vec<(u16, u32)> = (0..=ports).map(|port| (attribute::PORT_INFO, port)).collect();
+        if node.is_switch() {
+            let top = ask(&route, attribute::SWITCH_INFO, 0).data::<SwitchInfo>().linear_top.get();
+            asked.push((attribute::SWITCH_INFO, 0));
+            asked.extend((0..=u32::from(top) / 64).map(|block| (attribute::LINEAR_FORWARDING, block)));
+            let pairs = (0..=ports).flat_map(|from| (1..=ports).map(move |to| from << 8 | to));
+            asked.extend(pairs.map(|pair| (attribute::SL_TO_VL, pair)));
+            let parts = (1..=ports).flat_map(|port| (1..=4).map(move |part| part << 16 | port));
+            asked.extend(parts.map(|part| (attribute::VL_ARBITRATION, part)));
+        } else {
+            asked.remove(0);
+        }
+        for (attribute, modifier) in asked {
+            let answer = ask(&route, attribute, modifier);
+            // The second half of an arbitration table is none where a port has few lanes.
+            if !answer.0.status().is_ok() {
+                continue;
+            }
+            let bytes: String =
+                answer.data::<[u8; SMP_DATA]>().iter().map(|byte| format!("{byte:02x}")).collect();
+            lines += &format!("{} {attribute:#06x} {modifier:#x} {bytes}\n", node.guid());
+        }
+    }
+    fs::write(RAW, &lines).unwrap();
+    println!("said: {}", lines.lines().count());
+}
+
+fn routes(fabric: &Fabric, own: NodeId) -> BTreeMap<NodeId, Vec<u8>> {
+    let mut routes = BTreeMap::from([(own, Vec::new())]);
+    let mut queue = VecDeque::from([own]);
+    while let Some(at) = queue.pop_front() {
+        for (_, port) in fabric.ports_of(at).filter(|_| at == own || fabric.node(at).is_switch()) {
+            let Some(peer) = port.peer.map(|peer| fabric.port(peer).node) else { continue };
+            if !routes.contains_key(&peer) {
+                let way = [routes[&at].as_slice(), &[port.number.value()]].concat();
+                routes.insert(peer, way);
+                queue.push_back(peer);
+            }
+        }
+    }
+    routes
+}
+
+/// A fabric that ibsim plays, a plan with several hundred writes, and what every attribute holds before it.
+struct Site {
+    stage: Stage,
+    before: String,
+    writes: usize,
+}
+
+impl Site {
+    /// A fat tree in which each host has 128 LIDs, so that few switches have many blocks.
+    fn new() -> Self {
+        let stage = Stage::play(&stage::fabric("kary,k=4,n=2"));
+        stage.opensm(&["-R", "minhop", "-l", "7"]);
+        opt_in(&stage);
+        fabdeck(&stage, &["route", "--engine", "updn", "-o", PLAN], 0);
+        let mut site = Self { stage, before: String::new(), writes: 0 };
+        site.before = site.bytes();
+        site.add_lanes();
+        let library = site.path("die.so");
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/live/die.c");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source).arg("-ldl");
+        let built = stage::finish(cc);
+        assert!(built.status.success(), "{built:?}");
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.stage.folder.path().join(name)
+    }
+
+    fn bytes(&self) -> String {
+        part(&self.stage, "raw", |_| {});
+        fs::read_to_string(self.path(RAW)).unwrap()
+    }
+
+    /// Engines plan forwarding tables; lanes and arbitration are written by the same hands, so the plan gets some.
+    fn add_lanes(&mut self) {
+        let mut plan = Plan::read(&fs::read_to_string(self.path(PLAN)).unwrap()).unwrap();
+        for line in self.before.lines() {
+            let [switch, attribute, modifier, bytes] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!()
+            };
+            let modifier = u32::from_str_radix(&modifier[2..], 16).unwrap();
+            let [_, high, middle, low] = modifier.to_be_bytes();
+            let (part, length) = match attribute {
+                "0x0017" if low <= 8 && middle <= 8 => (Part::Lanes([middle, low]), 16),
+                "0x0018" if low <= 8 => (Part::Arbitration([low, high]), 128),
+                _ => continue,
+            };
+            let old = bytes[..length].to_owned();
+            // Other lanes for the same levels, other weights for the same lanes.
+            let (begun, rest) = old.split_at(16);
+            let begun: String = begun.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
+            let new = begun + rest;
+            plan.writes.push(Write { at: Holder::Switch(switch.to_owned()), part, old, new });
+        }
+        self.writes = plan.writes.len();
+        fs::write(self.path(PLAN), plan.text().unwrap()).unwrap();
+    }
+}
+
+/// One change, in a state folder of its own.
+struct Round<'s> {
+    site: &'s Site,
+    state: String,
+    /// Processes of this round that the library looks for: argument and moment.
+    die: Option<String>,
+}
+
+impl Drop for Round<'_> {
+    fn drop(&mut self) {
+        // A guard that a failed test left behind.
+        if std::thread::panicking()
+            && let Some(pid) = self.guard()
+        {
+            let _ = Command::new("kill").args(["-s", "KILL", &pid]).status();
+        }
+    }
+}
+
+impl<'s> Round<'s> {
+    fn new(site: &'s Site, name: &str, die: Option<String>) -> Self {
+        Self { site, state: format!("state-{name}"), die }
+    }
+
+    fn command(&self, args: &[&str], dies: bool) -> Command {
+        let stage = &self.site.stage;
+        let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+        command.args(["--source", "umad", "--state-dir", &self.state, "--config", "site.toml"]).args(args);
+        for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env(home, stage.folder.path().join("home"));
+        }
+        if let Some(wish) = self.die.as_ref().filter(|_| dies) {
+            let real =
+                command.get_envs().find(|(name, _)| *name == "LD_PRELOAD").and_then(|(_, value)| value);
+            let both = format!("{}:{}", self.site.path("die.so").display(), real.unwrap().display());
+            command.env("LD_PRELOAD", both).env("FABDECK_DIE", wish).env("FABDECK_DIE_TOLD", "told.txt");
+        }
+        command
+    }
+
+    /// A start of the program that nobody kills: exit code, and all that it says.
+    fn run(&self, args: &[&str]) -> (Option<i32>, String) {
+        let output = stage::finish(self.command(args, false));
+        let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        (output.status.code(), said.concat())
+    }
+
+    fn spawn(&self, args: &[&str]) -> Child {
+        let log = self.site.path(&format!("{}.log", self.state));
+        let log = fs::File::options().create(true).append(true).open(log).unwrap();
+        let mut command = self.command(args, true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    fn apply(&self) -> Child {
+        let accept = ["--yes", "--accept", "transition,cycle,lanes", "--allow-write"];
+        self.spawn(&[&["apply", PLAN], &accept[..]].concat())
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.site.path(&format!("{}/changes/000001", self.state))
+    }
+
+    /// What the journal says; `None` before it has a beginning.
+    fn phase(&self) -> Option<Phase> {
+        match Journal::load(&self.folder().join("journal")) {
+            Ok(read) => Some(read.told.phase),
+            Err(JournalError::Empty { .. } | JournalError::Disk { .. }) => None,
+            Err(error) => panic!("{}: {error}", self.state),
+        }
+    }
+
+    /// Who keeps the change now.
+    fn guard(&self) -> Option<String> {
+        let path = self.folder().join("guard.lock");
+        let lock = fs::File::open(&path).ok()?;
+        let held = lock.try_lock_shared().is_err();
+        held.then(|| fs::read_to_string(path).unwrap_or_default()).filter(|pid| !pid.is_empty())
+    }
+
+    #[track_caller]
+    fn until(&self, what: &str, so: impl Fn(&Self) -> bool) {
+        let begun = Instant::now();
+        while !so(self) {
+            let log = fs::read_to_string(self.folder().join("guard.log")).unwrap_or_default();
+            assert!(begun.elapsed() < PATIENCE, "{what}: {:?} {:?}: {log}", self.phase(), self.guard());
+            sleep(TURN);
+        }
+    }
+
+    fn told(&self) -> Told {
+        Journal::load(&self.folder().join("journal")).unwrap().told
+    }
+
+    fn id(&self) -> String {
+        self.told().begun.id
+    }
+
+    /// The change as `changes` lists it, and all that was said beside it.
+    fn listed(&self) -> (Value, String) {
+        let output = stage::finish(self.command(&["changes", "--json"], false));
+        let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (rows["rows"][0].clone(), String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Goes on with the change as far as it has to until its guard is dead; gives what the journal says then.
+    fn until_killed(&self, mut apply: Child, alone: bool) -> Phase {
+        let own = apply.id().to_string();
+        if !alone {
+            // The session goes first, as soon as the guard has the change.
+            self.until("no guard", |round| {
+                round.guard().is_some_and(|pid| pid != own) || round.phase() > Some(Phase::Applying)
+            });
+            let _ = apply.kill();
+        }
+        let _ = apply.wait();
+        self.until("neither applied nor killed", |round| {
+            round.guard().is_none() || round.phase() == Some(Phase::Applied)
+        });
+        if self.guard().is_some() {
+            let mut asking = self.spawn(&["rollback", &self.id()]);
+            if !alone {
+                self.until("it does not go back", |round| round.phase() > Some(Phase::Applied));
+                let _ = asking.kill();
+            }
+            let _ = asking.wait();
+            self.until("the guard lives on", |round| round.guard().is_none());
+        }
+        self.phase().unwrap()
+    }
+
+    /// Whoever starts next knows of it and takes over; another plan is held up until that is done.
+    fn takes_over(&self, by_list: bool) {
+        let pending = |round: &Self| round.phase().is_some_and(Phase::is_pending);
+        if by_list && pending(self) {
+            let (row, talk) = self.listed();
+            let state = row["state"].as_str().unwrap_or("nothing is listed").to_owned();
+            let alive = ["applying", "applied", "rolling-back", "rolled-back"].contains(&state.as_str());
+            assert!(alive && talk.contains("its guard was gone"), "{}: {state} {talk}", self.state);
+        }
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            self.until("a guard that stays", |round| {
+                !pending(round) || round.phase() == Some(Phase::Applied) || { round.guard().is_none() }
+            });
+            match self.phase().unwrap() {
+                // Applied already when the guard died: the successor keeps the time.
+                Phase::Applied => {
+                    let (code, said) = self.run(&["rollback", &self.id()]);
+                    assert_eq!(code, Some(0), "{}: {said}", self.state);
+                }
+                phase if phase.is_pending() => {
+                    self.run(&["guard", "--resume"]);
+                    sleep(Duration::from_millis(100));
+                }
+                _ => break,
+            }
+        }
+        assert_eq!(self.phase(), Some(Phase::RolledBack), "{}", self.state);
+        assert_eq!(self.listed().0["state"], "rolled-back");
+        self.until("the last guard stays", |round| round.guard().is_none());
+    }
+
+    #[track_caller]
+    fn is_as_before(&self) {
+        let now = self.site.bytes();
+        let differs = self.site.before.lines().zip(now.lines()).find(|(before, now)| before != now);
+        assert!(now == self.site.before, "{}: {differs:?}", self.state);
+    }
+}
+
+/// A change that nobody kills, there and back: how many moments it has.
+fn moments(site: &Site) -> usize {
+    let whole = Round::new(site, "whole", Some("--begin 0".to_owned()));
+    let mut apply = whole.apply();
+    assert_eq!(apply.wait().unwrap().code(), Some(0));
+    assert_ne!(site.bytes(), site.before);
+    assert_eq!(whole.run(&["rollback", &whole.id()]).0, Some(0));
+    whole.until("the guard stays", |round| round.guard().is_none() && round.site.path("told.txt").exists());
+    whole.is_as_before();
+    fs::read_to_string(site.path("told.txt")).unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn processes_that_are_killed_over_ibsim_leave_everything_as_it_was() {
+    let mut site = Site::new();
+    assert!(site.writes >= 300, "{}", site.writes);
+    let moments = moments(&site);
+    assert!(moments > 4 * site.writes, "{moments}");
+    let rounds = if stage::long() { 60 } else { 10 };
+    let mut seen = BTreeMap::<String, usize>::new();
+    for number in 0..rounds {
+        let moment = 1 + (moments - 1) * number / (rounds - 1);
+        // Some sessions die with their guards, some successors die as well, and who takes over is one or the other.
+        let alone = !number.is_multiple_of(3);
+        let die = format!("--begin {moment}");
+        let round = Round::new(&site, &number.to_string(), Some(die));
+        let apply = round.apply();
+        let phase = round.until_killed(apply, alone);
+        if number % 4 == 1 && phase.is_pending() {
+            let again = format!("--resume {}", 1 + moment / 3);
+            let second = Round::new(&site, &number.to_string(), Some(again));
+            let _ = second.spawn(&["guard", "--resume"]).wait();
+            *seen.entry("successors killed".to_owned()).or_default() += 1;
+        }
+        round.takes_over(number.is_multiple_of(2));
+        round.is_as_before();
+        let why = round.told().why.unwrap();
+        drop(round);
+        site.stage.forget_the_dead();
+        let when = if why.contains("asked for") { "going back" } else { "writing" };
+        *seen.entry(format!("{when}{}", if alone { "" } else { ", session too" })).or_default() += 1;
+    }
+    println!("said: {} writes, {moments} moments, {rounds} kills: {seen:?}", site.writes);
+}
+
+/// The session itself is killed while it begins a change: it was not begun, or it is pending, and nothing was written.
+#[test]
+fn sessions_that_are_killed_while_they_begin_leave_nothing_or_something_pending() {
+    let mut site = Site::new();
+    let counted = Round::new(&site, "counted", Some("apply 0".to_owned()));
+    assert_eq!(counted.apply().wait().unwrap().code(), Some(0));
+    assert_eq!(counted.run(&["rollback", &counted.id()]).0, Some(0));
+    let moments: usize = fs::read_to_string(site.path("told.txt")).unwrap().trim().parse().unwrap();
+    drop(counted);
+    assert!(moments >= 8, "{moments}");
+    let tried: Vec<usize> =
+        if stage::long() { (1..=moments).collect() } else { vec![1, moments / 2, moments] };
+    let mut pending = 0;
+    for moment in &tried {
+        let round = Round::new(&site, &format!("begun-{moment}"), Some(format!("apply {moment}")));
+        assert_eq!(round.apply().wait().unwrap().code(), None, "it was not killed");
+        let listed = round.listed().0;
+        match round.phase() {
+            None => {
+                assert!(listed.is_null(), "{listed}");
+                round.is_as_before();
+                // Nothing stands in the way of the next one.
+                let again = Round::new(&site, &format!("again-{moment}"), None);
+                assert_eq!(again.apply().wait().unwrap().code(), Some(0));
+                assert_eq!(again.run(&["rollback", &again.id()]).0, Some(0));
+            }
+            Some(phase) => {
+                pending += 1;
+                assert_eq!((phase, &listed["state"]), (Phase::Applying, &Value::from("applying")));
+                let (code, said) =
+                    round.run(&["apply", PLAN, "--yes", "--accept", "transition,cycle", "--allow-write"]);
+                assert!(code == Some(4) && said.contains("FD-5632"), "{said}");
+                // It has a while to hand the change over to its guard; then it is taken to be gone.
+                round.takes_over(false);
+            }
+        }
+        round.is_as_before();
+        drop(round);
+        site.stage.forget_the_dead();
+    }
+    println!("said: {} of {moments} moments of a session, {pending} pending", tried.len());
+}

@@ -1,0 +1,58 @@
+//! A rollback that could not be brought to its end, begun again.
+
+use std::time::{Duration, Instant};
+
+use super::drifting::{elsewhere, meddle};
+use super::processes::{DEMO, Lab};
+
+/// Whether it has the sign that nothing is left to do, which its guard leaves as the last thing.
+fn signed(lab: &Lab) -> bool {
+    let since = Instant::now();
+    let there = || lab.folder().join("ended").exists();
+    while !there() && since.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    there()
+}
+
+/// What another machine wrote stays, and is named each time; once it is gone all goes back.
+#[test]
+fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
+    let lab = Lab::new(DEMO);
+    let before = lab.tables();
+    let id = lab.apply();
+    meddle(&lab);
+    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].as_str().unwrap().to_owned();
+    lab.ends(&["rollback", &id, "--force"], 6);
+    assert_eq!(lab.state(), "incomplete");
+    assert!(signed(&lab));
+    let ended = lab.ends(&["rollback", &id, "--force"], 6);
+    assert!(ended.contains("once more") && ended.contains("somebody else has written there"), "{ended}");
+    assert!(signed(&lab));
+    // The other machine takes back what it wrote, as far as it still stands there.
+    lab.command_of("./other", &["rollback", &other, "--force"]).output().unwrap();
+    lab.ends(&["rollback", &id, "--force"], 0);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+    assert!(lab.ends(&["rollback", &id], 4).contains("FD-7985"));
+    let journal = std::fs::read_to_string(lab.folder().join("journal")).unwrap();
+    let of = |record: &str| journal.matches(&format!("\"record\":\"{record}\"")).count();
+    assert_eq!((of("again"), of("returned"), of("returning")), (2, 3, 1), "{}", lab.logs());
+    assert_eq!(lab.trail().matches("\"what\":\"rolling back again\"").count(), 2);
+}
+
+/// One pending change of a fabric at a time, whichever began it first.
+#[test]
+fn a_rollback_is_not_begun_again_beside_a_pending_change() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    meddle(&lab);
+    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].as_str().unwrap().to_owned();
+    lab.ends(&["rollback", &id, "--force"], 6);
+    elsewhere(&lab, &["confirm", &other]);
+    lab.run(&["route", "--engine", "updn", "-o", "c.plan"]);
+    let pending = lab.apply_plan("c.plan");
+    let refused = lab.ends(&["rollback", &id, "--force"], 4);
+    assert!(refused.contains("FD-5632") && refused.contains(&pending), "{refused}");
+    assert!(signed(&lab));
+    lab.ends(&["confirm", &pending], 0);
+}

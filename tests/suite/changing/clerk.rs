@@ -1,0 +1,450 @@
+//! Changes that a console makes: to a simulator of its own process, and to one that is served, with guards that are
+//! processes; and what it refuses.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use fabdeck::access::{Source, Unwatched, Wanted};
+use fabdeck::change::{Ask, Phase};
+use fabdeck::fabric::{Element, Faults, Tables};
+use fabdeck::routing::{NoPulse, Request};
+use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
+use fabdeck::session::interactive::{Acceptance, ChangeOffer, Changer, Changes, PlanFor, Planned};
+use fabdeck::session::{Asked, ChangeRow, Look, Sent, Service, propose, settled};
+use tempfile::TempDir;
+
+use super::processes::{DEMO, Lab};
+
+const SOURCE: &str = DEMO;
+const WANTED: Wanted = Wanted { tables: true, lanes: false, counters: false, multicast: false };
+
+/// A console's source, what it shows, and whoever makes changes to it.
+struct Desk {
+    machine: Machine,
+    source: Box<dyn Source>,
+    look: Arc<Look>,
+    clerk: Clerk,
+    _state: TempDir,
+}
+
+fn clerk(machine: &Machine, source: &str, given: &Given) -> Clerk {
+    Clerk::new(Arc::new(machine.clone()), (source, given, true), Arc::new(|| panic!("a guard had a bug")))
+}
+
+fn own(name: &str) -> Desk {
+    let state = tempfile::tempdir().unwrap();
+    let machine = Machine::default().with_simulators_kept().with_state(state.path());
+    let mut source = machine.open(name, &Reach::default()).unwrap();
+    let look =
+        Arc::new(Look::new(name, source.observe(WANTED, &mut Unwatched).unwrap(), &Default::default()));
+    let clerk = clerk(&machine, name, &Given::default());
+    clerk.looked(&look);
+    Desk { machine, source, look, clerk, _state: state }
+}
+
+/// What an engine proposes, as a session holds it.
+fn proposed(look: &Arc<Look>, engine: &str, faults: &Faults) -> Planned {
+    let engine = fabdeck::routing::engine(engine).unwrap();
+    let sent = Sent::unasked(look);
+    let request = Request::default();
+    let asked = Asked { sent, ..Asked::of(&request) };
+    let proposal = propose(look, &look.observation.tables, faults, engine, asked, &NoPulse).unwrap();
+    let proposal = settled(look, faults, proposal, Sent::unasked(look), &NoPulse).unwrap();
+    let (look, marks) = (look.clone(), faults.clone());
+    Planned::Proposed(Box::new(PlanFor { look, marks, engine: engine.id, proposal: Arc::new(proposal) }))
+}
+
+/// All that stands against it is taken in.
+fn taking_all(offer: &ChangeOffer, window: Duration) -> Acceptance {
+    Acceptance { accepted: offer.findings.iter().map(|(name, _)| name.clone()).collect(), window }
+}
+
+const LONG: Duration = Duration::from_secs(600);
+
+impl Desk {
+    /// What the source shows that has been open all the time.
+    fn tables(&mut self) -> Tables {
+        self.source.observe(WANTED, &mut Unwatched).unwrap().tables
+    }
+
+    fn begin(&mut self, engine: &str, window: Duration) -> (ChangeOffer, String) {
+        let offer = self.clerk.offer(&proposed(&self.look, engine, &Faults::default())).unwrap();
+        let id = self.clerk.begin(&offer, &taking_all(&offer, window)).unwrap();
+        (offer, id)
+    }
+}
+
+fn row(changes: &Changes, id: &str) -> ChangeRow {
+    changes.rows.iter().find(|row| row.id == id).unwrap().clone()
+}
+
+/// Asks how changes stand until one is there; what was told of ends on the way.
+fn becomes(clerk: &mut Clerk, id: &str, phase: Phase) -> (ChangeRow, Vec<String>) {
+    let (since, mut ended) = (Instant::now(), Vec::new());
+    loop {
+        let changes = clerk.changes().unwrap();
+        assert_eq!(changes.unread, Vec::<String>::new());
+        ended.extend(changes.ended_since.clone());
+        let row = row(&changes, id);
+        if row.state == phase {
+            return (row, ended);
+        }
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?} instead of {phase:?}", row.state);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn confirm() -> Ask {
+    Ask::Confirm { user: String::new() }
+}
+
+fn back() -> Ask {
+    Ask::RollBack { user: String::new(), anyway: false }
+}
+
+#[test]
+fn a_change_of_this_process_is_offered_applied_and_confirmed() {
+    let mut desk = own(SOURCE);
+    let before = desk.tables();
+    let offer = desk.clerk.offer(&proposed(&desk.look, "updn", &Faults::default())).unwrap();
+    assert_eq!(
+        (offer.title.as_str(), offer.source.as_str(), offer.own, offer.applied),
+        ("updn", SOURCE, true, false)
+    );
+    assert!(offer.parts > 0 && offer.switches > 0 && offer.moved_pairs > 0 && !offer.transition.is_empty());
+    let names: Vec<&str> = offer.findings.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, offer.remarks.len()), (vec!["transition"], 0));
+    let none = Acceptance { accepted: Vec::new(), window: LONG };
+    let refused = desk.clerk.begin(&offer, &none).unwrap_err();
+    assert!(refused.contains("FD-7983") && refused.contains("--accept transition"), "{refused}");
+    assert!(desk.clerk.changes().unwrap().rows.is_empty() && desk.tables() == before);
+
+    let id = desk.clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    let (applied, ended) = becomes(&mut desk.clerk, &id, Phase::Applied);
+    assert_eq!((applied.number, applied.writes, applied.done), (1, offer.parts as u64, offer.parts as u64));
+    assert_eq!(
+        (applied.accepted, applied.engine.as_str(), ended.len()),
+        (vec!["transition".into()], "updn", 0)
+    );
+    assert!(applied.deadline.is_some() && !applied.user.is_empty());
+    // Both who kept the source open and who looks again see it.
+    let after = desk.tables();
+    assert_ne!(after, before);
+    let mut again = desk.machine.open(SOURCE, &Reach::default()).unwrap();
+    assert_eq!(again.observe(WANTED, &mut Unwatched).unwrap().tables, after);
+    let changes = desk.clerk.changes().unwrap();
+    assert_eq!((changes.here, changes.ended_since.len()), (BTreeSet::from([id.clone()]), 0));
+
+    let second = desk.clerk.offer(&proposed(&desk.look, "updn", &Faults::default())).unwrap();
+    assert!(second.applied, "all that it writes stands there");
+    assert!(desk.clerk.begin(&second, &none).unwrap_err().contains("nothing to do"));
+    let looked = Look::new(SOURCE, again.observe(WANTED, &mut Unwatched).unwrap(), &Default::default());
+    let other = proposed(&Arc::new(looked), "minhop", &Faults::default());
+    let refused = desk.clerk.offer(&other).unwrap_err();
+    assert!(refused.contains("FD-5632") && refused.contains(&id), "{refused}");
+
+    let confirmed = desk.clerk.ask(&id, &confirm()).unwrap();
+    let (row, ended) = becomes(&mut desk.clerk, &id, Phase::Confirmed);
+    assert_eq!((confirmed.phase, row.deadline, ended.len()), (Phase::Confirmed, None, 0));
+    assert!(row.ended.is_some() && desk.tables() == after);
+    assert!(desk.clerk.ask(&id, &back()).unwrap_err().contains("FD-7985"));
+    assert!(desk.clerk.ask("00000000", &back()).unwrap_err().contains("FD-5634"));
+    assert!(!desk.clerk.offer(&other).unwrap().applied, "nothing is pending any more");
+}
+
+#[test]
+fn a_change_of_this_process_goes_back_when_its_window_is_over_or_when_asked() {
+    let mut desk = own(SOURCE);
+    let before = desk.tables();
+    let (_, id) = desk.begin("updn", Duration::from_secs(1));
+    let (_, none) = becomes(&mut desk.clerk, &id, Phase::Applied);
+    assert_ne!(desk.tables(), before);
+    let (row, ended) = becomes(&mut desk.clerk, &id, Phase::RolledBack);
+    assert_eq!((none.len(), ended, desk.tables() == before), (0, vec![id.clone()], true));
+    assert!(row.why.unwrap().contains("nobody confirmed it in time"));
+    assert!(desk.clerk.changes().unwrap().ended_since.is_empty(), "told once");
+
+    let (_, id) = desk.begin("updn", Duration::from_secs(2));
+    becomes(&mut desk.clerk, &id, Phase::Applied);
+    let status = desk.clerk.ask(&id, &Ask::Extend { user: String::new(), seconds: 600 }).unwrap();
+    let left =
+        status.deadline.unwrap().parse::<jiff::Timestamp>().unwrap().duration_since(jiff::Timestamp::now());
+    assert!((590..=602).contains(&left.as_secs()), "{left}");
+    desk.clerk.ask(&id, &Ask::RollBack { user: "somebody".into(), anyway: false }).unwrap();
+    let (row, _) = becomes(&mut desk.clerk, &id, Phase::RolledBack);
+    assert_eq!((row.number, desk.tables() == before), (2, true));
+    assert_eq!(row.why, Some(format!("asked for by {}", row.user)), "whoever runs this, and no other name");
+}
+
+/// The guard, a look and a sweep have ports of one simulator, each on a thread of its own.
+#[test]
+fn whoever_reads_beside_a_change_disturbs_nothing() {
+    let mut desk = own("sim:kary,k=3,n=2,delay=2ms,reorder=2%");
+    let before = desk.tables();
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let readers: Vec<_> = (0..2)
+        .map(|_| {
+            let (machine, stop) = (desk.machine.clone(), stop.clone());
+            let name = desk.look.source.clone();
+            std::thread::spawn(move || {
+                let mut looks = 0;
+                while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                    let mut source = machine.open(&name, &Reach::default()).unwrap();
+                    let seen = source.observe(WANTED, &mut Unwatched).unwrap();
+                    assert!(!seen.partial(), "{:?}", seen.notes);
+                    looks += 1;
+                }
+                looks
+            })
+        })
+        .collect();
+    for _ in 0..5 {
+        let (_, id) = desk.begin("updn", LONG);
+        becomes(&mut desk.clerk, &id, Phase::Applied);
+        desk.clerk.ask(&id, &back()).unwrap();
+        becomes(&mut desk.clerk, &id, Phase::RolledBack);
+        assert!(desk.tables() == before);
+    }
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    let looks: Vec<i32> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+    println!("said: {looks:?} looks beside five changes");
+}
+
+/// A command still has a simulator to itself each time.
+#[test]
+fn simulators_are_kept_where_that_is_wanted_alone() {
+    let machine = Machine::default();
+    let state = tempfile::tempdir().unwrap();
+    let machine = machine.with_state(state.path());
+    let mut clerk = clerk(&machine, SOURCE, &Given::default());
+    let mut source = machine.open(SOURCE, &Reach::default()).unwrap();
+    let look = Look::new(SOURCE, source.observe(WANTED, &mut Unwatched).unwrap(), &Default::default());
+    let before = look.observation.tables.clone();
+    clerk.looked(&look);
+    let offer = clerk.offer(&proposed(&Arc::new(look), "updn", &Faults::default())).unwrap();
+    let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    becomes(&mut clerk, &id, Phase::Applied);
+    assert_eq!(source.observe(WANTED, &mut Unwatched).unwrap().tables, before);
+}
+
+#[test]
+fn a_link_goes_out_of_service_from_a_session() {
+    let mut desk = own("sim:demo,traffic=none");
+    let element = Element::find(desk.look.fabric(), &desk.look.names, "link:rack1-leaf[8]").unwrap();
+    let planned = Planned::Service { look: desk.look.clone(), element, service: Service::Disable };
+    let offer = desk.clerk.offer(&planned).unwrap();
+    assert!(offer.title.starts_with("disable link:rack1-leaf["), "{}", offer.title);
+    assert!(offer.findings.iter().any(|(name, _)| name == "unreachable"), "{:?}", offer.findings);
+    let planned = Planned::Service { look: desk.look.clone(), element, service: Service::Enable };
+    assert!(desk.clerk.offer(&planned).unwrap_err().contains("FD-7997"));
+}
+
+/// Over a served fabric: the guards are processes.
+fn served(lab: &Lab) -> (Clerk, Machine, Given, String) {
+    let machine = Machine::default()
+        .with_guard(env!("CARGO_BIN_EXE_fabdeck"))
+        .with_state(lab.home.path().join(".local/state/fabdeck"));
+    let given = Given { state_dir: Some(lab.home.path().join("state")), ..Given::default() };
+    let source = format!("sim:{}", lab.home.path().join("lab.sock").display());
+    let clerk = looking(&machine, &source, &given);
+    (clerk, machine, given, source)
+}
+
+fn looking(machine: &Machine, source: &str, given: &Given) -> Clerk {
+    let mut opened = machine.open(source, &Reach::default()).unwrap();
+    let look = Look::new(source, opened.observe(WANTED, &mut Unwatched).unwrap(), &Default::default());
+    let clerk = clerk(machine, source, given);
+    clerk.looked(&look);
+    clerk
+}
+
+fn file(lab: &Lab, name: &str) -> Planned {
+    Planned::File(lab.home.path().join(name))
+}
+
+#[test]
+fn a_served_fabric_is_changed_by_a_process_that_outlives_who_asked() {
+    let lab = Lab::new(DEMO);
+    let before = lab.tables();
+    let (mut clerk, machine, given, source) = served(&lab);
+    let offer = clerk.offer(&file(&lab, "a.plan")).unwrap();
+    assert!(offer.title.ends_with("a.plan") && !offer.own, "{offer:?}");
+    let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    let (applied, _) = becomes(&mut clerk, &id, Phase::Applied);
+    assert_eq!(applied.accepted, ["transition"]);
+    assert_ne!(lab.tables(), before);
+    assert_eq!((lab.state().as_str(), lab.row()["id"].as_str()), ("applied", Some(id.as_str())));
+    drop(clerk);
+    // Another session on the same fabric takes part; the guard died, and has a successor.
+    let mut other = looking(&machine, &source, &given);
+    assert_eq!(other.changes().unwrap().here, BTreeSet::from([id.clone()]));
+    lab.kill_guard();
+    assert_eq!(other.ask(&id, &confirm()).unwrap().phase, Phase::Confirmed);
+    becomes(&mut other, &id, Phase::Confirmed);
+    assert_ne!(lab.tables(), before);
+    // Of another fabric it is listed, and not here.
+    let mut elsewhere = clerk_of_own(&machine, &given);
+    let changes = elsewhere.changes().unwrap();
+    assert_eq!((changes.rows.len(), changes.here.len()), (1, 0));
+}
+
+fn clerk_of_own(machine: &Machine, given: &Given) -> Clerk {
+    looking(machine, SOURCE, given)
+}
+
+/// A console opens the next day and says what became of it; once, and not where it was seen already.
+#[test]
+fn what_ended_while_nobody_looked_is_told_once() {
+    let lab = Lab::new(DEMO);
+    let before = lab.tables();
+    let (mut clerk, machine, given, source) = served(&lab);
+    let begin = |clerk: &mut Clerk, seconds| {
+        let offer = clerk.offer(&file(&lab, "a.plan")).unwrap();
+        clerk.begin(&offer, &taking_all(&offer, Duration::from_secs(seconds))).unwrap()
+    };
+    let over = |number: u32| {
+        let ended = lab.home.path().join(format!("state/changes/{number:06}/ended"));
+        let since = Instant::now();
+        while !ended.exists() {
+            assert!(since.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let id = begin(&mut clerk, 1);
+    drop(clerk);
+    over(1);
+    // Elsewhere nothing is said of it, and it is not forgotten.
+    assert!(clerk_of_own(&machine, &given).changes().unwrap().ended_since.is_empty());
+    let mut next = looking(&machine, &source, &given);
+    let changes = next.changes().unwrap();
+    assert_eq!(changes.ended_since, [id.as_str()]);
+    let row = row(&changes, &id);
+    assert!(row.state == Phase::RolledBack && row.why.unwrap().contains("nobody confirmed it in time"));
+    assert!(row.ended.is_some() && lab.tables() == before);
+    assert!(next.changes().unwrap().ended_since.is_empty());
+    assert!(looking(&machine, &source, &given).changes().unwrap().ended_since.is_empty());
+    // Who lists them with the command has seen it.
+    begin(&mut next, 1);
+    over(2);
+    assert_eq!(lab.state(), "rolled-back");
+    assert!(looking(&machine, &source, &given).changes().unwrap().ended_since.is_empty());
+}
+
+/// A guard that has stopped holds nothing up, and a list that is asked for again reads no journal that has ended.
+#[test]
+fn a_list_is_never_slow() {
+    let lab = Lab::new(DEMO);
+    let (mut clerk, ..) = served(&lab);
+    let offer = clerk.offer(&file(&lab, "a.plan")).unwrap();
+    let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    becomes(&mut clerk, &id, Phase::Applied);
+    let guard = std::fs::read_to_string(lab.home.path().join("state/changes/000001/guard.lock")).unwrap();
+    let signal = |name: &str| {
+        assert!(std::process::Command::new("kill").args(["-s", name, &guard]).status().unwrap().success());
+    };
+    signal("STOP");
+    let since = Instant::now();
+    for _ in 0..200 {
+        assert_eq!(row(&clerk.changes().unwrap(), &id).state, Phase::Applied);
+    }
+    let took = since.elapsed();
+    signal("CONT");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    clerk.ask(&id, &confirm()).unwrap();
+    becomes(&mut clerk, &id, Phase::Confirmed);
+    // Nothing reads what has ended: what stands there by now is not seen.
+    let journal = lab.home.path().join("state/changes/000001/journal");
+    std::fs::write(&journal, "damaged\n").unwrap();
+    let changes = clerk.changes().unwrap();
+    assert_eq!((changes.rows.len(), changes.unread.len()), (1, 0));
+    // Its guard may be about to leave.
+    let since = Instant::now();
+    while std::fs::remove_dir_all(lab.home.path().join("state/changes/000001")).is_err() {
+        assert!(since.elapsed() < Duration::from_secs(10));
+    }
+    assert!(clerk.changes().unwrap().rows.is_empty());
+}
+
+/// What the command refuses the console refuses, in the same words.
+#[test]
+fn what_a_console_refuses_it_refuses_as_the_command_does() {
+    let lab = Lab::new(DEMO);
+    let (mut clerk, machine, given, source) = served(&lab);
+    let same = |words: String, args: &[&str], exit: i32, code: &str| {
+        let said = lab.ends(&[&["apply", "--yes"], args].concat(), exit);
+        let folder = format!("{}/", lab.home.path().display());
+        let words = words.replace(&folder, "");
+        assert!(said.contains(&words) && words.contains(code), "{words}\n{said}");
+    };
+    let offered = |clerk: &mut Clerk, name: &str| clerk.offer(&file(&lab, name));
+    same(offered(&mut clerk, "absent.plan").unwrap_err(), &["absent.plan"], 7, "FD-7931");
+    std::fs::write(lab.home.path().join("bad.plan"), "{}").unwrap();
+    same(offered(&mut clerk, "bad.plan").unwrap_err(), &["bad.plan"], 7, "bad.plan");
+    let offer = offered(&mut clerk, "a.plan").unwrap();
+    let accepting = |names: &[&str]| Acceptance {
+        accepted: names.iter().map(|name| (*name).to_owned()).collect(),
+        window: LONG,
+    };
+    same(clerk.begin(&offer, &accepting(&[])).unwrap_err(), &["a.plan"], 4, "FD-7983");
+    let named = ["a.plan", "--accept", "nonsense"];
+    same(clerk.begin(&offer, &accepting(&["nonsense"])).unwrap_err(), &named, 64, "FD-7982");
+    let reach = Reach { mkey_file: Some("-".into()), ..Reach::default() };
+    let mut keyed = looking(&machine, &source, &Given { reach, ..given.clone() });
+    let stdin = ["a.plan", "--accept", "transition", "--mkey-file", "-"];
+    same(offered(&mut keyed, "a.plan").unwrap_err(), &stdin, 7, "FD-5022");
+
+    let id = clerk.begin(&offer, &accepting(&["transition"])).unwrap();
+    becomes(&mut clerk, &id, Phase::Applied);
+    let route = lab
+        .command(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"])
+        .output()
+        .unwrap();
+    assert!(matches!(route.status.code(), Some(0 | 2)), "{route:?}");
+    let taken = ["b.plan", "--accept", "transition,cycle,unreachable,lanes"];
+    same(offered(&mut clerk, "b.plan").unwrap_err(), &taken, 4, "FD-5632");
+    clerk.ask(&id, &confirm()).unwrap();
+    becomes(&mut clerk, &id, Phase::Confirmed);
+    let offer = offered(&mut clerk, "b.plan").unwrap();
+    let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    becomes(&mut clerk, &id, Phase::Applied);
+    clerk.ask(&id, &confirm()).unwrap();
+    becomes(&mut clerk, &id, Phase::Confirmed);
+    same(offered(&mut clerk, "a.plan").unwrap_err(), &["a.plan", "--accept", "transition"], 3, "FD-7986");
+
+    // What is no fabric; the source of the command is the one that is named last.
+    let files = super::processes::command(lab.home.path())
+        .args(["--source", "site.topo", "apply", "a.plan", "--yes"])
+        .output()
+        .unwrap();
+    let words = clerk_of(&machine, "site.topo", &given).offer(&file(&lab, "a.plan")).unwrap_err();
+    let said = String::from_utf8_lossy(&files.stderr).into_owned();
+    assert!(said.contains(&words) && words.contains("FD-4111"), "{words}\n{said}");
+}
+
+fn clerk_of(machine: &Machine, source: &str, given: &Given) -> Clerk {
+    clerk(machine, source, given)
+}
+
+/// A guard that dies has a successor from the console that looks on, within moments and without another command.
+#[test]
+fn a_console_that_looks_on_gives_a_change_another_guard() {
+    let lab = Lab::new(DEMO);
+    let (mut clerk, ..) = served(&lab);
+    let id = lab.apply();
+    assert!(clerk.changes().unwrap().here.contains(&id));
+    lab.kill_guard();
+    let since = Instant::now();
+    let mut said = Vec::new();
+    loop {
+        let changes = clerk.changes().unwrap();
+        said.extend(changes.unread);
+        if clerk.ask(&id, &Ask::Status).is_ok() && said.iter().any(|line| line.contains("its guard was gone"))
+        {
+            break;
+        }
+        assert!(since.elapsed() < Duration::from_secs(10), "{said:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    lab.ends(&["rollback", &id], 0);
+}

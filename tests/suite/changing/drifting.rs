@@ -1,0 +1,61 @@
+//! Somebody else who writes in the window, from another machine: told with who might have, not fought, and left.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::processes::{DEMO, Lab};
+
+/// Another machine has a state folder of its own, so it does not know of the change. The switches that it writes.
+pub fn meddle(lab: &Lab) -> BTreeSet<String> {
+    lab.ends(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
+    let accepted = "transition,cycle,unreachable,lanes";
+    let apply = ["apply", "b.plan", "--yes", "--accept", accepted, "--confirm-within", "2m"];
+    elsewhere(lab, &apply);
+    let plan = std::fs::read_to_string(lab.home.path().join("b.plan")).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    let writes = plan["writes"].as_array().unwrap();
+    writes.iter().map(|write| write["switch"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What the other machine does.
+pub fn elsewhere(lab: &Lab, args: &[&str]) -> Value {
+    let run = |args: &[&str]| {
+        let ended = lab.command_of("./other", args).output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+        ended.stdout
+    };
+    run(args);
+    serde_json::from_slice(&run(&["changes", "--json"])).unwrap()
+}
+
+#[test]
+fn drift_is_told_with_who_might_have_and_left_in_its_place() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    let written = meddle(&lab);
+    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].clone();
+    elsewhere(&lab, &["confirm", other.as_str().unwrap()]);
+    let there = lab.tables();
+    let since = Instant::now();
+    while lab.row()["drift"].is_null() {
+        assert!(since.elapsed() < Duration::from_secs(30), "{}", lab.row());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    println!("said: drift told {:?} after it was written", since.elapsed());
+    let drift = lab.row()["drift"].as_str().unwrap().to_owned();
+    assert!(drift.contains("the subnet manager in charge is") && drift.contains("LID "), "{drift}");
+    assert!(lab.trail().contains("\"what\":\"drift\""), "{}", lab.trail());
+    // Nobody writes it back.
+    assert_eq!((lab.state(), lab.tables()), ("applied".to_owned(), there));
+    let ended = lab.ends(&["rollback", &id, "--force"], 6);
+    assert!(ended.contains("somebody else has written there since"), "{ended}");
+    let left = lab.row()["left"].clone();
+    let left = left.as_array().unwrap();
+    assert!(!left.is_empty());
+    for part in left {
+        let what = part["what"].as_str().unwrap();
+        assert!(written.iter().any(|switch| what.ends_with(switch)), "{what}");
+    }
+}

@@ -1,0 +1,172 @@
+//! What hosts are told of flows that move: once everything stands there, and before anything is taken back.
+
+use fabdeck::change::{Ask, Follows, Hosts, Phase, Plan};
+use fabdeck::fabric::{Faults, Lid};
+use fabdeck::simulator::SimulatedPort;
+
+use super::window::{applied, ask, confirm_when_applied};
+use super::{
+    Course, Stage, fabric, nobody, planned, seen_whole, simulated, staged, with_adapters, with_migration,
+};
+
+/// A plan that writes switches and adapters, and moves flows of two hosts.
+fn stage() -> (SimulatedPort, Plan) {
+    let (simulator, plan) = staged("kary,k=3,n=2", "updn");
+    let plan = with_adapters(&simulator, plan, 2);
+    let plan = with_migration(&simulator, plan, 2);
+    (simulator, plan)
+}
+
+fn backs(course: &Course) -> Vec<(usize, Vec<bool>)> {
+    let backs = |(sets, notices): &(usize, Vec<_>)| {
+        (*sets, notices.iter().map(|notice: &fabdeck::mad::Repath| notice.back).collect())
+    };
+    course.notices.iter().map(backs).collect()
+}
+
+#[test]
+fn hosts_hear_of_it_behind_the_last_write_and_before_the_way_back() {
+    let (simulator, plan) = stage();
+    let before = seen_whole(&simulator);
+    let mut stage = Stage::new(&simulator, &plan);
+    let (_sender, orders) = nobody();
+    let told = stage.apply(0, &orders).unwrap();
+    assert_eq!((told.phase, told.hosts), (Phase::RolledBack, Hosts::CalledBack));
+    let writes = plan.writes.len();
+    assert_eq!(backs(&stage.witness.course()), [(writes, vec![false]), (writes, vec![true])]);
+    assert_eq!(stage.witness.course().sets.len(), 2 * writes);
+    assert_eq!(stage.witness.course().early, 0);
+    let after = seen_whole(&simulator);
+    assert!(after.tables == before.tables && after.fabric == before.fabric);
+    assert!(stage.listeners.lock().unwrap().moved.is_empty());
+}
+
+#[test]
+fn what_is_confirmed_stays_moved_and_who_never_answered_is_named() {
+    let (simulator, plan) = stage();
+    let mut stage = Stage::new(&simulator, &plan);
+    let mute = &plan.migrations[0].flows[1].host;
+    stage.listeners.lock().unwrap().mute.insert(Lid::new(mute.lid.into()).unwrap());
+    let (sender, orders) = nobody();
+    let confirming = confirm_when_applied(sender);
+    let told = stage.apply(60, &orders).unwrap();
+    confirming.join().unwrap();
+    assert_eq!((told.phase, told.hosts), (Phase::Confirmed, Hosts::Told));
+    assert_eq!(told.silent, std::slice::from_ref(&mute.name));
+    assert_eq!(stage.listeners.lock().unwrap().moved.len(), 2);
+    let line = stage.said.iter().find(|line| line.starts_with("notified")).unwrap();
+    assert!(line.contains("1 agents answered, 1 did not") && line.contains(&mute.name), "{line}");
+}
+
+/// Nobody waits for a host that has no agent.
+#[test]
+fn hosts_without_agents_are_told_and_not_waited_for() {
+    let (simulator, mut plan) = stage();
+    plan.migrations[0].flows.iter_mut().for_each(|flow| flow.follows = Follows::Queries);
+    let plan = Plan::read(&plan.text().unwrap()).unwrap();
+    let mut stage = Stage::new(&simulator, &plan);
+    let (sender, orders) = nobody();
+    let confirming = confirm_when_applied(sender);
+    let told = stage.apply(60, &orders).unwrap();
+    confirming.join().unwrap();
+    assert_eq!((told.silent.len(), stage.listeners.lock().unwrap().moved.len()), (0, 2));
+}
+
+/// A manager that takes no notices: nobody heard of the change, and it goes back.
+#[test]
+fn a_notice_that_is_not_taken_takes_the_change_back() {
+    let (simulator, plan) = stage();
+    let before = seen_whole(&simulator).tables;
+    let mut stage = Stage::new(&simulator, &plan);
+    stage.listeners.lock().unwrap().refuses = |_| true;
+    let (_sender, orders) = nobody();
+    let told = stage.apply(60, &orders).unwrap();
+    assert_eq!(told.phase, Phase::RolledBack);
+    assert!(told.why.unwrap().contains("takes no such notice"));
+    assert!(seen_whole(&simulator).tables == before);
+}
+
+/// A port that goes away while hosts are told may have told them before.
+#[test]
+fn hosts_are_called_back_where_the_port_went_away_meanwhile() {
+    let (simulator, plan) = stage();
+    let mut stage = Stage::new(&simulator, &plan);
+    let mute = &plan.migrations[0].flows[1].host;
+    let mut listeners = stage.listeners.lock().unwrap();
+    (listeners.goes, _) = (true, listeners.mute.insert(Lid::new(mute.lid.into()).unwrap()));
+    drop(listeners);
+    let (_sender, orders) = nobody();
+    let told = stage.apply(60, &orders).unwrap();
+    // Who does not answer on the way back is left, and named.
+    assert_eq!((told.phase, told.hosts), (Phase::Incomplete, Hosts::PartlyBack));
+    let left = told.ended.unwrap().left;
+    assert_eq!((left.len(), &left[0].what), (1, &format!("host {}", mute.name)));
+    assert!(stage.listeners.lock().unwrap().moved.is_empty());
+}
+
+/// Changes of two folders have the same number, and notices of their own.
+#[test]
+fn notices_have_the_number_of_a_random_id() {
+    let number =
+        |id: &str| fabdeck::change::Begun { id: id.into(), number: 1, ..Default::default() }.notice_number();
+    assert_eq!(number("12345678"), number("12345678"));
+    let all: std::collections::BTreeSet<u16> = (0..64).map(|id| number(&format!("{id:08x}"))).collect();
+    assert!(all.len() > 60, "{all:?}");
+}
+
+/// Hosts that cannot be called back are named, and the tables go back all the same; asked for again, they are called again.
+#[test]
+fn hosts_that_cannot_be_called_back_are_left_and_named() {
+    let (simulator, plan) = stage();
+    let before = seen_whole(&simulator).tables;
+    let (sender, orders) = nobody();
+    let (told, left) = std::thread::scope(|scope| {
+        let (simulator, plan) = (&simulator, &plan);
+        let running = scope.spawn(move || {
+            let mut stage = Stage::new(simulator, plan);
+            stage.listeners.lock().unwrap().refuses = |notice| notice.back;
+            let told = stage.apply(60, &orders).unwrap();
+            let left = stage.witness.left(2);
+            (told, left)
+        });
+        applied(&sender);
+        ask(&sender, Ask::RollBack { user: "ada".into(), anyway: false });
+        running.join().unwrap()
+    });
+    assert_eq!((told.phase, told.hosts), (Phase::Incomplete, Hosts::CallingBack));
+    let parts = told.ended.unwrap().left;
+    assert_eq!((parts.len(), parts[0].what.as_str()), (1, "hosts"));
+    assert!(parts[0].why.contains("not told to move their flows back"), "{parts:?}");
+    assert!(seen_whole(&simulator).tables == before);
+    // What is read of its journal says the same.
+    let read = fabdeck::change::Journal::read("journal", &left).unwrap();
+    assert_eq!((read.told.phase, read.told.hosts), (Phase::Incomplete, Hosts::CallingBack));
+}
+
+/// The lanes are there already: flows move, and nothing is written.
+#[test]
+fn a_plan_without_writes_is_a_change_like_any_other() {
+    let simulator = simulated(&fabric("kary,k=3,n=2"));
+    let mut plan = planned(&simulator, "updn", &Faults::new());
+    plan.writes.clear();
+    let plan = with_migration(&simulator, plan, 2);
+    let before = seen_whole(&simulator).tables;
+    for kept in [false, true] {
+        let mut stage = Stage::new(&simulator, &plan);
+        let (sender, orders) = nobody();
+        let told = match kept {
+            false => stage.apply(0, &orders).unwrap(),
+            true => {
+                let confirming = confirm_when_applied(sender);
+                let told = stage.apply(60, &orders).unwrap();
+                confirming.join().unwrap();
+                told
+            }
+        };
+        let phase = if kept { Phase::Confirmed } else { Phase::RolledBack };
+        assert_eq!(told.phase, phase);
+        assert!(stage.witness.course().sets.is_empty());
+        assert_eq!(stage.listeners.lock().unwrap().moved.len(), if kept { 2 } else { 0 });
+        assert!(seen_whole(&simulator).tables == before);
+    }
+}

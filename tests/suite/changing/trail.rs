@@ -1,0 +1,113 @@
+//! The audit trail: what was refused stands in it, and no line of it is lost, whoever is killed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use fabdeck::change::{Entry, Home};
+
+use super::long;
+use super::processes::{DEMO, Lab, command};
+
+fn refusals(lab: &Lab) -> Vec<Entry> {
+    let trail = Home::open(&lab.home.path().join("state")).unwrap().trail().unwrap();
+    trail.into_iter().filter(|entry| entry.what == "refused").collect()
+}
+
+#[test]
+fn refusals_stand_in_the_trail() {
+    let lab = Lab::new(DEMO);
+    // Nothing was ever written there, so nothing is made for a refusal.
+    lab.ends(&["apply", "a.plan", "--yes"], 4);
+    lab.ends(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "c.plan"], 2);
+    assert!(!lab.home.path().join("state").exists());
+    let id = lab.apply();
+    lab.ends(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
+    lab.ends(&["apply", "b.plan", "--yes"], 4);
+    lab.ends(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 4);
+    lab.ends(&["extend", &id, "24h"], 4);
+    lab.ends(&["confirm", "00000000"], 64);
+    lab.ends(&["confirm", &id], 0);
+    lab.ends(&["rollback", &id], 4);
+    lab.ends(&["apply", "c.plan", "--yes"], 3);
+    let told = refusals(&lab);
+    let told: Vec<(Option<&str>, &str)> =
+        told.iter().map(|entry| (entry.change.as_deref(), entry.detail.as_str())).collect();
+    let wanted = [
+        (None, "apply b.plan: FD-7983"),
+        (None, "apply b.plan: FD-5632"),
+        (Some(id.as_str()), "extend: FD-5653"),
+        (Some("00000000"), "confirm: FD-5634"),
+        (Some(id.as_str()), "rollback: FD-7985"),
+        (None, "apply c.plan: FD-7986"),
+    ];
+    assert_eq!(told.len(), wanted.len(), "{told:?}");
+    for ((change, detail), (about, words)) in told.iter().zip(wanted) {
+        assert!(*change == about && detail.starts_with(words), "{change:?} {detail} instead of {words}");
+    }
+    assert!(refusals(&lab).iter().all(|entry| entry.user == "ada"));
+}
+
+/// A trail that cannot be written to changes no answer.
+#[test]
+fn a_trail_that_is_damaged_does_not_hide_why_it_was_refused() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    lab.ends(&["confirm", &id], 0);
+    std::fs::write(lab.home.path().join("state/audit"), "no line of it\n").unwrap();
+    let refused = lab.ends(&["rollback", &id], 4);
+    assert!(refused.contains("FD-7985") && refused.contains("the audit trail is damaged"), "{refused}");
+}
+
+/// Many processes append, each a line; most of them are killed on the way. Whoever was answered has its line in the trail.
+#[test]
+fn no_line_is_lost_when_those_who_write_are_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    Home::open(&folder.path().join("state")).unwrap();
+    let rounds = if long() { 300 } else { 25 };
+    let (mut answered, mut killed) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let started: Vec<(String, Child)> =
+            (0..6).map(|at| appending(folder.path(), round * 6 + at)).collect();
+        for (at, (id, mut child)) in started.into_iter().enumerate() {
+            if at % 3 > 0 {
+                // Moments that walk over all that the process does.
+                std::thread::sleep(Duration::from_micros((round * 397 + at as u64 * 151) % 3000));
+                child.kill().unwrap();
+            }
+            match child.wait().unwrap().code() {
+                Some(64) => answered.push(id),
+                None => killed.push(id),
+                other => panic!("{id}: {other:?}"),
+            }
+        }
+    }
+    // What a killed one left behind is cut off by whoever writes next, and the chain holds.
+    let (id, mut last) = appending(folder.path(), 999_999);
+    assert_eq!(last.wait().unwrap().code(), Some(64));
+    answered.push(id);
+    let mut lines = BTreeMap::<String, usize>::new();
+    for entry in Home::open(&folder.path().join("state")).unwrap().trail().unwrap() {
+        *lines.entry(entry.change.unwrap()).or_default() += 1;
+    }
+    let lost: Vec<&String> = answered.iter().filter(|id| lines.get(*id) != Some(&1)).collect();
+    assert_eq!(lost, Vec::<&String>::new());
+    let of_killed = killed.iter().filter(|id| lines.contains_key(*id)).count();
+    assert_eq!(lines.len(), answered.len() + of_killed);
+    println!(
+        "said: {} answered, {} killed, {of_killed} of them behind their line",
+        answered.len(),
+        killed.len()
+    );
+    assert!(!killed.is_empty() && answered.len() as u64 >= rounds * 2);
+}
+
+/// Somebody who confirms what there is not, which is refused and stands in the trail under this id.
+fn appending(home: &Path, number: u64) -> (String, Child) {
+    let id = format!("{number:08}");
+    let mut command = command(home);
+    command.args(["--state-dir", "./state", "confirm", &id]);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    (id, child)
+}

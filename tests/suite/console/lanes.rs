@@ -1,0 +1,225 @@
+//! The screen Lanes: what it shows of moves and of tables, when that is read, and what may be applied from it.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use fabdeck::access::{Source, Unwatched, Wanted};
+use fabdeck::change::{Ask, Status};
+use fabdeck::console::{Appearance, Depth, Signs};
+use fabdeck::fabric::{Lane, Lid, NameMap, ServiceLevel, Sl2Vl, Tables};
+use fabdeck::lanes::{Moved, Moves, propose};
+use fabdeck::session::interactive::{
+    Acceptance, ChangeOffer, Changer, Changes, Changing, Driver, Happening, LanesAsked, Planned, Size,
+    Writing,
+};
+use fabdeck::session::{LaneState, Look, Sent, lane_state};
+use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
+use fabdeck::source::{Keys, LiveSource, Policy};
+
+use super::changer::offer;
+use super::desk::{SIZES, appearance, frame, golden, look, text};
+use super::watching::{EVERY, Story, incast, lab, quiet, shown, swept};
+
+/// What stands in the fabric besides the verdict, and what was asked of whoever makes changes.
+#[derive(Default)]
+struct Script {
+    moved: Vec<Moved>,
+    /// Hosts with an agent.
+    agents: BTreeSet<Lid>,
+    /// No table of the first switch has a slow lane.
+    bare: bool,
+    fails: bool,
+    asked: usize,
+    offered: usize,
+}
+
+#[derive(Clone, Default)]
+struct Lanes(Rc<RefCell<Script>>);
+
+impl Lanes {
+    fn session(&self, story: Story, writing: Writing) -> Driver {
+        let (look, sweeper) = lab(story, Rc::default());
+        let changing = Changing(Box::new(self.clone()));
+        Driver::deciding(look, (sweeper, EVERY), (changing, writing), Size { width: 100, height: 24 })
+    }
+}
+
+/// The demo with its tables of lanes; bare, one switch puts all levels on lane 0.
+fn laned(bare: bool) -> Look {
+    let world = World::new(look("sim:demo").fabric(), &Tables::default()).unwrap();
+    let simulator = SimulatedPort::new(Simulator::new(world, Line::default(), 1));
+    let port = simulator.open(None).unwrap();
+    let mut source = LiveSource::new("sim:demo", port, Policy::default(), Keys::default());
+    let wanted = Wanted { tables: true, lanes: true, ..Wanted::default() };
+    let mut observed = source.observe(wanted, &mut Unwatched).unwrap();
+    let first = observed.fabric.switches().map(|(id, _)| id).next().unwrap();
+    if bare {
+        let mut one = Sl2Vl::default();
+        (0..16).filter_map(ServiceLevel::new).for_each(|level| one.set(level, Lane::default()));
+        observed.tables.entry(first).sl2vl.values_mut().for_each(|row| *row = one);
+    }
+    Look::new("sim:demo", observed, &NameMap::default())
+}
+
+impl Changer for Lanes {
+    fn lanes(&mut self, asked: &LanesAsked) -> Result<LaneState, String> {
+        let mut script = self.0.borrow_mut();
+        script.asked += 1;
+        if script.fails {
+            return Err("FD-5003: the adapter is gone".to_owned());
+        }
+        let look = laned(script.bare);
+        let moves = match &asked.reading {
+            Some(reading) => {
+                propose(look.fabric(), &reading.watched.verdict, &reading.watched.told, &script.moved)
+            }
+            None => Moves::standing(look.fabric(), &script.moved),
+        };
+        let agents: Vec<(Lid, Option<bool>)> = look
+            .fabric()
+            .ports()
+            .filter_map(|(_, port)| port.facts.lid)
+            .map(|lid| (lid, Some(script.agents.contains(&lid))))
+            .collect();
+        Ok(lane_state(&look, &moves, &agents, Sent::One))
+    }
+
+    fn offer(&mut self, planned: &Planned) -> Result<ChangeOffer, String> {
+        assert!(matches!(planned, Planned::Lanes(_)));
+        self.0.borrow_mut().offered += 1;
+        let migrations = vec!["2 flows to node01 mlx5_0[1] (LID 11) to the slow lane, level 1".to_owned()];
+        Ok(ChangeOffer { migrations, ..offer(0) })
+    }
+
+    fn begin(&mut self, _: &ChangeOffer, _: &Acceptance) -> Result<String, String> {
+        Err("not here".to_owned())
+    }
+
+    fn changes(&mut self) -> Result<Changes, String> {
+        Ok(Changes::default())
+    }
+
+    fn ask(&mut self, _: &str, _: &Ask) -> Result<Status, String> {
+        Err("not here".to_owned())
+    }
+}
+
+fn lid_of(name: &str) -> Lid {
+    let look = look("sim:demo");
+    let [node] = look.names.find(look.fabric(), name, None)[..] else { panic!("{name}") };
+    let (_, port) = look.fabric().ports_of(node).find(|(_, port)| port.facts.lid.is_some()).unwrap();
+    port.facts.lid.unwrap()
+}
+
+/// Flows of node10 to node01 are on the slow lane.
+fn moved() -> Moved {
+    let level = |level| ServiceLevel::new(level).unwrap();
+    let hosts = [lid_of("node10 mlx5_0")].into();
+    Moved { hot_spot: lid_of("node01 mlx5_0"), fast: level(0), slow: level(1), hosts, gone: None }
+}
+
+fn at_lanes(script: Script, story: Story, sweeps: usize, keys: &str) -> Driver {
+    let lanes = Lanes(Rc::new(RefCell::new(script)));
+    let mut driver = lanes.session(story, Writing::Simulated);
+    swept(&mut driver, sweeps);
+    driver.press("6");
+    swept(&mut driver, 1);
+    driver.press(keys);
+    driver
+}
+
+fn screens() -> Vec<(&'static str, Driver)> {
+    let agents = || [lid_of("node10 mlx5_0")].into();
+    let mut files = Driver::open(look("sim:demo"), Size::default());
+    files.press("6");
+    vec![
+        ("proposed", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "down")),
+        ("proposed details", at_lanes(Script { agents: agents(), ..Script::default() }, incast, 8, "d")),
+        ("tables", at_lanes(Script { bare: true, ..Script::default() }, incast, 8, "tab")),
+        ("in force", at_lanes(Script { moved: vec![moved()], ..Script::default() }, incast, 8, "")),
+        ("cooling", at_lanes(Script { moved: vec![moved()], ..Script::default() }, incast, 20, "")),
+        ("nothing", at_lanes(Script::default(), quiet, 3, "")),
+        ("cannot be read", at_lanes(Script { fails: true, ..Script::default() }, quiet, 3, "")),
+        ("question", at_lanes(Script::default(), incast, 8, "a")),
+        ("files", files),
+    ]
+}
+
+#[test]
+fn every_way_that_lanes_stand() {
+    for (name, mut driver) in screens() {
+        let mut all = String::new();
+        for (width, height) in SIZES {
+            driver.happen(Happening::Resized(Size { width, height }));
+            let buffer = frame(&driver.state, &appearance("dark", Depth::True));
+            all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
+        }
+        let ascii = Appearance { signs: Signs::ASCII, ..appearance("mono", Depth::Mono) };
+        driver.happen(Happening::Resized(Size { width: 100, height: 30 }));
+        assert!(text(&frame(&driver.state, &ascii)).is_ascii(), "{name}");
+        golden(&format!("lanes {name}"), &all);
+    }
+}
+
+/// Tables of lanes are read where somebody looks at them, after a new verdict, and not at every sweep.
+#[test]
+fn lanes_are_read_while_somebody_looks() {
+    let lanes = Lanes::default();
+    let mut driver = lanes.session(incast, Writing::Simulated);
+    swept(&mut driver, 4);
+    let asked = |lanes: &Lanes| lanes.0.borrow().asked;
+    assert_eq!(asked(&lanes), 0, "nobody looks");
+    driver.press("6");
+    assert_eq!(asked(&lanes), 1);
+    driver.press("down up tab");
+    driver.pass(1000);
+    assert_eq!(asked(&lanes), 1, "nothing else is known");
+    swept(&mut driver, 2);
+    assert!((2..=3).contains(&asked(&lanes)), "{}", asked(&lanes));
+    let before = asked(&lanes);
+    driver.press("1");
+    swept(&mut driver, 4);
+    assert_eq!(asked(&lanes), before, "nobody looks any more");
+}
+
+/// What cannot be read is said, tried again with the next verdict, and what was seen before stays.
+#[test]
+fn a_failure_is_told_and_tried_again() {
+    let lanes = Lanes::default();
+    let mut driver = lanes.session(incast, Writing::Simulated);
+    swept(&mut driver, 8);
+    driver.press("6");
+    assert!(shown(&driver).contains("would go to the slow lane"), "{}", shown(&driver));
+    lanes.0.borrow_mut().fails = true;
+    swept(&mut driver, 2);
+    assert!(shown(&driver).contains("FD-5003"), "{}", shown(&driver));
+    lanes.0.borrow_mut().fails = false;
+    swept(&mut driver, 2);
+    let seen = shown(&driver);
+    assert!(!seen.contains("FD-5003") && seen.contains("would go to the slow lane"), "{seen}");
+}
+
+/// Only what would move can be applied, and only where something can be written.
+#[test]
+fn what_moves_is_offered() {
+    let lanes = Lanes::default();
+    let mut driver = lanes.session(incast, Writing::Simulated);
+    swept(&mut driver, 8);
+    driver.press("6 a");
+    assert_eq!(lanes.0.borrow().offered, 1);
+    assert!(shown(&driver).contains("2 flows to node01"), "{}", shown(&driver));
+    for (story, writing) in [
+        (quiet as Story, Writing::Simulated),
+        (incast, Writing::NotAsked),
+        (incast, Writing::Never("a file".to_owned())),
+    ] {
+        let lanes = Lanes::default();
+        let mut driver = lanes.session(story, writing.clone());
+        swept(&mut driver, 8);
+        driver.press("6 a");
+        let words = driver.state.messages.last().map(|said| said.text.clone()).unwrap_or_default();
+        assert!(words.starts_with("apply: "), "{writing:?}: {words}");
+        assert_eq!(lanes.0.borrow().offered, 0, "{writing:?}");
+    }
+}

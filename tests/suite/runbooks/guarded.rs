@@ -1,0 +1,68 @@
+//! Each value that guards may be over, once in a guard that does not hold.
+
+use fabdeck::runbook::given;
+
+use super::{put, runs};
+use crate::changing::processes::{DEMO, Lab};
+
+/// A step that gives values, and what comes before it.
+const GIVERS: &[&str] = &[
+    "verify = { accept = \"cycle\" }",
+    "route = { engine = \"updn\" }",
+    "preview = { engines = [\"minhop\"] }",
+    "hotspots = { interval = \"200ms\" }",
+    "expect = { table = \"switches\", count = \">= 1\" }",
+    "fail = \"switch:spine-2\"",
+    "record = { file = \"FILE.fdcap\", for = \"200ms\", interval = \"100ms\" }",
+    "run = { program = \"true\" }",
+    "lanes = { interval = \"200ms\" }",
+];
+
+/// The step that gives a value first.
+fn giver(name: &str) -> (&'static str, String) {
+    for step in GIVERS {
+        let text = super::book(&format!("[[step]]\n{step}\n"));
+        let book = super::read_book(&text.replace("200ms", "1s").replace("100ms", "1s")).unwrap();
+        let names = given::by(&book.steps[0].task);
+        let behind = format!("minhop.{name}");
+        match (names.iter().any(|known| known == name), names.contains(&behind)) {
+            (true, _) => return (step, name.to_owned()),
+            (_, true) => return (step, behind),
+            _ => {}
+        }
+    }
+    panic!("no step gives {name}")
+}
+
+#[test]
+fn each_value_fails_a_guard_once_and_the_book_ends_with_two() {
+    let lab = Lab::new(DEMO);
+    let mut judged = 0;
+    for (at, name) in given::names().into_iter().enumerate() {
+        let (step, called) = giver(name);
+        let step = step.replace("FILE", &format!("r{at}"));
+        // None of the flags is so here.
+        let guard = match name {
+            "transition_safe" | "deadlock_free" | "drifted" => called.clone(),
+            _ => format!("{called} < 0"),
+        };
+        put(
+            lab.home.path(),
+            "g.toml",
+            &super::book(&format!("[[step]]\n{step}\nguards = [\"{guard}\"]\n[[step]]\nnotify = \"on\"\n")),
+        );
+        let (report, said) = runs(&lab, &["g.toml"], 2);
+        let first = &report["steps"][0];
+        assert_eq!(
+            (&first["state"], &report["steps"][1]["state"]),
+            (&"stopped".into(), &"not-run".into()),
+            "{guard}"
+        );
+        assert!(
+            said.contains(&format!("FD-9231: the guard '{guard}' fails: {called} is ")),
+            "{guard}: {said}"
+        );
+        judged += 1;
+    }
+    println!("said: {judged} values, each in a guard that ended a book with 2");
+}
