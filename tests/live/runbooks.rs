@@ -41,7 +41,7 @@ fn what_a_failed_switch_left_is_routed_over_a_real_port() {
     stage.console(&format!("Unlink {ibsim}"), "");
     let book = shipped("failed-spine.toml");
     let switch = format!("switch={name}");
-    let set = [&["run", &book, "--set", &switch][..], &SET].concat();
+    let set = [&["run", &book, "--set", &switch, "--set", "left=7"][..], &SET].concat();
     let refused = run(&stage, &set, 4);
     assert!(refused.contains("FD-4101") && !refused.contains("step 1 of"), "{refused}");
     let rehearsed = run(&stage, &[&set[..], &["--dry-run"]].concat(), 0);

@@ -276,7 +276,9 @@ impl Hands<'_, '_, '_> {
             counted(ports as usize, "port", "ports"),
         );
         let mut values = of_counters(&last);
-        if self.context.partial {
+        let notes = told["notes"].as_array().into_iter().flatten();
+        let hidden = notes.filter(|note| note["partial"] == true);
+        if hidden.filter_map(|note| note["code"].as_str()).any(hides_nodes) {
             // Who did not answer may be the one that waits: nothing is clean then.
             values.iter_mut().for_each(|(_, found)| *found = Found::Unknown);
             words.push_str("; part of the fabric did not answer, so there may be more");
@@ -380,10 +382,13 @@ pub fn captured(
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// Whether something of the fabric itself was not told. A subnet manager that is silent, or gives no path where there is none,
-/// hides no node.
+/// Whether something of the fabric itself was not told.
 fn hides(look: &Observation) -> bool {
-    const OF_THE_MANAGER: [&str; 2] = ["FN-525", "FN-531"];
     let silent = look.fabric.nodes().any(|(_, node)| !node.facts.answered);
-    silent || look.notes.iter().any(|note| note.partial && !OF_THE_MANAGER.contains(&note.code))
+    silent || look.notes.iter().any(|note| note.partial && hides_nodes(note.code))
+}
+
+/// A subnet manager that is silent, or gives no path where there is none, hides no node.
+fn hides_nodes(code: &str) -> bool {
+    !["FN-525", "FN-531"].contains(&code)
 }
