@@ -7,12 +7,13 @@ use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use fabdeck::change::{Plan, Towards};
-use fabdeck::fabric::{Fabric, Guid, NodeKind, PortId};
+use fabdeck::change::{Follows, Plan, Towards};
+use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, PortId};
 use serde_json::Value;
 
 use crate::agents::{agent, hook, says};
 use crate::changed::opt_in;
+use crate::opensm_road::{CONF as CONF_OF_SITE, Site, level};
 use crate::stage::{self, Stage};
 use crate::swept;
 
@@ -172,4 +173,54 @@ fn flows_move_by_notices_through_opensm_and_a_rollback_leaves_the_tables_as_they
         "said: {} writes on {switches} switches and {written} adapters, there and back",
         plan.writes.len()
     );
+}
+
+/// Odd levels have a lane of their own with as many turns: a slow lane needs nothing but the policy.
+const TWO_LANES: &str = "routing_engine minhop
+ignore_other_sm TRUE
+qos TRUE
+qos_max_vls 2
+qos_sl2vl 0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1
+qos_vlarb_high 0:4,1:4
+qos_vlarb_low 0:4,1:4";
+
+/// Nobody listens there: who asks anew is on the slow lane, and nobody else.
+#[test]
+fn new_path_queries_follow_as_the_preview_says_and_come_back() {
+    let mut site = Site::new("kary,k=4,n=2", TWO_LANES);
+    opt_in(&site.stage);
+    let adapters = site.fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter);
+    let at = adapters.map(|(_, node)| node.guid()).nth(7).unwrap();
+    let counted = traffic(&site.fabric, 5, &[2, 9, 12]);
+    let (told, talk) = proposed(&mut site.stage, at, &counted);
+    assert_eq!(told["writes"], 0, "{told} {talk}");
+    let plan = Plan::read(&fs::read_to_string(site.path("life.plan")).unwrap()).unwrap();
+    let [moved] = &plan.migrations[..] else { panic!("{:?}", plan.migrations) };
+    assert!(moved.flows.len() == 3 && moved.flows.iter().all(|flow| flow.follows == Follows::Queries));
+    let lid = |lid: u16| Lid::new(lid.into()).unwrap();
+    let to = lid(moved.hot_spot.lid);
+    let levels = |site: &Site| -> Vec<u8> {
+        moved.flows.iter().map(|flow| level(site, lid(flow.host.lid), to)).collect()
+    };
+    assert_eq!(levels(&site), [moved.fast; 3]);
+
+    let console = format!("127.0.0.1:{}", site.port());
+    let road = [
+        "--yes",
+        "--allow-write",
+        "--via",
+        "opensm",
+        "--opensm-conf",
+        CONF_OF_SITE,
+        "--opensm-console",
+        &console,
+    ];
+    let said = run(&site.stage, at, &[&["apply", "life.plan"], &road[..]].concat(), 0);
+    assert!(said.contains("3 without an agent"), "{said}");
+    assert_eq!(levels(&site), [moved.slow; 3]);
+    let changes: Value = serde_json::from_str(&run(&site.stage, at, &["changes", "--json"], 0)).unwrap();
+    run(&site.stage, at, &["rollback", changes["rows"][0]["id"].as_str().unwrap()], 0);
+    site.until("levels are as they were", |site| levels(site) == [moved.fast; 3]);
+    assert!(!site.policy().exists());
+    println!("said: path records of {} flows there and back", moved.flows.len());
 }

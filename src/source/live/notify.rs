@@ -183,8 +183,9 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
             let mut own = self.asked.iter().filter(|asked| asked.host == **host).peekable();
             own.peek().is_some() && own.all(|asked| asked.standing.follows())
         };
-        // Of what came in part somebody may have heard.
-        if !self.heard() && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came) {
+        // Of what came in part somebody may have heard. Where nobody is to answer, silence keeps nobody from anything.
+        let unheard = !self.heard() && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
+        if unheard && !whom.is_empty() {
             return Err(WriteError::Silent(format!(
                 "FD-4522: the subnet manager at LID {} does not say that a notice came, and no host has heard of one",
                 self.manager
