@@ -18,6 +18,10 @@ impl JobMap {
         }
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     /// In the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&String, &BTreeSet<PortId>)> {
         self.jobs.iter()

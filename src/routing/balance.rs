@@ -1,7 +1,6 @@
 //! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
 //! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
-//! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
-//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums.
+//! with a heap (dissertation 3.3.2).
 
 use super::descent::{Descent, Neighbours};
 
@@ -16,6 +15,17 @@ pub(super) struct Balance {
     taken: Vec<Taken>,
     passing: Vec<u32>,
     among: Among,
+    weigh: Weigh,
+}
+
+/// What a channel weighs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Weigh {
+    /// Its paths, as the dissertation has it.
+    Paths,
+    /// Their square, which is ours: one channel that is twice as busy is worse than two that are not, so the busiest stays
+    /// lower than with plain sums.
+    Squares,
 }
 
 /// The ways of which the lightest is taken.
@@ -34,7 +44,7 @@ pub(super) struct Taken {
 }
 
 impl Balance {
-    pub(super) fn new(net: &Neighbours, among: Among) -> Self {
+    pub(super) fn new(net: &Neighbours, among: Among, weigh: Weigh) -> Self {
         let switches = net.switch_count();
         Self {
             weight: vec![0; net.channel_count()],
@@ -42,6 +52,7 @@ impl Balance {
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
             among,
+            weigh,
         }
     }
 
@@ -58,7 +69,8 @@ impl Balance {
                     continue;
                 }
                 let carried = u64::from(self.weight[way.channel as usize]);
-                let weight = self.path[way.place as usize].saturating_add(carried * carried);
+                let own = if self.weigh == Weigh::Squares { carried * carried } else { carried };
+                let weight = self.path[way.place as usize].saturating_add(own);
                 if weight < least {
                     least = weight;
                     best = Taken { channel: way.channel, place: way.place };

@@ -8,21 +8,33 @@ use super::engine::{Answer, Pulse, Refusal, Request};
 use super::lanes::layer;
 use super::problem::Problem;
 use super::sssp;
+use crate::fabric::Routes;
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    let given = problem.usable_lanes(request.lanes);
+    on_lanes("dfsssp", problem, request.lanes, pulse, |among| sssp::balanced(problem, among, pulse))
+}
+
+/// Puts routes of shortest paths on lanes, those among all ways or else those whose trees are alike.
+pub(super) fn on_lanes(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    lanes: u8,
+    pulse: &dyn Pulse,
+    routes: impl Fn(Among) -> Result<Routes, Refusal>,
+) -> Result<Answer, Refusal> {
+    let given = problem.usable_lanes(lanes);
     let most = u32::from(given);
-    let mut routes = sssp::balanced(problem, Among::All, pulse)?;
-    let mut layered = layer(problem, &mut routes, pulse)?;
+    let mut chosen = routes(Among::All)?;
+    let mut layered = layer(problem, &mut chosen, pulse)?;
     let balanced = layered.needed <= most;
     if !balanced {
-        let mut alike = sssp::balanced(problem, Among::Lowest, pulse)?;
+        let mut alike = routes(Among::Lowest)?;
         let fewer = layer(problem, &mut alike, pulse)?;
         if fewer.needed > most {
             let needed = layered.needed.min(fewer.needed);
-            return Err(Refusal::Lanes { engine: "dfsssp", needed, given });
+            return Err(Refusal::Lanes { engine, needed, given });
         }
-        (routes, layered) = (alike, fewer);
+        (chosen, layered) = (alike, fewer);
     }
     let mut remarks = Vec::new();
     if !balanced {
@@ -43,5 +55,5 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
             layered.escaped
         ));
     }
-    Ok(Answer { routes, remarks })
+    Ok(Answer { routes: chosen, remarks })
 }

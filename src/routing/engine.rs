@@ -1,10 +1,11 @@
 //! What an engine is: a pure function from a problem and a request to routes, or a refusal with its reason.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::again::AgainFn;
 use super::problem::Problem;
-use crate::fabric::{Guid, Routes};
+use crate::fabric::{Guid, JobMap, Routes};
 
 /// What an operator may ask of an engine. What one has no use for it leaves alone, and `Engine::no_use_for` tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -16,14 +17,35 @@ pub struct Request {
     /// Nodes that compute, and nodes that serve them; none: every adapter computes.
     pub compute_nodes: Vec<Guid>,
     pub io_nodes: Vec<Guid>,
+    /// The jobs that run; none: nobody said.
+    pub jobs: Arc<JobMap>,
+    pub lanes_by: LanesBy,
     /// The node that the subnet manager sits on.
     pub manager: Option<Guid>,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { lanes: 8, roots: Vec::new(), compute_nodes: Vec::new(), io_nodes: Vec::new(), manager: None }
+        Self {
+            lanes: 8,
+            roots: Vec::new(),
+            compute_nodes: Vec::new(),
+            io_nodes: Vec::new(),
+            jobs: Arc::default(),
+            lanes_by: LanesBy::default(),
+            manager: None,
+        }
     }
+}
+
+/// What the lane of a path may depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum LanesBy {
+    /// Where it begins and ends.
+    #[default]
+    Pair,
+    /// Where it ends: what OpenSM can give adapters without being changed.
+    Destination,
 }
 
 /// Why an engine gives no routes.
@@ -78,8 +100,10 @@ pub struct Promise {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Uses {
     pub roots: bool,
-    /// Compute and I/O nodes.
-    pub roles: bool,
+    pub compute_nodes: bool,
+    pub io_nodes: bool,
+    pub jobs: bool,
+    pub lanes_by: bool,
 }
 
 /// An engine of the registry.
@@ -97,15 +121,17 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The lists of a request that change nothing here, by their options.
+    /// What of a request changes nothing here, by its options.
     pub fn no_use_for(&self, request: &Request) -> Vec<&'static str> {
-        let Uses { roots, roles } = self.uses;
+        let Uses { roots, compute_nodes, io_nodes, jobs, lanes_by } = self.uses;
         let given = [
-            ("--roots", &request.roots, roots),
-            ("--compute-nodes", &request.compute_nodes, roles),
-            ("--io-nodes", &request.io_nodes, roles),
+            ("--roots", !request.roots.is_empty(), roots),
+            ("--compute-nodes", !request.compute_nodes.is_empty(), compute_nodes),
+            ("--io-nodes", !request.io_nodes.is_empty(), io_nodes),
+            ("--jobs", !request.jobs.is_empty(), jobs),
+            ("--lanes-by", request.lanes_by != LanesBy::default(), lanes_by),
         ];
-        let unused = given.into_iter().filter(|(_, list, used)| !used && !list.is_empty());
+        let unused = given.into_iter().filter(|(_, given, used)| *given && !used);
         unused.map(|(option, ..)| option).collect()
     }
 }

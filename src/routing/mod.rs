@@ -7,6 +7,7 @@ pub mod mixture;
 
 mod again;
 mod balance;
+mod columns;
 mod descent;
 mod dfsssp;
 mod engine;
@@ -18,6 +19,7 @@ mod nue;
 mod problem;
 mod ranks;
 mod registry;
+mod sar;
 mod sftree;
 mod sssp;
 pub(crate) mod trees;
@@ -25,7 +27,7 @@ mod updn;
 mod updown;
 
 pub use again::{Again, AgainFn, Past, Ran, Run, run};
-pub use engine::{Answer, Engine, NoPulse, Promise, Pulse, Refusal, Request, Uses};
+pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, Uses};
 pub use heights::heights;
 pub use nue::UPDN_ROUTES;
 pub use problem::{Destination, Problem};

@@ -1,7 +1,7 @@
 //! The engines, one line each.
 
 use super::engine::{Engine, Promise, Uses};
-use super::{dfsssp, ftree, minhop, nue, sftree, sssp, updn};
+use super::{dfsssp, ftree, minhop, nue, sar, sftree, sssp, updn};
 
 const SHORTEST: Promise = Promise {
     terminals: true,
@@ -19,8 +19,9 @@ const ACYCLIC: Promise = Promise {
     deadlock_free_switches: true,
 };
 
-const NOTHING: Uses = Uses { roots: false, roles: false };
-const TREE: Uses = Uses { roots: true, roles: true };
+const NOTHING: Uses =
+    Uses { roots: false, compute_nodes: false, io_nodes: false, jobs: false, lanes_by: false };
+const TREE: Uses = Uses { roots: true, compute_nodes: true, io_nodes: true, ..NOTHING };
 
 /// In the order of help.
 pub static ENGINES: &[Engine] = &[
@@ -71,6 +72,14 @@ pub static ENGINES: &[Engine] = &[
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
         uses: NOTHING,
         route: dfsssp::route,
+        again: None,
+    },
+    Engine {
+        id: sar::ID,
+        title: "shortest paths balanced for the jobs that run, on lanes without cycles",
+        promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
+        uses: Uses { io_nodes: true, jobs: true, lanes_by: true, ..NOTHING },
+        route: sar::route,
         again: None,
     },
     Engine {

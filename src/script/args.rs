@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
+use super::asking::{LaneChoice, PlanAction, RoutePlanArgs, WhatifArgs};
 use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 use super::running::RunArgs;
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
@@ -308,114 +309,6 @@ pub struct ProposeArgs {
     pub count: u32,
     #[command(flatten)]
     pub shown: LanesShown,
-}
-
-/// What is marked as failed.
-#[derive(Debug, Clone, Default, Args)]
-pub struct FailArgs {
-    /// Mark this as failed: switch:NAME, link:NAME[PORT], port:NAME[PORT], host:NAME; a name alone means the node, and
-    /// NAME/PORT the cable there
-    #[arg(long, value_name = "ELEMENT", num_args = 1..)]
-    pub fail: Vec<String>,
-    /// Mark so many links between switches as failed, drawn by --seed
-    #[arg(long, value_name = "N")]
-    pub fail_random: Option<usize>,
-    /// Of what is drawn
-    #[arg(long, value_name = "S", default_value_t = 1, requires = "fail_random")]
-    pub seed: u64,
-}
-
-/// What engines are asked for.
-#[derive(Debug, Clone, Default, Args)]
-pub struct RouteArgs {
-    /// The most lanes that routes may use
-    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
-    pub lanes: u8,
-    /// GUIDs of the switches to take as roots
-    #[arg(long, value_name = "FILE")]
-    pub roots: Option<PathBuf>,
-    /// GUIDs of the nodes that compute
-    #[arg(long, value_name = "FILE")]
-    pub compute_nodes: Option<PathBuf>,
-    /// GUIDs of the nodes that serve the others
-    #[arg(long, value_name = "FILE")]
-    pub io_nodes: Option<PathBuf>,
-    /// Certify paths from and to switches too
-    #[arg(long)]
-    pub switches: bool,
-    /// What is known of the lanes of the paths in force, which decide whether the change is safe while traffic flows;
-    /// left out, `route` asks as `check` does, and `whatif` nobody
-    #[arg(long, value_name = "HOW")]
-    pub lanes_in_force: Option<LaneChoice>,
-}
-
-#[derive(Debug, Args)]
-pub struct WhatifArgs {
-    #[command(flatten)]
-    pub fail: FailArgs,
-    /// How many random links to hold the loss against; usually as many as the marks take down
-    #[arg(long, value_name = "N")]
-    pub expect: Option<usize>,
-    /// Only these engines, with commas between; all when it is left out
-    #[arg(long, value_name = "E,...", value_delimiter = ',')]
-    pub engine: Vec<String>,
-    /// Refused: what is counted here are the paths of all pairs; `check` takes partitions
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub partitions: Option<PathBuf>,
-    #[command(flatten)]
-    pub route: RouteArgs,
-}
-
-#[derive(Debug, Args)]
-pub struct RoutePlanArgs {
-    /// The engine that routes
-    #[arg(long, value_name = "E")]
-    pub engine: String,
-    #[command(flatten)]
-    pub fail: FailArgs,
-    #[command(flatten)]
-    pub route: RouteArgs,
-    /// Refused: a plan is judged over all pairs; `check` takes partitions
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub partitions: Option<PathBuf>,
-    /// Where to write the plan, a name that is free; `-` is stdout
-    #[arg(short, long, value_name = "PLAN")]
-    pub output: PathBuf,
-    /// Write over a file that is there
-    #[arg(long)]
-    pub force: bool,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum PlanAction {
-    Show {
-        /// A plan that `route` wrote
-        plan: PathBuf,
-    },
-    Check {
-        /// A plan that `route` wrote
-        plan: PathBuf,
-        /// Judge paths from and to switches too, even if the plan was made without them
-        #[arg(long)]
-        switches: bool,
-    },
-    Diff {
-        /// A plan that `route` wrote
-        plan: PathBuf,
-    },
-}
-
-/// What is known of the lanes that packets take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LaneChoice {
-    /// All packets go on service level 0
-    One,
-    /// Nothing is known of it
-    Unknown,
-    /// As path records of two sources of each switch say, of all where they differ
-    Sampled,
-    /// As path records of every pair say
-    Exact,
 }
 
 #[derive(Debug, Args)]

@@ -1,17 +1,16 @@
 //! `check`.
 
-use std::path::Path;
-
 use crate::access::Wanted;
-use crate::fabric::{Faults, JobMap, Tables};
+use crate::fabric::{Faults, Tables};
 use crate::routing::NoPulse;
-use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines, run_on};
+use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines};
 
-use super::args::{CheckArgs, LaneChoice};
+use super::args::CheckArgs;
+use super::asking::LaneChoice;
 use super::context::Context;
 use super::levels::InForce;
 use super::table::write_pairs;
-use super::{Exit, Failure, levels};
+use super::{Exit, Failure, jobs, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Failure> {
     context.refuse_filter("check")?;
@@ -47,7 +46,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         true => levels::in_force(context, source.as_mut(), &mut look, (args.lanes, args.switches))?,
         false => InForce::unasked(None),
     };
-    let jobs = args.jobs.as_ref().map(|file| jobs(context, &look, file)).transpose()?;
+    let jobs = args.jobs.as_ref().map(|file| jobs::read(context, &look, file)).transpose()?;
     let (tables, faults) = (&look.observation.tables, Faults::default());
     let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoPulse)?;
     let wanted = LoadsWanted { patterns: args.loads, jobs: jobs.as_ref() };
@@ -59,18 +58,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     write(context, &look, &report)?;
     let concluded = context.conclude(&look);
     Ok(if report.findings() { Exit::Findings } else { concluded })
-}
-
-/// Jobs by the ports of their hosts. A host that the fabric does not have is a mistake in the file.
-fn jobs(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<JobMap, Failure> {
-    let mut jobs = JobMap::default();
-    for line in context.outside.jobs(file).map_err(Failure::of_list)? {
-        run_on(look, &line.host, &line.job, &mut jobs).map_err(|error| {
-            let place = format!("{}:{}", file.display(), line.number);
-            Failure::new(Exit::BadInput, format!("{place}: FD-7903: {error}; mend the line"))
-        })?;
-    }
-    Ok(jobs)
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.

@@ -5,7 +5,7 @@ use crate::observe::{PathLevels, Place};
 use crate::session::{Look, Sent};
 
 use super::Failure;
-use super::args::LaneChoice;
+use super::asking::LaneChoice;
 use super::context::Context;
 
 /// So many questions take seconds; nobody who did not ask for more waits for more.

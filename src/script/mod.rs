@@ -4,6 +4,7 @@
 mod adapters;
 mod agent;
 mod args;
+mod asking;
 mod capture;
 mod changing;
 mod check;
@@ -20,6 +21,7 @@ mod found;
 mod generate;
 mod hotspots;
 mod identity;
+mod jobs;
 mod jotted;
 mod json;
 mod lanes;

@@ -7,7 +7,7 @@ use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge, migration_lines};
 
-use super::args::{LaneChoice, PlanAction};
+use super::asking::{LaneChoice, PlanAction};
 use super::check::finding_lines;
 use super::context::Context;
 use super::levels::{self, InForce};

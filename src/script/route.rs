@@ -8,7 +8,7 @@ use crate::session::{
     Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, plan_text, propose, report_lines, settled,
 };
 
-use super::args::RoutePlanArgs;
+use super::asking::RoutePlanArgs;
 use super::check;
 use super::context::Context;
 use super::table::write_pairs;

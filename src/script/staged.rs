@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-use super::args::{Globals, RoutePlanArgs};
+use super::args::Globals;
+use super::asking::{LanesByChoice, RoutePlanArgs};
 use super::target;
 use crate::change::{Staged, TransitionReport};
 use crate::routing::Request;
@@ -79,12 +80,18 @@ fn own(args: &RoutePlanArgs) -> Vec<String> {
         ("--roots", &args.route.roots),
         ("--compute-nodes", &args.route.compute_nodes),
         ("--io-nodes", &args.route.io_nodes),
+        ("--jobs", &args.route.jobs),
     ];
     let files =
         files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quoted(file.as_deref()?)]));
     let usual = args.route.lanes == Request::default().lanes;
     let lanes = if usual { Vec::new() } else { words(&["--lanes", &args.route.lanes.to_string()]) };
-    lanes.into_iter().chain(files.flatten()).collect()
+    let by = args.route.lanes_by;
+    let by = match by == LanesByChoice::default() {
+        true => None,
+        false => by.to_possible_value().map(|by| words(&["--lanes-by", by.get_name()])),
+    };
+    lanes.into_iter().chain(files.flatten()).chain(by.into_iter().flatten()).collect()
 }
 
 /// `nue.plan` and `nue-first.plan`.

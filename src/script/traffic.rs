@@ -12,7 +12,8 @@ use crate::session::{
 use crate::simulator::Share;
 use crate::simulator::traffic::{Details, Flow, PATTERNS, Pattern, Settings, Word};
 
-use super::args::{FailArgs, SimulateArgs, TrafficArgs};
+use super::args::{SimulateArgs, TrafficArgs};
+use super::asking::FailArgs;
 use super::context::Context;
 use super::table::write_pairs;
 use super::{Exit, Failure, check, levels, whatif};

@@ -1,21 +1,22 @@
 //! `whatif`.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
-use crate::fabric::{Faults, Guid, PortNum, Resolved, meant, resembling};
+use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, drawn_words, group_names, groups_line,
     mark_random, marks, propose,
 };
 
-use super::args::{FailArgs, RouteArgs, WhatifArgs};
+use super::asking::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure, check, levels};
+use super::{Exit, Failure, check, jobs, levels};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Failure> {
     context.refuse_filter("whatif")?;
@@ -126,7 +127,12 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
         )));
     }
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    Ok(Request { lanes: args.lanes, roots, compute_nodes, io_nodes, manager })
+    let jobs = match &args.jobs {
+        Some(file) => jobs::read(context, look, file)?,
+        None => JobMap::default(),
+    };
+    let (lanes, lanes_by) = (args.lanes, args.lanes_by.into());
+    Ok(Request { lanes, roots, compute_nodes, io_nodes, jobs: Arc::new(jobs), lanes_by, manager })
 }
 
 /// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.

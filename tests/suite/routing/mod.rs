@@ -14,6 +14,7 @@ mod oracle;
 mod partitions;
 mod plans;
 mod promises;
+mod sar;
 mod sftree;
 mod sketch;
 mod sssp;

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::fabric::{Guid, Lanes, Lid, NodeId, Terminal};
+use fabdeck::fabric::{Guid, JobMap, Lanes, Lid, NodeId, Terminal};
 use fabdeck::observe::Observation;
-use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request};
+use fabdeck::routing::{Answer, Cause, ENGINES, Problem, Promise, Refusal, Request, Uses};
 use fabdeck::session::{Look, capped};
 use rayon::prelude::*;
 
@@ -39,6 +39,8 @@ struct Case {
     /// One adapter in so many computes, or serves; 0: nobody says.
     computes: usize,
     serves: usize,
+    /// So many jobs run, on so many adapters each at most, which may share some.
+    jobs: (usize, usize),
     naive: bool,
 }
 
@@ -48,7 +50,8 @@ impl Case {
         let roots = [0, 0, 1, 3][dice.below(4)];
         let lanes = 1 + dice.below(8) as u8;
         let [computes, serves] = [[0, 0, 1, 2, 3], [0, 0, 0, 2, 5]].map(|drawn| drawn[dice.below(5)]);
-        Self { lanes, roots, computes, serves, naive: seed.is_multiple_of(10) }
+        let jobs = (dice.below(6), 1 + dice.below(8));
+        Self { lanes, roots, computes, serves, jobs, naive: seed.is_multiple_of(10) }
     }
 }
 
@@ -105,10 +108,25 @@ fn asked(problem: &Problem<'_>, roots: &[u32], case: Case) -> Request {
         roots: roots.iter().map(|root| fabric.node(NodeId(*root)).guid()).collect(),
         compute_nodes: every(case.computes),
         io_nodes: every(case.serves),
+        jobs: jobs(problem, case).into(),
         ..Request::default()
     };
     let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
     capped(&Look::new("sketch", observation, &Default::default()), problem, &request).0
+}
+
+/// The adapters of each job lie side by side, those of the next begin somewhere among them or beyond.
+fn jobs(problem: &Problem<'_>, case: Case) -> JobMap {
+    let (count, most) = case.jobs;
+    let terminals = problem.graph.terminals();
+    let dice = &mut Dice(case.lanes.into());
+    let mut jobs = JobMap::default();
+    for job in (0..count).filter(|_| !terminals.is_empty()) {
+        let (first, hosts) = (dice.below(terminals.len()), 1 + dice.below(most));
+        let on = terminals.iter().cycle().skip(first).take(hosts);
+        on.for_each(|terminal| jobs.add(&job.to_string(), terminal.port));
+    }
+    jobs
 }
 
 /// Roots to be given: of a tree one for each of its parts, so that all heights are known here.
@@ -276,7 +294,7 @@ fn right(
         ensure(alike, || format!("ftree serves it: {refusal}"))?;
     }
     match (claim.id, refusal) {
-        ("dfsssp", Refusal::Lanes { needed, given, .. }) => {
+        ("dfsssp" | "sar", Refusal::Lanes { needed, given, .. }) => {
             let usable = problem.usable_lanes(request.lanes);
             ensure(*given == usable && *needed > u32::from(*given), || refusal.to_string())?;
             // With what it says it needs it is served, if the ports have as many.
@@ -385,6 +403,12 @@ fn dfsssp_keeps_its_promises() {
 }
 
 #[test]
+fn sar_keeps_its_promises() {
+    let served = of_registry("sar", false, fabrics());
+    assert!(served * 10 > fabrics() * 7, "{served}");
+}
+
+#[test]
 fn nue_keeps_its_promises() {
     assert_eq!(of_registry("nue", false, fabrics()), fabrics());
 }
@@ -486,7 +510,10 @@ fn the_table_of_promises_is_that_of_the_registry() {
             yes(promise.shortest),
         ];
         assert_eq!(cells[4..8], told, "{row}");
-        let lists = if engine.uses.roles { "roots, compute, I/O" } else { "none" };
-        assert_eq!((cells[8], engine.uses.roots), (lists, engine.uses.roles), "{row}");
+        let Uses { roots, compute_nodes, io_nodes, jobs, .. } = engine.uses;
+        let lists = [(roots, "roots"), (compute_nodes, "compute"), (io_nodes, "I/O"), (jobs, "jobs")];
+        let lists: Vec<&str> = lists.into_iter().filter(|(used, _)| *used).map(|(_, list)| list).collect();
+        let lists = if lists.is_empty() { "none".to_owned() } else { lists.join(", ") };
+        assert_eq!(cells[8], lists, "{row}");
     }
 }
