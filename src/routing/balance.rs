@@ -1,6 +1,7 @@
 //! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
 //! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
-//! with a heap (dissertation 3.3.2).
+//! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
+//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums.
 
 use super::descent::{Descent, Neighbours};
 
@@ -15,17 +16,6 @@ pub(super) struct Balance {
     taken: Vec<Taken>,
     passing: Vec<u32>,
     among: Among,
-    weigh: Weigh,
-}
-
-/// What a channel weighs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Weigh {
-    /// Its paths, as the dissertation has it.
-    Paths,
-    /// Their square, which is ours: one channel that is twice as busy is worse than two that are not, so the busiest stays
-    /// lower than with plain sums.
-    Squares,
 }
 
 /// The ways of which the lightest is taken.
@@ -44,7 +34,7 @@ pub(super) struct Taken {
 }
 
 impl Balance {
-    pub(super) fn new(net: &Neighbours, among: Among, weigh: Weigh) -> Self {
+    pub(super) fn new(net: &Neighbours, among: Among) -> Self {
         let switches = net.switch_count();
         Self {
             weight: vec![0; net.channel_count()],
@@ -52,7 +42,6 @@ impl Balance {
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
             among,
-            weigh,
         }
     }
 
@@ -69,8 +58,7 @@ impl Balance {
                     continue;
                 }
                 let carried = u64::from(self.weight[way.channel as usize]);
-                let own = if self.weigh == Weigh::Squares { carried * carried } else { carried };
-                let weight = self.path[way.place as usize].saturating_add(own);
+                let weight = self.path[way.place as usize].saturating_add(carried * carried);
                 if weight < least {
                     least = weight;
                     best = Taken { channel: way.channel, place: way.place };
@@ -85,14 +73,42 @@ impl Balance {
     /// Puts the paths of the tree that was grown last on its channels: `senders` has how many each switch sends.
     pub(super) fn load(&mut self, descent: &Descent, senders: &[u32]) {
         let order = descent.order();
-        for (passing, switch) in self.passing.iter_mut().zip(order) {
-            *passing = senders[*switch as usize];
-        }
+        self.begin(order, senders);
         for place in (1..order.len()).rev() {
             let taken = self.taken[place];
             let passing = self.passing[place];
             self.weight[taken.channel as usize] += passing;
             self.passing[taken.place as usize] += passing;
         }
+    }
+
+    /// Takes the paths of a tree that was loaded from its channels; each switch is asked for the one that it takes.
+    pub(super) fn take_back(
+        &mut self,
+        net: &Neighbours,
+        descent: &Descent,
+        senders: &[u32],
+        taken: impl Fn(u32) -> u32,
+    ) {
+        let order = descent.order();
+        self.begin(order, senders);
+        for (place, switch) in order.iter().enumerate().skip(1).rev() {
+            let channel = taken(*switch);
+            let passing = self.passing[place];
+            self.weight[channel as usize] -= passing;
+            self.passing[descent.place(net.end(channel))] += passing;
+        }
+    }
+
+    fn begin(&mut self, order: &[u32], senders: &[u32]) {
+        for (passing, switch) in self.passing.iter_mut().zip(order) {
+            *passing = senders[*switch as usize];
+        }
+    }
+
+    /// The most paths over one channel, and of all channels the squares.
+    pub(super) fn load_of_all(&self) -> (u32, u64) {
+        let busiest = self.weight.iter().copied().max().unwrap_or(0);
+        (busiest, self.weight.iter().map(|paths| u64::from(*paths).pow(2)).sum())
     }
 }

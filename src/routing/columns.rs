@@ -12,6 +12,9 @@ use crate::fabric::{NO_PATH, Routes};
 /// So many columns are kept before they are written out, row by row.
 const COLUMNS: usize = 64;
 
+/// Numbers that a port can have.
+const PORTS: usize = 256;
+
 /// A destination, and the switch that it is or is behind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct End {
@@ -27,8 +30,18 @@ pub(super) fn ends<'p>(
     switches.flat_map(|switch| problem.behind(switch).iter().map(move |to| End { switch, to: *to }))
 }
 
-/// Puts the paths of the tree that was grown last on its channels, as far as they count.
-pub(super) type Load<'l> = &'l mut (dyn FnMut(&mut Balance, &Descent, End) + Send);
+/// How many paths to a destination each switch sends that weigh; `None`: none of them does.
+pub(super) trait Senders: Send {
+    fn to(&mut self, end: End) -> Option<&[u32]>;
+}
+
+/// Whether ends have no tree yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pass {
+    First,
+    /// They have one, whose paths weigh: each is taken away and another one grows, by the weights of all others.
+    Again,
+}
 
 /// Routes that grow.
 pub(super) struct Columns<'p> {
@@ -37,17 +50,25 @@ pub(super) struct Columns<'p> {
     net: Neighbours,
     /// The port of each channel.
     ports: Vec<u8>,
+    /// Of each port of each switch, its channel.
+    channel: Vec<u32>,
     routes: Routes,
     grown: usize,
 }
 
 impl<'p> Columns<'p> {
     pub(super) fn new(problem: &'p Problem<'_>, pulse: &'p dyn Pulse) -> Self {
+        let channels = problem.graph.channels();
+        let mut channel = vec![0; problem.graph.switch_count() * PORTS];
+        for (at, taken) in (0..).zip(channels) {
+            channel[port_of(taken.from, taken.from_port.value())] = at;
+        }
         Self {
             problem,
             pulse,
             net: Neighbours::new(&problem.graph),
-            ports: problem.graph.channels().iter().map(|channel| channel.from_port.value()).collect(),
+            ports: channels.iter().map(|channel| channel.from_port.value()).collect(),
+            channel,
             routes: problem.no_routes(),
             grown: 0,
         }
@@ -57,7 +78,16 @@ impl<'p> Columns<'p> {
         &self.net
     }
 
-    pub(super) fn routes(self) -> Routes {
+    pub(super) fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    /// Goes on with routes that it had before.
+    pub(super) fn become_again(&mut self, routes: Routes) {
+        self.routes = routes;
+    }
+
+    pub(super) fn into_routes(self) -> Routes {
         self.routes
     }
 
@@ -66,13 +96,15 @@ impl<'p> Columns<'p> {
     pub(super) fn grow(
         &mut self,
         ends: &[End],
+        pass: Pass,
         balance: &mut Balance,
-        load: Load<'_>,
+        senders: &mut dyn Senders,
     ) -> Result<(), Refusal> {
         let blocks = blocks(ends);
         let (mut now, mut done) = (Block::default(), Block::default());
         let mut ahead = Block::default();
         ahead.descend(&self.net, blocks.first().copied().unwrap_or_default());
+        ahead.read(&self.routes, pass);
         let total = self.problem.destinations().len();
         for at in 0..blocks.len() {
             if self.pulse.cancelled() {
@@ -80,12 +112,14 @@ impl<'p> Columns<'p> {
             }
             std::mem::swap(&mut now, &mut ahead);
             let next = blocks.get(at + 1).copied().unwrap_or_default();
-            let (net, ports, routes) = (&self.net, &self.ports, &mut self.routes);
+            let (net, routes) = (&self.net, &mut self.routes);
+            let maps = Maps { net, ports: &self.ports, channel: &self.channel };
             rayon::join(
-                || now.grow(net, balance, load, ports),
+                || now.grow(maps, pass, balance, senders),
                 || {
                     done.write(routes);
                     ahead.descend(net, next);
+                    ahead.read(routes, pass);
                 },
             );
             self.grown += now.ends.len();
@@ -95,6 +129,18 @@ impl<'p> Columns<'p> {
         done.write(&mut self.routes);
         Ok(())
     }
+}
+
+/// What ports lead to.
+#[derive(Clone, Copy)]
+struct Maps<'c> {
+    net: &'c Neighbours,
+    ports: &'c [u8],
+    channel: &'c [u32],
+}
+
+fn port_of(switch: u32, port: u8) -> usize {
+    switch as usize * PORTS + usize::from(port)
 }
 
 /// Ends in a row, in groups of about `COLUMNS`; those of one switch that follow each other stay together.
@@ -139,17 +185,39 @@ impl Block {
         self.columns.resize(ends.len() * net.switch_count(), NO_PATH);
     }
 
-    fn grow(&mut self, net: &Neighbours, balance: &mut Balance, load: Load<'_>, ports: &[u8]) {
+    /// Takes the trees that there are.
+    fn read(&mut self, routes: &Routes, pass: Pass) {
+        if pass == Pass::First || self.ends.is_empty() {
+            return;
+        }
+        let height = routes.switch_count();
+        for switch in 0..height {
+            let row = routes.row(switch as u32);
+            for (end, column) in self.ends.iter().zip(self.columns.chunks_exact_mut(height)) {
+                column[switch] = row[end.to.lid.index()];
+            }
+        }
+    }
+
+    fn grow(&mut self, maps: Maps<'_>, pass: Pass, balance: &mut Balance, senders: &mut dyn Senders) {
+        let Maps { net, ports, channel } = maps;
         let mut columns = self.columns.chunks_exact_mut(net.switch_count().max(1));
         let switches = self.ends.chunk_by(|a, b| a.switch == b.switch);
         for (descent, of_switch) in self.descents.iter().zip(switches) {
             for (end, column) in of_switch.iter().zip(&mut columns) {
+                let sent = senders.to(*end);
+                if let Some(sent) = sent.filter(|_| pass == Pass::Again) {
+                    let taken = |switch: u32| channel[port_of(switch, column[switch as usize])];
+                    balance.take_back(net, descent, sent, taken);
+                }
                 let taken = balance.grow(descent);
                 for (taken, from) in taken.iter().zip(descent.order()).skip(1) {
                     column[*from as usize] = ports[taken.channel as usize];
                 }
                 column[end.switch as usize] = end.to.port.value();
-                load(balance, descent, *end);
+                if let Some(sent) = sent {
+                    balance.load(descent, sent);
+                }
             }
         }
     }

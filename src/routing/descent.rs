@@ -123,6 +123,11 @@ impl Descent {
         self.hops.last().copied().unwrap_or(0)
     }
 
+    /// Where a switch that reaches the destination stands in the order.
+    pub(super) fn place(&self, switch: u32) -> usize {
+        self.place[switch as usize] as usize
+    }
+
     /// The ways of the switch at a place, by channel; none at place 0.
     pub(super) fn ways(&self, place: usize) -> &[Way] {
         &self.ways[self.first[place] as usize..self.first[place + 1] as usize]

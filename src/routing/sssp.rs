@@ -3,9 +3,8 @@
 //! of all before it. Paths that end at a switch follow the weights and add none, as what adapters send is what is
 //! balanced. No promise about deadlocks. The order of the switches is ours (see `spread`), the paper leaves it open.
 
-use super::balance::{Among, Balance, Weigh};
-use super::columns::{Columns, End, ends};
-use super::descent::Descent;
+use super::balance::{Among, Balance};
+use super::columns::{Columns, End, Pass, Senders, ends};
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
 use crate::fabric::Routes;
@@ -14,22 +13,28 @@ pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<An
     balanced(problem, Among::All, pulse).map(Answer::from)
 }
 
-/// Every switch sends as many paths to a LID as it has adapters.
-pub(super) fn senders(problem: &Problem<'_>) -> Vec<u32> {
-    problem.switches().map(|switch| problem.graph.terminals_of(switch).len() as u32).collect()
+/// Every switch sends as many paths to the LID of an adapter as it has adapters itself.
+#[derive(Debug)]
+pub(super) struct All(Vec<u32>);
+
+impl All {
+    pub(super) fn new(problem: &Problem<'_>) -> Self {
+        Self(problem.switches().map(|switch| problem.graph.terminals_of(switch).len() as u32).collect())
+    }
+}
+
+impl Senders for All {
+    fn to(&mut self, end: End) -> Option<&[u32]> {
+        (!end.to.is_switch()).then_some(&self.0)
+    }
 }
 
 pub(super) fn balanced(problem: &Problem<'_>, among: Among, pulse: &dyn Pulse) -> Result<Routes, Refusal> {
     let mut columns = Columns::new(problem, pulse);
-    let mut balance = Balance::new(columns.net(), among, Weigh::Squares);
+    let mut balance = Balance::new(columns.net(), among);
     let all: Vec<End> = ends(problem, spread(problem.graph.switch_count() as u32)).collect();
-    let senders = senders(problem);
-    columns.grow(&all, &mut balance, &mut |balance: &mut Balance, descent: &Descent, end: End| {
-        if !end.to.is_switch() {
-            balance.load(descent, &senders);
-        }
-    })?;
-    Ok(columns.routes())
+    columns.grow(&all, Pass::First, &mut balance, &mut All::new(problem))?;
+    Ok(columns.into_routes())
 }
 
 /// Every switch once, in steps of the golden ratio: neighbours in the order of GUIDs are mostly neighbours in the fabric,

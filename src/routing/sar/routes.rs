@@ -2,14 +2,17 @@
 
 use super::crowds::{Crowds, NOBODY};
 use crate::fabric::Routes;
-use crate::routing::balance::{Among, Balance, Weigh};
-use crate::routing::columns::{Columns, End, ends};
-use crate::routing::descent::Descent;
+use crate::routing::balance::{Among, Balance};
+use crate::routing::columns::{Columns, End, Pass, ends};
 use crate::routing::dfsssp::{self, on_lanes};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
 use crate::routing::ranks::Computing;
-use crate::routing::sssp::{senders, spread};
+use crate::routing::sssp::{All, spread};
+
+/// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
+const PASSES: usize = 6;
+const PATIENCE: usize = 2;
 
 pub const ID: &str = "sar";
 
@@ -26,9 +29,8 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
 /// Destinations in the order of algorithm 5.1.
 struct Order {
     crowds: Crowds,
-    /// What jobs run on, with who shares a job with it.
+    /// What jobs run on.
     working: Vec<End>,
-    crowd: Vec<u32>,
     storage: Vec<End>,
     others: Vec<End>,
 }
@@ -37,21 +39,20 @@ impl Order {
     fn new(problem: &Problem<'_>, request: &Request) -> Self {
         let crowds = Crowds::new(problem, &request.jobs);
         let computing = Computing::new(problem.fabric, request);
-        let mut working = Vec::new();
-        let (mut storage, mut others) = (Vec::new(), Vec::new());
+        let (mut working, mut storage, mut others) = (Vec::new(), Vec::new(), Vec::new());
         for end in ends(problem, spread(problem.graph.switch_count() as u32)) {
             let terminals = problem.graph.terminals_of(end.switch);
             let terminal = terminals.iter().find(|terminal| terminal.switch_port == end.to.port);
-            match terminal.map(|terminal| (crowds.of(terminal.port), terminal.port)) {
-                Some((NOBODY, port)) if computing.serves(port) => storage.push(end),
-                None | Some((NOBODY, _)) => others.push(end),
-                Some((crowd, _)) => working.push((crowd, end)),
+            match crowds.of(end.to.lid) {
+                NOBODY if terminal.is_some_and(|end| computing.serves(end.port)) => storage.push(end),
+                NOBODY => others.push(end),
+                crowd => working.push((crowds.largest_job(crowd), end)),
             }
         }
-        // Ends of one switch that are as large stay together, by LID.
-        working.sort_by_key(|(crowd, _)| std::cmp::Reverse(crowds.largest_job(*crowd)));
-        let (crowd, working) = working.into_iter().unzip();
-        Self { crowds, working, crowd, storage, others }
+        // Ends of one switch whose jobs are as large stay together, by LID.
+        working.sort_by_key(|(nodes, _)| std::cmp::Reverse(*nodes));
+        let working = working.into_iter().map(|(_, end)| end).collect();
+        Self { crowds, working, storage, others }
     }
 }
 
@@ -62,23 +63,39 @@ fn balanced(
     pulse: &dyn Pulse,
 ) -> Result<Routes, Refusal> {
     let mut columns = Columns::new(problem, pulse);
-    let new = |columns: &Columns<'_>| Balance::new(columns.net(), among, Weigh::Paths);
-    let mut balance = new(&columns);
-    let mut sent = order.crowds.sent(problem.graph.switch_count());
-    let mut crowd = order.crowd.iter();
-    columns.grow(&order.working, &mut balance, &mut |balance: &mut Balance, descent: &Descent, _: End| {
-        if let Some(crowd) = crowd.next() {
-            balance.load(descent, sent.by(*crowd));
-        }
-    })?;
-    let senders = senders(problem);
+    within_jobs(problem, order, among, &mut columns)?;
     for ends in [&order.storage, &order.others] {
-        let mut balance = new(&columns);
-        columns.grow(ends, &mut balance, &mut |balance: &mut Balance, descent: &Descent, end: End| {
-            if !end.to.is_switch() {
-                balance.load(descent, &senders);
-            }
-        })?;
+        let mut balance = Balance::new(columns.net(), among);
+        columns.grow(ends, Pass::First, &mut balance, &mut All::new(problem))?;
     }
-    Ok(columns.routes())
+    Ok(columns.into_routes())
+}
+
+/// Routes to what jobs run on: those of algorithm 5.1, then made again as long as that is worth it.
+fn within_jobs(
+    problem: &Problem<'_>,
+    order: &Order,
+    among: Among,
+    columns: &mut Columns<'_>,
+) -> Result<(), Refusal> {
+    let mut balance = Balance::new(columns.net(), among);
+    let mut sent = order.crowds.sent(problem.graph.switch_count());
+    columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
+    let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());
+    let mut idle = 0;
+    for _ in 0..PASSES {
+        columns.grow(&order.working, Pass::Again, &mut balance, &mut sent)?;
+        let load = balance.load_of_all();
+        if load < least {
+            (least, best) = (load, columns.routes().clone());
+            idle = 0;
+        } else {
+            idle += 1;
+        }
+        if idle == PATIENCE {
+            break;
+        }
+    }
+    columns.become_again(best);
+    Ok(())
 }
