@@ -16,6 +16,9 @@ pub(super) struct Order {
     refused: Vec<u64>,
     later: Search,
     earlier: Search,
+    /// Which search has come to each channel last: a mark of its own for each.
+    mark: Vec<u32>,
+    rounds: u32,
     ranks: Vec<u32>,
 }
 
@@ -23,8 +26,10 @@ pub(super) struct Order {
 /// a round of its own for each search clears them.
 #[derive(Clone, Debug)]
 struct Search {
-    found: Vec<u32>,
+    /// Ranks before channels, as one number that sorts by them.
+    found: Vec<u64>,
     went: usize,
+    mark: u32,
     bits: Vec<u64>,
     round_of: Vec<u32>,
     round: u32,
@@ -35,6 +40,8 @@ impl Order {
     pub(super) fn new(on: &Dependencies, rank: Vec<u32>) -> Self {
         let bits = rank.len() * on.words();
         Self {
+            mark: vec![0; rank.len()],
+            rounds: 0,
             rank,
             settled: false,
             after: vec![0; bits],
@@ -77,8 +84,12 @@ impl Order {
     /// step together, as a cycle shows where they meet, long before either has come to its end.
     fn make_room(&mut self, on: &Dependencies, from: u32, to: u32) -> bool {
         let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
-        self.later.start(to, on.start(to), on.wanted(from, to), on.words());
-        self.earlier.start(from, on.net.end(from), on.held(from, to), on.words());
+        // Rounds are fewer than dependencies, of which there are fewer than 2^31.
+        self.rounds += 1;
+        let (later, earlier) = (self.rounds * 2, self.rounds * 2 + 1);
+        (self.mark[to as usize], self.mark[from as usize]) = (later, earlier);
+        self.later.start(later, (low, to), on.start(to), on.wanted(from, to), on.words());
+        self.earlier.start(earlier, (high, from), on.net.end(from), on.held(from, to), on.words());
         loop {
             let (later, earlier) = (self.follow(on, high), self.lead(on, low));
             match (later, earlier) {
@@ -95,15 +106,18 @@ impl Order {
     }
 
     fn reorder(&mut self) {
-        let rank = &self.rank;
-        self.later.found.sort_unstable_by_key(|channel| rank[*channel as usize]);
-        self.earlier.found.sort_unstable_by_key(|channel| rank[*channel as usize]);
-        let moved = || self.earlier.found.iter().chain(&self.later.found);
+        let (later, earlier) = (&mut self.later.found, &mut self.earlier.found);
+        later.sort_unstable();
+        earlier.sort_unstable();
+        // Their ranks together, lowest first.
         self.ranks.clear();
-        self.ranks.extend(moved().map(|channel| rank[*channel as usize]));
-        self.ranks.sort_unstable();
-        for (channel, rank) in moved().zip(&self.ranks) {
-            self.rank[*channel as usize] = *rank;
+        let (mut low, mut high) = (later.iter().peekable(), earlier.iter().peekable());
+        while let Some(next) = low.next_if(|low| high.peek().is_none_or(|high| low < high)).or_else(|| high.next())
+        {
+            self.ranks.push((next >> 32) as u32);
+        }
+        for (found, rank) in earlier.iter().chain(&*later).zip(&self.ranks) {
+            self.rank[*found as u32 as usize] = *rank;
         }
     }
 
@@ -117,11 +131,14 @@ impl Order {
             while fresh != 0 {
                 let next = on.leaving(switch, word as u32 * 64 + fresh.trailing_zeros());
                 fresh &= fresh - 1;
-                if self.rank[next as usize] <= high {
-                    if self.earlier.has(on.net.end(next), on.entry(next), on.words()) {
+                let rank = self.rank[next as usize];
+                if rank <= high {
+                    let mark = &mut self.mark[next as usize];
+                    if *mark == self.earlier.mark {
                         return Step::Met;
                     }
-                    self.later.found.push(next);
+                    *mark = self.later.mark;
+                    self.later.found.push(sorted_by(rank, next));
                 }
             }
         }
@@ -138,16 +155,23 @@ impl Order {
             while fresh != 0 {
                 let next = on.entering(switch, word as u32 * 64 + fresh.trailing_zeros());
                 fresh &= fresh - 1;
-                if self.rank[next as usize] >= low {
-                    if self.later.has(on.start(next), on.exit(next), on.words()) {
+                let rank = self.rank[next as usize];
+                if rank >= low {
+                    let mark = &mut self.mark[next as usize];
+                    if *mark == self.later.mark {
                         return Step::Met;
                     }
-                    self.earlier.found.push(next);
+                    *mark = self.earlier.mark;
+                    self.earlier.found.push(sorted_by(rank, next));
                 }
             }
         }
         Step::Went
     }
+}
+
+fn sorted_by(rank: u32, channel: u32) -> u64 {
+    u64::from(rank) << 32 | u64::from(channel)
 }
 
 /// How a step of a search ended.
@@ -164,24 +188,25 @@ impl Search {
         Self {
             found: Vec::new(),
             went: 0,
+            mark: 0,
             bits: vec![0; switches * on.words()],
             round_of: vec![0; switches],
             round: 0,
         }
     }
 
-    /// From a channel, which is the one at `bit` of any row of a switch.
-    fn start(&mut self, channel: u32, switch: u32, bit: Bit, words: usize) {
-        // Rounds are fewer than dependencies, of which there are fewer than 2^32.
+    /// From a channel at a rank, which is the one at `bit` of any row of a switch.
+    fn start(&mut self, mark: u32, (rank, channel): (u32, u32), switch: u32, bit: Bit, words: usize) {
         self.round += 1;
+        self.mark = mark;
         self.found.clear();
-        self.found.push(channel);
+        self.found.push(sorted_by(rank, channel));
         self.went = 0;
         self.fresh(switch, bit.word % words, words, bit.mask);
     }
 
     fn next(&mut self) -> Option<u32> {
-        let next = self.found.get(self.went).copied();
+        let next = self.found.get(self.went).map(|found| *found as u32);
         self.went += 1;
         next
     }
@@ -197,12 +222,6 @@ impl Search {
         let fresh = row & !bits[word];
         bits[word] |= fresh;
         fresh
-    }
-
-    fn has(&self, switch: u32, place: u32, words: usize) -> bool {
-        let at = switch as usize;
-        self.round_of[at] == self.round
-            && self.bits[at * words + place as usize / 64] >> (place % 64) & 1 != 0
     }
 }
 
