@@ -12,6 +12,8 @@ use crate::routing::sssp::{All, spread};
 
 /// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
 const PASSES: usize = 6;
+/// Destinations, times channels, that this may take; once is always worth it.
+const WORK: usize = 150_000_000;
 const PATIENCE: usize = 2;
 
 pub const ID: &str = "sar";
@@ -83,7 +85,8 @@ fn within_jobs(
     columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
     let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());
     let mut idle = 0;
-    for _ in 0..PASSES {
+    let pass = order.working.len() * problem.graph.channels().len();
+    for _ in 0..(WORK / pass.max(1)).clamp(1, PASSES) {
         columns.grow(&order.working, Pass::Again, &mut balance, &mut sent)?;
         let load = balance.load_of_all();
         if load < least {
