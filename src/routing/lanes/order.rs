@@ -112,7 +112,8 @@ impl Order {
         // Their ranks together, lowest first.
         self.ranks.clear();
         let (mut low, mut high) = (later.iter().peekable(), earlier.iter().peekable());
-        while let Some(next) = low.next_if(|low| high.peek().is_none_or(|high| low < high)).or_else(|| high.next())
+        while let Some(next) =
+            low.next_if(|low| high.peek().is_none_or(|high| low < high)).or_else(|| high.next())
         {
             self.ranks.push((next >> 32) as u32);
         }

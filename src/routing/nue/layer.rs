@@ -15,12 +15,14 @@ use crate::routing::engine::Pulse;
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
 
-/// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals).
+/// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
+/// the switches send.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     pub switch: u32,
     pub lids: Vec<u32>,
     pub loaded: u32,
+    pub senders: Arc<[u32]>,
 }
 
 #[derive(Clone, Debug)]
@@ -186,8 +188,9 @@ impl<'n> Layer<'n> {
             self.table[row + switch as usize] = if channel == NONE { NOWHERE } else { net.place(channel) };
         }
         let lids = u64::from(self.trees[tree].loaded);
+        let senders = &self.trees[tree].senders;
         let (load, others, weights) = (&mut self.load, &self.others, &mut self.weights);
-        self.search.flows(net, |channel, paths| {
+        self.search.flows(net, senders, |channel, paths| {
             let at = channel as usize;
             load[at] += u64::from(paths) * lids;
             weights[at] = self.hop + load[at] + others[at];
@@ -217,8 +220,9 @@ impl<'n> Layer<'n> {
         let search = &self.search;
         self.used.release(net, dependencies_of(net, |switch| search.next(switch)));
         let lids = u64::from(self.trees[tree].loaded);
+        let senders = &self.trees[tree].senders;
         let (load, others, weights) = (&mut self.load, &self.others, &mut self.weights);
-        self.search.flows(net, |channel, paths| {
+        self.search.flows(net, senders, |channel, paths| {
             let at = channel as usize;
             load[at] -= u64::from(paths) * lids;
             weights[at] = self.hop + load[at] + others[at];

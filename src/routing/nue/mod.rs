@@ -33,6 +33,7 @@
 mod blocks;
 mod central;
 mod course;
+mod demand;
 mod escape;
 #[cfg(test)]
 mod figures;
@@ -43,4 +44,6 @@ mod plain;
 mod plan;
 mod tree;
 
+pub(super) use demand::Demand;
+pub(super) use plan::route_for;
 pub use plan::{UPDN_ROUTES, route};

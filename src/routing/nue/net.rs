@@ -1,5 +1,7 @@
 //! The switch graph as flat arrays: channels, the dependencies between them, and what each switch sends.
 
+use std::sync::Arc;
+
 use crate::fabric::SwitchGraph;
 
 pub(super) const NONE: u32 = u32::MAX;
@@ -17,7 +19,7 @@ pub(super) struct Net {
     /// Where the dependencies of a channel begin: one for each channel that leaves its far end.
     first_dependency: Vec<u32>,
     /// Terminals of each switch: so many paths start there to every LID.
-    pub senders: Vec<u32>,
+    pub senders: Arc<[u32]>,
     pub part: Vec<u32>,
     pub part_size: Vec<u32>,
 }

@@ -55,14 +55,24 @@ pub(super) struct Need {
 impl Need {
     pub fn new(net: &Net, plan: &[Vec<Tree>]) -> Self {
         let mut loaded = vec![0u64; net.switches()];
-        plan.iter().flatten().for_each(|tree| loaded[tree.switch as usize] += u64::from(tree.loaded));
+        let mut sent: Vec<Vec<(&[u32], u64)>> = vec![Vec::new(); net.switches()];
+        for tree in plan.iter().flatten().filter(|tree| tree.loaded > 0) {
+            let (to, paths) = (tree.switch as usize, u64::from(tree.loaded));
+            loaded[to] += paths;
+            match sent[to].iter_mut().find(|(senders, _)| std::ptr::eq(*senders, &*tree.senders)) {
+                Some((_, all)) => *all += paths,
+                None => sent[to].push((&tree.senders, paths)),
+            }
+        }
         let to = (0..net.switches() as u32).into_par_iter().filter(|to| loaded[*to as usize] > 0);
         let total: u64 = to
             .map_init(Default::default, |(hops, queue): &mut (Vec<u32>, Vec<u32>), to| {
                 net.hops(&[to], hops, queue);
-                let paths = hops.iter().zip(&net.senders).filter(|(hops, _)| **hops != NONE);
-                loaded[to as usize]
-                    * paths.map(|(hops, sent)| u64::from(*hops) * u64::from(*sent)).sum::<u64>()
+                let far = |senders: &[u32]| -> u64 {
+                    let paths = hops.iter().zip(senders).filter(|(hops, _)| **hops != NONE);
+                    paths.map(|(hops, sent)| u64::from(*hops) * u64::from(*sent)).sum()
+                };
+                sent[to as usize].iter().map(|(senders, loaded)| loaded * far(senders)).sum::<u64>()
             })
             .sum();
         let mean = (total / (net.channels() as u64).max(1)).max(1);
@@ -77,7 +87,9 @@ impl Need {
             let beyond = of_part.get(net.part[at] as usize).map_or(0, |all| all - loaded[at]);
             (u64::from(net.senders[at]) * beyond).checked_div(channels).unwrap_or(0)
         };
-        let busiest = (0..net.switches() as u32).map(leaves).max().unwrap_or(0).max(mean);
+        // Of what weighs by its job it is not asked what must leave a switch.
+        let alike = sent.iter().flatten().all(|(senders, _)| std::ptr::eq(*senders, &*net.senders));
+        let busiest = (0..net.switches() as u32).filter(|_| alike).map(leaves).max().unwrap_or(0).max(mean);
         Self { total, busiest, mean }
     }
 }
@@ -103,7 +115,7 @@ fn load(problem: &Problem<'_>, net: &Net, plan: &[Vec<Tree>], routes: &Routes) -
                         taken => search.hang(net, switch, taken, 0),
                     }
                 }
-                search.flows(net, |channel, paths| load[channel as usize] += u64::from(paths));
+                search.flows(net, &tree.senders, |channel, paths| load[channel as usize] += u64::from(paths));
             }
         }
         load
@@ -134,7 +146,7 @@ mod tests {
             let (net, request) = (Net::new(&problem.graph), Request::default());
             let mut shared = 0;
             for together in [1, 2, 3, 64] {
-                let plan = layers(&problem, &net, 1, together);
+                let plan = layers(&problem, &net, 1, together, None);
                 shared += plan.iter().flatten().filter(|tree| tree.loaded > 1).count();
                 let plain = Plain::new(&problem, &net, &plan, &request, &NoPulse).unwrap();
                 let scope = Scope { switches: false, lanes: LaneKnowledge::Known };

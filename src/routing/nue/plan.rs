@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::blocks::partition;
 use super::course::{Aim, Course};
+use super::demand::Demand;
 use super::escape::Reserve;
 use super::layer::{Tree, roots};
 use super::net::{NONE, Net};
@@ -23,6 +24,16 @@ const SHARED: usize = 24_000_000;
 const LARGE: usize = 1 << 20;
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
+    route_for(problem, request, None, pulse)
+}
+
+/// Routes for what is sent, which is what every adapter sends to every other one unless somebody says.
+pub(in crate::routing) fn route_for(
+    problem: &Problem<'_>,
+    request: &Request,
+    demand: Option<&Demand>,
+    pulse: &dyn Pulse,
+) -> Result<Answer, Refusal> {
     if request.lanes == 0 {
         return Err(Refusal::Request { engine: "nue", what: "no lane to route on".to_owned() });
     }
@@ -39,7 +50,9 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     });
     // On a tree every way is free of cycles beside every other: more lanes are of no use.
     let lanes = if tree.is_some() { 1 } else { lanes };
-    let plan = layers(problem, &net, lanes, lids_to_a_tree(problem, &net));
+    // What weighs differently shares no tree.
+    let together = if demand.is_some() { 1 } else { lids_to_a_tree(problem, &net) };
+    let plan = layers(problem, &net, lanes, together, demand);
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
     let plain = match plan.len() {
@@ -164,7 +177,13 @@ fn lids_to_a_tree(problem: &Problem<'_>, net: &Net) -> usize {
 }
 
 /// The trees of every layer.
-pub(super) fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: usize) -> Vec<Vec<Tree>> {
+pub(super) fn layers(
+    problem: &Problem<'_>,
+    net: &Net,
+    lanes: usize,
+    together: usize,
+    demand: Option<&Demand>,
+) -> Vec<Vec<Tree>> {
     let weight: Vec<u32> = problem.switches().map(|switch| problem.behind(switch).len() as u32).collect();
     let ends = weight.iter().filter(|weight| **weight > 0).count();
     let lanes = lanes.min(ends).max(1);
@@ -179,10 +198,14 @@ pub(super) fn layers(problem: &Problem<'_>, net: &Net, lanes: usize, together: u
             let lid = |end: &Destination| end.lid.index() as u32;
             let mut lids: Vec<u32> = of(true).filter(|_| first == 0).map(lid).collect();
             let own = lids.len();
-            lids.extend(of(false).skip(first).take(together).map(lid));
+            let mut adapters: Vec<u32> = of(false).map(lid).collect();
+            adapters.sort_by_key(|lid| demand.map_or(0, |demand| demand.turn(*lid)));
+            lids.extend(adapters.into_iter().skip(first).take(together));
             let loaded = (lids.len() - own) as u32;
+            let sent = demand.zip(lids.get(own)).and_then(|(demand, lid)| demand.senders(*lid));
+            let senders = sent.unwrap_or_else(|| net.senders.clone());
             if !lids.is_empty() {
-                plan[layer_of[switch as usize] as usize].push(Tree { switch, lids, loaded });
+                plan[layer_of[switch as usize] as usize].push(Tree { switch, lids, loaded, senders });
             }
         }
     }

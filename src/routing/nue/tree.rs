@@ -288,12 +288,12 @@ impl Search {
         (self.outwards, self.in_order) = (inwards, true);
     }
 
-    /// Paths of the tree over each channel, for one LID: `(channel, paths)`.
-    pub fn flows(&mut self, net: &Net, mut each: impl FnMut(u32, u32)) {
+    /// Paths of the tree over each channel, for one LID to which each switch sends so many: `(channel, paths)`.
+    pub fn flows(&mut self, net: &Net, senders: &[u32], mut each: impl FnMut(u32, u32)) {
         self.put_in_order(net);
         // `children` is all zero between uses and serves for the sums.
         for switch in self.outwards.iter().rev().map(|switch| *switch as usize) {
-            let flow = std::mem::take(&mut self.children[switch]) + net.senders[switch];
+            let flow = std::mem::take(&mut self.children[switch]) + senders[switch];
             let channel = self.next[switch];
             if channel != NONE {
                 each(channel, flow);

@@ -4,6 +4,7 @@
 //! list of I/O nodes says. Equals go by switch, in order of GUID, and by LID: jobs have names for nothing but to tell them
 //! apart, and the same hosts under other names get the same routes (figure 5.6 counts on that).
 
+mod by_destination;
 mod crowds;
 mod routes;
 

@@ -1,11 +1,12 @@
 //! Routes in the order of algorithm 5.1.
 
+use super::by_destination;
 use super::crowds::{Crowds, NOBODY};
-use crate::fabric::Routes;
+use crate::fabric::{Lanes, Routes};
 use crate::routing::balance::{Among, Balance};
 use crate::routing::columns::{Columns, End, Pass, ends};
 use crate::routing::dfsssp::{self, on_lanes};
-use crate::routing::engine::{Answer, Pulse, Refusal, Request};
+use crate::routing::engine::{Answer, LanesBy, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
 use crate::routing::ranks::Computing;
 use crate::routing::sssp::{All, spread};
@@ -19,20 +20,35 @@ const PATIENCE: usize = 2;
 pub const ID: &str = "sar";
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
-    if request.jobs.is_empty() {
-        let mut answer = dfsssp::route(problem, request, pulse)?;
-        answer.remarks.insert(0, "no jobs are given (--jobs FILE), so these are dfsssp's routes".to_owned());
-        return Ok(answer);
+    let order = (!request.jobs.is_empty()).then(|| Order::new(problem, request));
+    let mut answer = match &order {
+        Some(order) => {
+            on_lanes(ID, problem, request.lanes, pulse, |among| balanced(problem, order, among, pulse))
+        }
+        None => dfsssp::route(problem, request, pulse),
+    };
+    if request.lanes_by == LanesBy::Destination {
+        let fits = |answer: &Answer| !matches!(answer.routes.lanes, Lanes::ByPair { .. });
+        match &answer {
+            Ok(answer) if fits(answer) => {}
+            Ok(_) | Err(Refusal::Lanes { .. }) => {
+                answer = by_destination::route(problem, request, order.as_ref(), pulse);
+            }
+            Err(_) => {}
+        }
     }
-    let order = Order::new(problem, request);
-    on_lanes(ID, problem, request.lanes, pulse, |among| balanced(problem, &order, among, pulse))
+    if order.is_none() {
+        let none = "no jobs are given (--jobs FILE), so that all adapters weigh alike, as with dfsssp";
+        answer.iter_mut().for_each(|answer| answer.remarks.insert(0, none.to_owned()));
+    }
+    answer
 }
 
 /// Destinations in the order of algorithm 5.1.
-struct Order {
-    crowds: Crowds,
+pub(super) struct Order {
+    pub(super) crowds: Crowds,
     /// What jobs run on.
-    working: Vec<End>,
+    pub(super) working: Vec<End>,
     storage: Vec<End>,
     others: Vec<End>,
 }

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use fabdeck::analysis::{Effective, Flows, JobLoads};
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, JobMap, Lid, NodeFacts, NodeKind, PortNum};
-use fabdeck::routing::{Problem, Request};
+use fabdeck::routing::{Answer, LanesBy, Problem, Request};
 
-use super::certificate::Dice;
-use super::route_as;
+use super::certificate::{Dice, certificate};
+use super::sketch::sketch;
+use super::{fabric, route, route_as};
 
 const LEAVES: usize = 10;
 const HOSTS: usize = 180;
@@ -92,5 +93,122 @@ fn figure_5_2() {
         for seen in &seen {
             assert!(seen[0].max <= 66 && seen[0].max <= dfsssp, "{shape:?}: {seen:?}, dfsssp {dfsssp}");
         }
+    }
+}
+
+/// Jobs on pieces of the fabric, some of which share hosts, under names that begin with a word.
+fn jobs(problem: &Problem<'_>, seed: u64, word: &str) -> JobMap {
+    let terminals = problem.graph.terminals();
+    let dice = &mut Dice(seed);
+    let mut jobs = JobMap::default();
+    for job in 0..if terminals.is_empty() { 0 } else { 1 + dice.below(6) } {
+        for _ in 0..1 + dice.below(3) {
+            let (first, hosts) = (dice.below(terminals.len()), 1 + dice.below(9));
+            let on = terminals.iter().cycle().skip(first).take(hosts);
+            on.for_each(|terminal| jobs.add(&format!("{word}{job}"), terminal.port));
+        }
+    }
+    jobs
+}
+
+fn asked(problem: &Problem<'_>, seed: u64, lanes_by: LanesBy) -> Request {
+    let dice = &mut Dice(seed ^ 0x10);
+    let node = |port| problem.fabric.node(problem.fabric.port(port).node).guid();
+    let all = problem.graph.terminals().iter();
+    let io_nodes = all.filter(|_| dice.below(5) == 0).map(|terminal| node(terminal.port)).collect();
+    let lanes = problem.usable_lanes(8);
+    Request { jobs: jobs(problem, seed, "j").into(), io_nodes, lanes_by, lanes, ..Request::default() }
+}
+
+/// Certified clean, switches included, and of adapters shortest unless nue was needed.
+fn clean(problem: &Problem<'_>, answer: &Answer, what: &str) {
+    let seen = certificate(problem, &answer.routes, true);
+    assert!(seen.loops.count == 0 && seen.cycles.is_empty(), "{what}: {:?} {:?}", seen.loops, seen.cycles);
+    let cut = seen.lost.by_cause(fabdeck::routing::Cause::CutOff);
+    assert_eq!(seen.lost.total(), cut, "{what}: {:?}", seen.lost);
+    let nue = answer.remarks.iter().any(|remark| remark.contains("layers of nue"));
+    let stretch = certificate(problem, &answer.routes, false).lengths.worst_stretch;
+    assert!(nue || stretch <= 1.0, "{what}: stretch {stretch}");
+}
+
+#[test]
+fn any_jobs_on_any_fabric_are_certified_clean_and_the_same_on_two_threads() {
+    let (mut served, mut by_nue) = (0, 0);
+    for seed in 0..200 {
+        let (fabric, faults) = sketch(seed, seed % 4 == 0).build();
+        let problem = Problem::new(&fabric, &faults);
+        for lanes_by in [LanesBy::Pair, LanesBy::Destination] {
+            let request = asked(&problem, seed, lanes_by);
+            let on = |threads: usize| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| route_as("sar", &problem, &request))
+            };
+            let what = format!("seed {seed}, {lanes_by:?}");
+            let (one, two) = (on(1), on(2));
+            assert!(one == two, "{what}");
+            let Ok(answer) = one else {
+                assert_eq!(lanes_by, LanesBy::Pair, "{what}: {:?}", one.err());
+                continue;
+            };
+            served += 1;
+            clean(&problem, &answer, &what);
+            let by_pair = matches!(answer.routes.lanes, Lanes::ByPair { .. });
+            assert!(lanes_by == LanesBy::Pair || !by_pair, "{what}");
+            by_nue += usize::from(answer.remarks.iter().any(|remark| remark.contains("layers of nue")));
+        }
+    }
+    assert!(served > 350 && by_nue > 20, "{served} served, {by_nue} by nue");
+}
+
+#[test]
+fn without_jobs_it_routes_as_dfsssp_and_says_so() {
+    let (fabric, faults) = (fabric("torus,dims=4x3"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let (sar, dfsssp) = (route("sar", &problem).unwrap(), route("dfsssp", &problem).unwrap());
+    assert!(sar.routes == dfsssp.routes);
+    assert!(sar.remarks[0].contains("no jobs are given (--jobs FILE)"), "{:?}", sar.remarks);
+}
+
+/// The filter of figure 5.6 counts on it: other jobs on the same hosts need no other routes.
+#[test]
+fn names_of_jobs_change_nothing() {
+    let (fabric, faults) = (fabric("random,switches=20,links=50"), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let mut other = JobMap::default();
+    for (name, ports) in jobs(&problem, 7, "").iter() {
+        // Those that came first come last.
+        let name = format!("z{}", 9 - name.parse::<u32>().unwrap());
+        ports.iter().for_each(|port| other.add(&name, *port));
+    }
+    let with = |jobs: JobMap| {
+        route_as("sar", &problem, &Request { jobs: jobs.into(), ..Request::default() }).unwrap().routes
+    };
+    assert!(with(jobs(&problem, 7, "")) == with(other));
+}
+
+/// What lanes by destination cost: on these fabrics, where shortest paths have none, jobs still share their channels
+/// with fewer paths than nue gives them without knowing of them.
+#[test]
+fn layers_of_nue_know_the_jobs() {
+    for name in ["random,switches=40,links=160,terminals=8", "dragonfly,a=6,p=3,h=3,g=8", "torus,dims=4x4x3"]
+    {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let mut jobs = JobMap::default();
+        let dice = &mut Dice(3);
+        problem.graph.terminals().chunks(12).for_each(|hosts| {
+            let job = dice.below(8).to_string();
+            hosts.iter().for_each(|host| jobs.add(&job, host.port));
+        });
+        let request =
+            |lanes_by| Request { jobs: Arc::new(jobs.clone()), lanes_by, lanes: 4, ..Request::default() };
+        let max = |engine: &str, lanes_by| {
+            let answer = route_as(engine, &problem, &request(lanes_by)).unwrap();
+            (JobLoads::of(&Flows::new(&problem, &answer.routes), &jobs).all.max, answer.routes)
+        };
+        let ((sar, routes), (nue, _)) = (max("sar", LanesBy::Destination), max("nue", LanesBy::Pair));
+        println!("{name}: sar {sar}, nue {nue}");
+        assert!(matches!(routes.lanes, Lanes::ByDestination { .. }), "{name}");
+        assert!(sar < nue, "{name}: sar {sar}, nue {nue}");
     }
 }

@@ -1,0 +1,27 @@
+//! What is sent to LIDs, where that is not the same of all.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+/// Of some LIDs, by their numbers.
+#[derive(Debug, Default)]
+pub(in crate::routing) struct Demand {
+    of: FxHashMap<u32, (u32, Arc<[u32]>)>,
+}
+
+impl Demand {
+    /// A LID to which each switch sends so many paths; of those behind its switch the lowest turn goes first.
+    pub(in crate::routing) fn add(&mut self, lid: u32, turn: u32, senders: Arc<[u32]>) {
+        self.of.insert(lid, (turn, senders));
+    }
+
+    /// Those of which nothing is said go last.
+    pub(super) fn turn(&self, lid: u32) -> u32 {
+        self.of.get(&lid).map_or(u32::MAX, |(turn, _)| *turn)
+    }
+
+    pub(super) fn senders(&self, lid: u32) -> Option<Arc<[u32]>> {
+        self.of.get(&lid).map(|(_, senders)| senders.clone())
+    }
+}
