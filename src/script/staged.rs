@@ -166,6 +166,10 @@ mod tests {
             "2",
             "--roots",
             "r.txt",
+            "--jobs",
+            "j.txt",
+            "--lanes-by",
+            "destination",
             "-o",
             "-",
         ]);
@@ -173,7 +177,7 @@ mod tests {
         assert_eq!(
             all[3],
             format!(
-                r"fabdeck --source umad {told} route --engine nue --fail 'link:it'\''s[3]' --switches --lanes-in-force one --lanes 2 --roots r.txt -o staged-second.plan"
+                r"fabdeck --source umad {told} route --engine nue --fail 'link:it'\''s[3]' --switches --lanes-in-force one --lanes 2 --roots r.txt --jobs j.txt --lanes-by destination -o staged-second.plan"
             )
         );
         assert!(

@@ -116,6 +116,26 @@ fn lists_that_name_nobody_are_refused_with_their_line() {
 }
 
 #[test]
+fn jobs_are_for_the_engine_that_knows_what_to_do_with_them() {
+    let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "name", "--json"]).out;
+    let names: Value = serde_json::from_str(&names).unwrap();
+    let name = |at: usize| names["rows"][at]["name"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+    let jobs = format!("{} 17,{} 17", name(0), name(3));
+    let asked = ["whatif", "--engine", "minhop,sar", "--no-times"];
+    let args = on_the_tree(&[&asked[..], &["--jobs", &jobs, "--lanes-by", "destination"]].concat());
+    let told = json(&args);
+    assert_eq!(told["engines"][0]["not_used"], serde_json::json!(["--jobs", "--lanes-by"]));
+    assert_eq!(told["engines"][1]["not_used"], serde_json::json!([]));
+    assert!(fabdeck(&args).err.contains("minhop: has no use for --jobs, --lanes-by"));
+    let said =
+        |told: &Value| told["engines"][1]["remarks"].to_string().contains("no jobs are given (--jobs FILE)");
+    assert!(!said(&told) && said(&json(&on_the_tree(&asked))));
+    let wrong = fabdeck(&on_the_tree(&[&asked[..], &["--jobs", "# now,nobody 17"]].concat()));
+    assert_eq!(wrong.exit, Exit::BadInput);
+    assert!(wrong.err.contains(":2: FD-7903"), "{}", wrong.err);
+}
+
+#[test]
 fn what_an_engine_has_no_use_for_is_told() {
     let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "guid", "--json"]).out;
     let names: Value = serde_json::from_str(&names).unwrap();
