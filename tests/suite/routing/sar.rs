@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use fabdeck::analysis::{Effective, Flows, JobLoads};
-use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, JobMap, Lid, NodeFacts, NodeKind, PortNum};
+use fabdeck::fabric::{
+    Fabric, FabricBuilder, Faults, Guid, JobMap, Lanes, Lid, NodeFacts, NodeKind, PortNum,
+};
 use fabdeck::routing::{Answer, LanesBy, Problem, Request};
 
 use super::certificate::{Dice, certificate};
