@@ -7,6 +7,7 @@
 //! ```
 
 mod hostlist;
+mod names;
 mod tree;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,8 @@ use crate::fabric::{Fabric, Names, NodeId};
 use crate::observe::{Notes, Place};
 
 pub use hostlist::compress;
+pub use names::{MOST_NAMES, NoList, expand};
+pub use tree::host_name;
 
 /// Where the notes of this writer are due: the file to be.
 const FILE: &str = "topology.conf";

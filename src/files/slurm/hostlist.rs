@@ -76,32 +76,6 @@ fn write_numbers(out: &mut String, numbers: &[(u32, &str)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    /// What Slurm makes of a hostlist.
-    fn expand(list: &str) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut rest = list;
-        while !rest.is_empty() {
-            let end = rest.find([',', '[']).unwrap_or(rest.len());
-            let (prefix, tail) = rest.split_at(end);
-            let Some(inside) = tail.strip_prefix('[') else {
-                names.push(prefix.to_owned());
-                rest = tail.strip_prefix(',').unwrap_or(tail);
-                continue;
-            };
-            let (ranges, after) = inside.split_once(']').unwrap();
-            for range in ranges.split(',') {
-                let (low, high) = range.split_once('-').unwrap_or((range, range));
-                for number in low.parse::<u32>().unwrap()..=high.parse().unwrap() {
-                    names.push(format!("{prefix}{number:0width$}", width = low.len()));
-                }
-            }
-            rest = after.strip_prefix(',').unwrap_or(after);
-        }
-        names
-    }
 
     #[test]
     fn ranges() {
@@ -118,17 +92,6 @@ mod tests {
             (&[], ""),
         ] {
             assert_eq!(compress(names), list);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_list_expands_to_its_names(names in proptest::collection::btree_set("[ab]{0,2}[0-3]{0,3}|[a-c]-?[0-9]{0,14}", 0..40)) {
-            let names: BTreeSet<String> = names.into_iter().filter(|name| !name.is_empty()).collect();
-            let list: Vec<&String> = names.iter().collect();
-            let expanded = expand(&compress(&list));
-            prop_assert_eq!(expanded.len(), names.len());
-            prop_assert_eq!(expanded.into_iter().collect::<BTreeSet<_>>(), names);
         }
     }
 }

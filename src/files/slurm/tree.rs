@@ -221,7 +221,7 @@ fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes
 
 /// The host that an adapter's name tells: `node7` of `node7 HCA-1`, `node7.cluster mlx5_0` and `node7-mlx5_0`; none
 /// of `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
-pub(super) fn host_name(name: &str) -> Option<String> {
+pub fn host_name(name: &str) -> Option<String> {
     let word = name.split_whitespace().next()?;
     let word = ["mlx4_", "mlx5_", "HCA-", "hfi1_"]
         .iter()
