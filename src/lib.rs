@@ -11,6 +11,7 @@ pub mod counters;
 pub mod fabric;
 pub mod files;
 pub mod generate;
+pub mod jobs;
 pub mod lanes;
 pub mod mad;
 pub mod observe;

@@ -1,23 +1,97 @@
-//! Which job runs where: a host and a job on each line, `#` comments. It is given by name and never looked for among
-//! other files, for nothing but two words tells it.
+//! Which job runs where, in three forms that are told by content:
+//!
+//! - by hand or by another batch system: a host and a job on each line, `#` comments;
+//! - `squeue -h -t R -o "%i %N"`: a job and its host list on each line;
+//! - `squeue --json`.
+//!
+//! A list is given by name and never looked for among other files, for nothing but two words tells the first form.
+
+mod json;
+mod squeue;
 
 use super::FileError;
 use super::opensm::{bad_line, nothing};
+use super::slurm::{NoList, expand};
 use super::text::Input;
+use crate::observe::Place;
+
+/// More hosts of jobs than this are no list of one subnet: all of its hosts with twenty jobs each.
+const MOST_LINES: usize = 1_000_000;
 
 /// A host and its job, in the file's order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobLine {
+    /// The line of a file; of JSON, which job of the list.
     pub number: u64,
     pub host: String,
     pub job: String,
 }
 
-pub fn read(input: Input<'_>) -> Result<Vec<JobLine>, Box<FileError>> {
-    let mut jobs = Vec::new();
+/// Who wrote a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Form {
+    /// A person, or a program of a site's own.
+    #[default]
+    Lines,
+    SqueueText,
+    SqueueJson,
+}
+
+/// A list of jobs.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobList {
+    pub form: Form,
+    pub lines: Vec<JobLine>,
+}
+
+impl JobList {
+    /// Slurm knows hosts that a fabric has not; a person who writes one down made a mistake.
+    pub fn by_slurm(&self) -> bool {
+        self.form != Form::Lines
+    }
+
+    /// Takes in the hosts of a job.
+    fn add(&mut self, number: u64, job: &str, list: &str) -> Result<(), NoList> {
+        let hosts = expand(list)?;
+        if self.lines.len() + hosts.len() > MOST_LINES {
+            return Err(NoList {
+                at: 1,
+                what: format!("more than {MOST_LINES} hosts of jobs in all by here"),
+            });
+        }
+        let line = |host| JobLine { number, host, job: job.to_owned() };
+        self.lines.extend(hosts.into_iter().map(line));
+        Ok(())
+    }
+}
+
+/// A list in whatever form. What Slurm says may be that nothing runs; a list by hand has a line.
+pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
+    let bytes = input.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input.bytes);
+    if bytes.trim_ascii_start().starts_with(b"{") {
+        return read_json(input);
+    }
+    match squeue::is_squeue(input)? {
+        true => read_text(input),
+        false => read_lines(input),
+    }
+}
+
+/// What `squeue --json` prints.
+pub fn read_json(input: Input<'_>) -> Result<JobList, Box<FileError>> {
+    json::read(input)
+}
+
+/// What `squeue -h -t R -o "%i %N"` prints.
+pub fn read_text(input: Input<'_>) -> Result<JobList, Box<FileError>> {
+    squeue::read(input)
+}
+
+fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
+    let mut lines = Vec::new();
     for line in input.lines() {
         let line = line?;
-        let text = line.text.split('#').next().unwrap_or_default().trim();
+        let text = plain(&line.text);
         if text.is_empty() {
             continue;
         }
@@ -25,28 +99,57 @@ pub fn read(input: Input<'_>) -> Result<Vec<JobLine>, Box<FileError>> {
         let (Some(host), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));
         };
-        jobs.push(JobLine { number: line.number, host: host.to_owned(), job: job.to_owned() });
+        lines.push(JobLine { number: line.number, host: host.to_owned(), job: job.to_owned() });
     }
-    if jobs.is_empty() {
+    if lines.is_empty() {
         return Err(nothing(input.name, "host with its job"));
     }
-    Ok(jobs)
+    Ok(JobList { form: Form::Lines, lines })
+}
+
+/// A line without its comment.
+fn plain(line: &str) -> &str {
+    line.split('#').next().unwrap_or_default().trim()
+}
+
+fn bad_nodes(place: Place, job: &str, error: &NoList) -> Box<FileError> {
+    let what = format!("the node list of job {job} is none: {error}");
+    FileError::new("FD-2309", place, what, "ask squeue again, or mend the list")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn told(text: &str) -> (Form, Vec<(u64, String, String)>) {
+        let list = read(Input::new("t.jobs", text.as_bytes())).unwrap();
+        (list.form, list.lines.into_iter().map(|line| (line.number, line.host, line.job)).collect())
+    }
+
+    fn row(number: u64, host: &str, job: &str) -> (u64, String, String) {
+        (number, host.to_owned(), job.to_owned())
+    }
+
     #[test]
     fn a_line_is_a_host_and_its_job() {
-        let read = |text: &str| read(Input::new("t.jobs", text.as_bytes()));
-        let jobs = read("# now\nn1 17 # a comment\n\n n2\t17\n").unwrap();
-        let told: Vec<_> = jobs.iter().map(|line| (line.number, &*line.host, &*line.job)).collect();
-        assert_eq!(told, [(2, "n1", "17"), (4, "n2", "17")]);
+        let lines = told("# now\nn1 17 # a comment\n\n n2\t17\n");
+        assert_eq!(lines, (Form::Lines, vec![row(2, "n1", "17"), row(4, "n2", "17")]));
+        let fails = |text: &str| read(Input::new("t.jobs", text.as_bytes())).unwrap_err();
         for (text, line) in [("n1 17\nn2\n", 2), ("n1 17 5\n", 1)] {
-            let error = read(text).unwrap_err();
+            let error = fails(text);
             assert_eq!((error.code, error.place.line), ("FD-2303", Some(line)), "{text}");
         }
-        assert_eq!(read("# nobody\n").unwrap_err().code, "FD-2307");
+        assert_eq!(fails("# nobody\n").code, "FD-2307");
+    }
+
+    #[test]
+    fn the_form_is_told_by_the_first_line_that_can_be_one_alone() {
+        // Both words may be either: only the third line tells.
+        assert_eq!(told("7 12\n8 12\nn9 12\n").0, Form::Lines);
+        assert_eq!(told("7 12\n8 12\n9 n[1-2]\n").0, Form::SqueueText);
+        assert_eq!(told("7 12\n").0, Form::Lines);
+        assert_eq!(told("17 n1\n").1, [row(1, "n1", "17")]);
+        assert_eq!(told("\u{feff} {\"jobs\": []}").0, Form::SqueueJson);
+        assert_eq!(told("n[1-2] 17\n").1, [row(1, "n[1-2]", "17")]);
     }
 }

@@ -19,7 +19,7 @@ use crate::observe::{Notes, Place};
 
 pub use hostlist::compress;
 pub use names::{MOST_NAMES, NoList, expand};
-pub use tree::host_name;
+pub use tree::{host_name, host_word};
 
 /// Where the notes of this writer are due: the file to be.
 const FILE: &str = "topology.conf";

@@ -11,7 +11,7 @@ use crate::change::Owner;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
-use crate::files::jobs::JobLine;
+use crate::files::jobs::JobList;
 use crate::observe::{Notes, Observation};
 use crate::session::Look;
 use crate::source::Right;
@@ -58,7 +58,7 @@ pub trait Outside {
     fn guids(&self, file: &Path) -> Result<GuidFile, SourceError>;
 
     /// Which hosts run which job.
-    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError>;
+    fn jobs(&self, file: &Path) -> Result<JobList, SourceError>;
 
     /// Who sends to whom.
     fn flows(&self, file: &Path) -> Result<Vec<FlowLine>, SourceError>;

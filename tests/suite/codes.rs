@@ -34,7 +34,8 @@ fn codes_under(folder: &Path, found: &mut BTreeSet<String>) {
 fn codes_of_files_are_documented() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut used = BTreeSet::new();
-    let rooms = ["src/access", "src/capture", "src/files", "src/script/wires", "src/session/views"];
+    let rooms =
+        ["src/access", "src/capture", "src/files", "src/script/wires", "src/session/views", "src/jobs"];
     for room in rooms.into_iter().chain(["src/agent", "src/simulator", "src/source"]) {
         codes_under(&root.join(room), &mut used);
     }

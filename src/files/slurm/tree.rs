@@ -219,9 +219,18 @@ fn note_level_links(fabric: &Fabric, names: &Names, ranks: &[Option<u32>], notes
     }
 }
 
-/// The host that an adapter's name tells: `node7` of `node7 HCA-1`, `node7.cluster mlx5_0` and `node7-mlx5_0`; none
-/// of `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
+/// The host that an adapter's name tells, without its domain: `node7` of `node7 HCA-1`, `node7.cluster mlx5_0` and
+/// `node7-mlx5_0`; none of `mlx5_0`, `MT4123 ConnectX6 Mellanox Technologies` or a GUID.
 pub fn host_name(name: &str) -> Option<String> {
+    let word = host_word(name)?;
+    let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let host = if address { word } else { word.split('.').next().unwrap_or(word) };
+    let plain = super::plain(host);
+    (!host.is_empty()).then_some(plain)
+}
+
+/// The same as it stands there, with its domain.
+pub fn host_word(name: &str) -> Option<&str> {
     let word = name.split_whitespace().next()?;
     let word = ["mlx4_", "mlx5_", "HCA-", "hfi1_"]
         .iter()
@@ -232,13 +241,7 @@ pub fn host_name(name: &str) -> Option<String> {
     let make = MAKES.iter().any(|make| word.starts_with(make));
     let part = word.strip_prefix("MT").is_some_and(numbered);
     let guid = word.strip_prefix("0x").is_some_and(|digits| digits.len() == 16);
-    if word.is_empty() || make || part || guid {
-        return None;
-    }
-    let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-    let host = if address { word } else { word.split('.').next().unwrap_or(word) };
-    let plain = super::plain(host);
-    (!host.is_empty()).then_some(plain)
+    (!word.is_empty() && !make && !part && !guid).then_some(word)
 }
 
 fn numbered(text: &str) -> bool {

@@ -8,7 +8,7 @@ use crate::access::{Actuator, ReadPort, Source, SourceError};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
-use crate::files::jobs::JobLine;
+use crate::files::jobs::JobList;
 use crate::observe::{Notes, Observation};
 use crate::script::{
     Adapter, CatalogueEntry, CatalogueKey, Failure, Found, GuardOf, Outside, Reach, Served, Stop, Writer,
@@ -92,7 +92,7 @@ impl Outside for Machine {
         sources::guids(file)
     }
 
-    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
+    fn jobs(&self, file: &Path) -> Result<JobList, SourceError> {
         sources::jobs(file)
     }
 

@@ -8,7 +8,7 @@ use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
 use crate::files::flows::{self, FlowLine};
 use crate::files::guids;
-use crate::files::jobs::{self, JobLine};
+use crate::files::jobs::{self, JobList};
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
 use crate::source::{self, FilesSource, Keys, LiveOptions, OwnSimulators, Policy, read_as, read_content};
@@ -69,7 +69,7 @@ pub fn guids(file: &Path) -> Result<GuidFile, SourceError> {
     read_as(file, guids::read).map_err(no_source)
 }
 
-pub fn jobs(file: &Path) -> Result<Vec<JobLine>, SourceError> {
+pub fn jobs(file: &Path) -> Result<JobList, SourceError> {
     read_as(file, jobs::read).map_err(no_source)
 }
 

@@ -10,7 +10,7 @@ use fabdeck::access::{
 use fabdeck::fabric::*;
 use fabdeck::files::content::GuidFile;
 use fabdeck::files::flows::FlowLine;
-use fabdeck::files::jobs::JobLine;
+use fabdeck::files::jobs::JobList;
 use fabdeck::files::text::Input;
 use fabdeck::files::{flows, guids, jobs, partitions};
 use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, SubnetManager};
@@ -173,7 +173,7 @@ impl Outside for World {
         Ok(guids::read(Input::new("list", &lines(file)?))?)
     }
 
-    fn jobs(&self, file: &Path) -> Result<Vec<JobLine>, SourceError> {
+    fn jobs(&self, file: &Path) -> Result<JobList, SourceError> {
         Ok(jobs::read(Input::new("jobs", &lines(file)?))?)
     }
 

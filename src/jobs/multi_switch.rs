@@ -1,0 +1,72 @@
+//! The filter of figure 5.6: jobs whose hosts are on several switches, whoever they are.
+
+use std::collections::BTreeSet;
+
+use crate::fabric::{Fabric, Guid, JobMap, NodeId, PortId};
+
+/// The hosts of each job on several switches, without its id, in a fixed order. Lists that are equal ask for the same
+/// routes: a job that follows another on its hosts changes nothing (dissertation 5.2.2.1).
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct MultiSwitch(Vec<BTreeSet<Guid>>);
+
+impl MultiSwitch {
+    pub fn of(fabric: &Fabric, jobs: &JobMap) -> Self {
+        let several = jobs.iter().filter(|(_, ports)| switches(fabric, ports) > 1);
+        let hosts = |ports: &BTreeSet<PortId>| {
+            ports.iter().map(|port| fabric.node(fabric.port(*port).node).guid()).collect()
+        };
+        let mut sets: Vec<BTreeSet<Guid>> = several.map(|(_, ports)| hosts(ports)).collect();
+        sets.sort_unstable();
+        Self(sets)
+    }
+
+    /// How many jobs.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// On how many switches ports are. One of a host with several counts each.
+fn switches(fabric: &Fabric, ports: &BTreeSet<PortId>) -> usize {
+    let peer = |port: &PortId| Some(fabric.port(fabric.peer(*port)?).node);
+    let switches: BTreeSet<NodeId> =
+        ports.iter().filter_map(peer).filter(|node| fabric.node(*node).is_switch()).collect();
+    switches.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::{Spec, generate};
+
+    #[test]
+    fn jobs_on_one_switch_and_ids_count_for_nothing() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        // Two leaves with two hosts each.
+        let hosts: Vec<PortId> = fabric
+            .nodes()
+            .filter(|(_, node)| !node.is_switch())
+            .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| port).collect::<Vec<_>>())
+            .collect();
+        let of = |rows: &[(&str, &[usize])]| {
+            let mut jobs = JobMap::default();
+            for (job, at) in rows {
+                at.iter().for_each(|at| jobs.add(job, hosts[*at]));
+            }
+            MultiSwitch::of(&fabric, &jobs)
+        };
+        let first = of(&[("1", &[0, 3]), ("2", &[0, 1]), ("3", &[1, 2])]);
+        assert_eq!(first.len(), 2);
+        // Others on the same hosts, in another order, and another job on one switch.
+        assert_eq!(of(&[("10", &[1, 2]), ("11", &[0, 3]), ("12", &[2, 3])]), first);
+        assert_ne!(of(&[("1", &[0, 3]), ("3", &[1, 3])]), first);
+        assert_ne!(of(&[("1", &[0, 3])]), first);
+        // One more on hosts that have one: routes weigh by pairs, and Slurm told of another job.
+        assert_ne!(of(&[("1", &[0, 3]), ("4", &[0, 3]), ("3", &[1, 2])]), first);
+        assert!(of(&[("2", &[0, 1])]).is_empty());
+    }
+}
