@@ -9,6 +9,7 @@ use clap_complete::Shell;
 
 use super::asking::{LaneChoice, PlanAction, RoutePlanArgs, WhatifArgs};
 use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::jobs::{JobRowArgs, JobsArgs};
 use super::running::RunArgs;
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
 use crate::console::theme_names;
@@ -117,6 +118,7 @@ pub enum Action {
     Check(CheckArgs),
     Hotspots(HotspotArgs),
     Lanes(LanesArgs),
+    Jobs(JobsArgs),
     Whatif(WhatifArgs),
     Route(RoutePlanArgs),
     #[command(subcommand)]
@@ -180,6 +182,7 @@ pub enum Show {
         rows: RowArgs,
     },
     Lanes(RowArgs),
+    Jobs(JobRowArgs),
 }
 
 /// How counters are printed.

@@ -1,21 +1,113 @@
-//! The list of `--jobs`: which job runs where.
+//! `jobs` and `show jobs`; the list of `--jobs` of other commands.
+
+mod asked;
+mod watch;
 
 use std::path::Path;
 
-use crate::fabric::JobMap;
-use crate::session::{Look, run_on};
+use serde_json::{Value, json};
 
+use crate::access::Wanted;
+use crate::fabric::JobMap;
+use crate::jobs::{Hosts, Placed};
+use crate::observe::Place;
+use crate::session::{Browse, JobRows, JobSeen, JobTotals, Look, jobs_seen, run_on};
+
+use super::args::RowArgs;
+use super::check::premises;
 use super::context::Context;
+use super::rows::HELP;
+use super::schemas::{closed, nullable, number, text};
+use super::table::write_pairs;
 use super::{Exit, Failure};
 
-/// Jobs by the ports of their hosts. A host that the fabric does not have is a mistake in the file.
-pub fn read(context: &Context<'_, '_>, look: &Look, file: &Path) -> Result<JobMap, Failure> {
+pub use asked::{JobRowArgs, JobsArgs};
+use asked::{JobSource, JobsAction, listed};
+
+/// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
+/// the file; Slurm knows of hosts that no fabric has.
+pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<JobMap, Failure> {
+    let list = context.outside.jobs(file).map_err(Failure::of_list)?;
+    if list.by_slurm() {
+        return Ok(placed(look, &list, &Place::file(file.display().to_string())).jobs);
+    }
     let mut jobs = JobMap::default();
-    for line in context.outside.jobs(file).map_err(Failure::of_list)?.lines {
+    for line in list.lines {
         run_on(look, &line.host, &line.job, &mut jobs).map_err(|error| {
             let place = format!("{}:{}", file.display(), line.number);
             Failure::new(Exit::BadInput, format!("{place}: FD-7903: {error}; mend the line"))
         })?;
     }
     Ok(jobs)
+}
+
+/// The jobs of a list on a fabric; what is not there is noted.
+fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
+    let placed = Hosts::new(look.fabric(), &look.names).place(list);
+    look.observation.notes.extend(placed.notes(place));
+    placed
+}
+
+pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failure> {
+    match &args.action {
+        Some(JobsAction::Watch(args)) => watch::run(context, args),
+        None => tell(context, &args.shown, true),
+    }
+}
+
+/// `show jobs`.
+pub fn rows(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    tell(context, args, false)
+}
+
+fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(HELP) {
+        context.write_fields(Browse::Jobs)?;
+        return Ok(Exit::Done);
+    }
+    let (look, seen, all) = seen(context, &args.from)?;
+    if totals && !context.output.json {
+        let lines = [premises(&look), all.lines()].concat();
+        write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
+        if !seen.is_empty() {
+            writeln!(context.output.out)?;
+        }
+    }
+    write(context, &look, (&seen, &all), &args.rows, &args.from)?;
+    Ok(context.conclude(&look))
+}
+
+fn seen(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Vec<JobSeen>, JobTotals), Failure> {
+    // The list first: it is there or not within a time that is known.
+    let list = listed(context, from)?;
+    let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
+    context.assume(&mut look)?;
+    let placed = placed(&mut look, &list, &from.place());
+    let (seen, totals) = jobs_seen(&look, &placed);
+    Ok((look, seen, totals))
+}
+
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    (seen, totals): (&[JobSeen], &JobTotals),
+    rows: &RowArgs,
+    from: &JobSource,
+) -> Result<(), Failure> {
+    let query = context.query(rows);
+    let from = from.place().file;
+    context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| {
+        object.field("from", &from)?;
+        object.field("totals", totals)
+    })
+}
+
+/// What stands beside the rows in JSON.
+pub fn schema() -> Vec<(&'static str, Value)> {
+    let any = || nullable(json!({ "type": "number" }));
+    let counts = ["listed", "placed", "multi_switch", "hosts", "not_found", "ambiguous"];
+    let mut totals: Vec<(&str, Value)> = counts.map(|key| (key, number())).to_vec();
+    totals.extend([("links", nullable(number())), ("max", nullable(number()))]);
+    totals.extend(["mean", "mean_max", "mean_links", "dark_fiber"].map(|key| (key, any())));
+    vec![("from", text()), ("totals", closed(totals))]
 }

@@ -16,8 +16,8 @@ use super::opening::Opening;
 use super::output::{Output, Terminal};
 use super::paint::Paint;
 use super::{
-    Exit, Failure, agent, capture, changing, check, convert, generate, hotspots, identity, lanes, overview,
-    plan, record, route, running, shell, show, simulate, sources, trace, whatif,
+    Exit, Failure, agent, capture, changing, check, convert, generate, hotspots, identity, jobs, lanes,
+    overview, plan, record, route, running, shell, show, simulate, sources, trace, whatif,
 };
 use crate::session::Service;
 
@@ -132,6 +132,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Check(args)) => check::run(context, args),
         Some(Action::Hotspots(args)) => hotspots::run(context, args),
         Some(Action::Lanes(args)) => lanes::run(context, args),
+        Some(Action::Jobs(args)) => jobs::run(context, args),
         Some(Action::Whatif(args)) => whatif::run(context, args),
         Some(Action::Route(args)) => route::run(context, args),
         Some(Action::Plan(action)) => plan::run(context, action),
@@ -182,7 +183,10 @@ fn refuse_assumption(globals: &Globals, action: Option<&Action>) -> Result<(), F
     let Some(id) = &globals.assume else { return Ok(()) };
     whatif::engine_named(id)?;
     match action {
-        Some(Action::Show(Show::Tables { .. } | Show::Users { .. } | Show::Links(_))) => Ok(()),
+        Some(Action::Show(Show::Tables { .. } | Show::Users { .. } | Show::Links(_) | Show::Jobs(_))) => {
+            Ok(())
+        }
+        Some(Action::Jobs(args)) if args.action.is_none() => Ok(()),
         Some(Action::Trace(_) | Action::Check(_) | Action::Whatif(_) | Action::Route(_)) => Ok(()),
         Some(Action::Simulate(args)) if args.serve.is_none() => Ok(()),
         Some(Action::Plan(_)) => Err(Failure::usage(
@@ -197,6 +201,7 @@ fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure
     let looks = match action {
         None | Some(Action::Show(_) | Action::Trace(_) | Action::Check(_) | Action::Hotspots(_)) => true,
         Some(Action::Lanes(_) | Action::Whatif(_) | Action::Route(_) | Action::Plan(_)) => true,
+        Some(Action::Jobs(args)) => args.action.is_none(),
         Some(Action::Simulate(args)) => args.serve.is_none(),
         Some(Action::Sources { identity }) => *identity,
         Some(Action::Convert(_) | Action::Capture(CaptureAction::Note { .. })) => true,
@@ -212,7 +217,7 @@ fn refuse_past(globals: &Globals, action: Option<&Action>) -> Result<(), Failure
 
 pub(super) fn nothing_assumed() -> Failure {
     Failure::usage(
-        "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, show tables, show users and the field efi of show links: \
+        "FD-7203: --assume is for check, trace, whatif, route, simulate --pattern, jobs, show jobs, show tables, show users and the field efi of show links: \
          nothing else follows forwarding tables",
     )
 }
@@ -226,10 +231,6 @@ fn say_refusal<'w>(
     err: &'w mut (dyn Write + 'w),
 ) -> Exit {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
-    if let Some(word) = later(refused) {
-        let _ = writeln!(err, "fabdeck: error: FD-7002: '{word}' is not in this version yet");
-        return Exit::Usage;
-    }
     let answer = matches!(refused.kind(), DisplayHelp | DisplayVersion);
     let talk = if answer { "" } else { "fabdeck: " };
     let (stream, colour) = if answer { (out, terminal.stdout) } else { (err, terminal.stderr) };
@@ -244,24 +245,4 @@ fn say_refusal<'w>(
         );
     }
     if answer { Exit::Done } else { Exit::Usage }
-}
-
-/// Commands that the contract names and that are still to come.
-const LATER: &[&str] = &["jobs"];
-
-/// The command that clap does not know and that a later version will.
-fn later(refused: &clap::Error) -> Option<String> {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    if refused.kind() != ErrorKind::InvalidSubcommand {
-        return None;
-    }
-    let Some(ContextValue::String(word)) = refused.get(ContextKind::InvalidSubcommand) else { return None };
-    let below_show = match refused.get(ContextKind::Usage) {
-        Some(ContextValue::StyledStr(usage)) => usage.to_string().contains("fabdeck show"),
-        _ => false,
-    };
-    match below_show {
-        true => (word == "jobs").then(|| "show jobs".to_owned()),
-        false => LATER.contains(&word.as_str()).then(|| word.clone()),
-    }
 }

@@ -19,6 +19,7 @@ pub fn schemas() -> BTreeMap<String, String> {
         let mut properties = match view {
             Browse::Entries => vec![("switch", text()), ("guid", guid())],
             Browse::Users => vec![("link", text())],
+            Browse::Jobs => super::jobs::schema(),
             Browse::Hops => trace(),
             _ => Vec::new(),
         };
@@ -70,7 +71,8 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("completions", "fabdeck completions --json", false, vec![("shell", text()), ("script", text())]);
     let page = closed(vec![("name", text()), ("text", text())]);
     add("man", "fabdeck man --json", false, vec![("dir", nullable(text())), ("pages", list(page))]);
-    all.insert("agent.json".into(), agent());
+    all.insert("agent.json".into(), events("agent"));
+    all.insert("jobs-watch.json".into(), events("jobs-watch"));
     all
 }
 
@@ -85,12 +87,12 @@ fn identity() -> Vec<(&'static str, Value)> {
 }
 
 /// A line for each event: what stands in it beside these is the event's own.
-fn agent() -> String {
+fn events(id: &str) -> String {
     let line = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "fabdeck agent --json, a line each",
+        "title": format!("fabdeck {} --json, a line each", id.replace('-', " ")),
         "type": "object",
-        "properties": { "schema": { "const": "fabdeck.agent/1" }, "time": text(), "event": text() },
+        "properties": { "schema": { "const": format!("fabdeck.{id}/1") }, "time": text(), "event": text() },
         "required": ["schema", "event"],
     });
     format!("{line:#}\n")

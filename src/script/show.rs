@@ -33,6 +33,7 @@ pub fn run(context: &mut Context<'_, '_>, show: &Show) -> Result<Exit, Failure> 
         Show::Counters { interval: Some(_), .. } => return Err(metrics::rows_have_no_rates()),
         Show::Counters { rows, .. } => (Browse::Counters, rows, None),
         Show::Lanes(rows) => (Browse::Lanes, rows, None),
+        Show::Jobs(args) => return super::jobs::rows(context, args),
     };
     if rows.fields.as_deref() == Some(HELP) {
         context.write_fields(view)?;

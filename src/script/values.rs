@@ -17,6 +17,13 @@ pub fn threads(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "write a whole number from 1 to 1024".to_owned())
 }
 
+/// A share of a hundred.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    let number = number.filter(|number: &f64| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "write a number from 0 to 100".to_owned())
+}
+
 /// The time between two files; they may lie months apart.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());

@@ -1,12 +1,13 @@
 //! The views by name, for commands, screens and docs.
 
 use super::views::{
-    COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, LANE_FIELDS, LINK_FIELDS,
-    PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, USER_FIELDS, hosts, lanes, links, ports, switches, tables,
+    COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, JOB_COLUMNS, LANE_FIELDS,
+    LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, USER_FIELDS, hosts, lanes, links, ports, switches,
+    tables,
 };
 use super::{Column, Field, Listing, Look};
 
-/// A view with rows. `Entries` needs a switch, `Users` a cable and `Hops` a trace, so these are made elsewhere.
+/// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` a list and `Hops` a trace, so these are made elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Browse {
     Switches,
@@ -18,6 +19,7 @@ pub enum Browse {
     Counters,
     Lanes,
     Users,
+    Jobs,
     Hops,
 }
 
@@ -32,6 +34,7 @@ impl Browse {
         Self::Counters,
         Self::Lanes,
         Self::Users,
+        Self::Jobs,
         Self::Hops,
     ];
 
@@ -47,6 +50,7 @@ impl Browse {
             Self::Counters => "counters",
             Self::Lanes => "lanes",
             Self::Users => "users",
+            Self::Jobs => "jobs",
             Self::Hops => "trace",
         }
     }
@@ -63,6 +67,7 @@ impl Browse {
             Self::Counters => "show counters",
             Self::Lanes => "show lanes",
             Self::Users => "show users LINK",
+            Self::Jobs => "show jobs",
             Self::Hops => "trace",
         }
     }
@@ -84,6 +89,7 @@ impl Browse {
             Self::Counters => columns(COUNTER_FIELDS),
             Self::Lanes => columns(LANE_FIELDS),
             Self::Users => columns(USER_FIELDS),
+            Self::Jobs => JOB_COLUMNS.iter().collect(),
             Self::Hops => columns(HOP_FIELDS),
         }
     }
@@ -98,7 +104,7 @@ impl Browse {
             Self::Tables => Some(Box::new(tables(look))),
             Self::Counters => Some(Box::new(CounterRows::new(look))),
             Self::Lanes => Some(Box::new(lanes(look))),
-            Self::Entries | Self::Users | Self::Hops => None,
+            Self::Entries | Self::Users | Self::Jobs | Self::Hops => None,
         }
     }
 }

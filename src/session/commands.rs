@@ -164,6 +164,13 @@ pub const COMMANDS: &[Command] = &[
     .looks()
     .examples(&["fabdeck --source capture/ show lanes --filter uniform=no"]),
     command_of(
+        "show jobs",
+        "The jobs that run, a row for each",
+        "As `jobs`, without what is of all of them together.",
+    )
+    .looks()
+    .examples(&["fabdeck --source umad show jobs --slurm --sort max --top 10"]),
+    command_of(
         "trace",
         "Follow the forwarding tables from SRC to DST, hop by hop",
         "SRC and DST are an element (switch:NAME, host:NAME, port:NAME[PORT]), a name, a GUID or a LID. Of an adapter \
@@ -235,6 +242,28 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source umad lanes propose -o slow.plan",
         "fabdeck --source umad lanes propose --back -o back.plan",
     ]),
+    command_of(
+        "jobs",
+        "The jobs that run on the fabric, and what the tables make of them",
+        "Which jobs run is asked of Slurm (--slurm) or read from a list (--file). Of each job: its hosts, the switches that they are \
+         on, and under the tables in force the channels between switches that paths between its hosts cross, the most such \
+         paths over one (its effective edge forwarding index) and the dark fiber; then the same of all jobs, each among its own \
+         hosts. Hosts of the list that the fabric does not have are counted and named in a note. A Slurm that does not answer in \
+         its time is left (exit code 8). docs/jobs.md says more.",
+    )
+    .looks()
+    .examples(&["fabdeck --source umad jobs --slurm", "fabdeck --source capture/ jobs --file jobs.txt --json"]),
+    command_of(
+        "jobs watch",
+        "Propose routes for the jobs that run, whenever these are others",
+        "Every --interval the jobs are asked for. Where those on several switches are on other hosts than before, whatever their \
+         ids, sar routes for them; the proposal is told if it gains --gain percent against the tables in force, and not more \
+         often than --at-most-every. With -o each is written as a plan. Nothing is applied: `apply` takes the plan. A line for \
+         each list, until it is asked to end; a Slurm that does not answer is told, and the last list stays.",
+    )
+    .looks()
+    .writes()
+    .examples(&["fabdeck --source umad jobs watch --slurm -o plans/"]),
     command_of(
         "whatif",
         "What failures cost, and what each engine would make of them",

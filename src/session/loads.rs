@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Look;
 use super::whatif::in_force;
 use crate::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
-use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Tables};
+use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Routes, Tables};
 use crate::routing::Problem;
 
 /// How many jobs are listed.
@@ -130,7 +130,29 @@ fn patterns(loads: &Loads) -> LoadReport {
     }
 }
 
+/// What tables make of jobs, and a row for each of them.
+pub(super) fn job_rows(look: &Look, tables: &Tables, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
+    let faults = Faults::new();
+    let problem = Problem::new(look.fabric(), &faults);
+    let routes = in_force(look, tables, &faults);
+    ranked(&Flows::new(&problem, &routes), jobs)
+}
+
+/// What paths within jobs come to under routes that are proposed.
+pub fn job_figures(look: &Look, routes: &Routes, jobs: &JobMap) -> JobFigures {
+    let faults = Faults::new();
+    let problem = Problem::new(look.fabric(), &faults);
+    JobLoads::of(&Flows::new(&problem, routes), jobs).metrics().into()
+}
+
 fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
+    let (mut report, mut rows) = ranked(flows, jobs);
+    rows.truncate(LISTED);
+    report.first = rows;
+    report
+}
+
+fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
     let loads = JobLoads::of(flows, jobs);
     let row = |((job, _), told): ((&String, _), &Effective)| JobRow {
         job: job.clone(),
@@ -141,19 +163,19 @@ fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
         mean: told.mean,
         dark_fiber: told.dark_fiber,
     };
-    let mut first: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
+    let mut rows: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
     // Equals stay in the order of their names.
-    first.sort_by_key(|row| std::cmp::Reverse(row.max));
-    first.truncate(LISTED);
-    JobReport {
+    rows.sort_by_key(|row| std::cmp::Reverse(row.max));
+    let report = JobReport {
         count: loads.jobs.len(),
         hosts: loads.all.hosts,
         links: loads.all.links(),
         mean: loads.all.mean,
         figures: loads.metrics().into(),
         histogram: loads.all.histogram().into_iter().collect(),
-        first,
-    }
+        first: Vec::new(),
+    };
+    (report, rows)
 }
 
 /// The ports of a host on the fabric, by its name.

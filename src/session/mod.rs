@@ -10,6 +10,7 @@ mod field;
 mod filter;
 mod hotspots;
 pub mod interactive;
+mod jobs;
 mod judged_plan;
 mod lanes;
 mod loads;
@@ -43,9 +44,10 @@ pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};
 pub use hotspots::{Watched, role_word, watched_lines};
+pub use jobs::{JobSeen, JobTotals, jobs_seen};
 pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
-pub use loads::{JobFigures, JobReport, LoadReport, LoadsWanted, loads, run_on};
+pub use loads::{JobFigures, JobReport, LoadReport, LoadsWanted, job_figures, loads, run_on};
 pub use look::Look;
 pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
 pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
@@ -65,9 +67,9 @@ pub use traffic::{
 };
 pub use value::{Kind, Value, natural_order};
 pub use views::{
-    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, SPARK, Spark, TableRows, UNTOLD,
-    User, entries, errors_by_port, follows_word, fresh_counters, levels_word, links, standing_word, steps,
-    unplaced_counters, user_rows, users,
+    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobRows, SPARK, Spark, TableRows,
+    UNTOLD, User, entries, errors_by_port, follows_word, fresh_counters, levels_word, links, standing_word,
+    steps, unplaced_counters, user_rows, users,
 };
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,

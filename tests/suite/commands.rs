@@ -8,6 +8,7 @@ mod binary;
 mod docs;
 mod golden;
 mod hotspots;
+mod jobs;
 mod json;
 mod lanes;
 mod metrics;

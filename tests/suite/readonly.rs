@@ -33,6 +33,9 @@ const READS: &[(&str, &[&str])] = &[
     ("disable", &["disable", "link:leaf0/5", "-o", "out.plan"]),
     ("plan check", &["plan", "check", "reroute.plan"]),
     ("whatif", &["whatif", "--fail", "link:leaf0/5", "--engine", "minhop"]),
+    ("jobs", &["jobs", "--file", "jobs.txt"]),
+    ("show jobs", &["show", "jobs", "--file", "jobs.txt"]),
+    ("jobs watch", &["jobs", "watch", "--file", "jobs.txt", "--count", "2", "--interval", "1ms"]),
     ("record", &["record", "-o", "read.fdcap", "--interval", "10ms", "--for", "100ms"]),
     ("sources", &["sources", "--identity"]),
 ];
@@ -65,6 +68,7 @@ fn commands_that_read_send_nothing_that_writes() {
     assert!(missing.is_empty(), "not tried: {missing:?}");
 
     let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("jobs.txt"), "node0 1\nnode60 1\n").unwrap();
     let traffic = served(home.path(), || {
         for (name, args) in READS {
             // On shortest paths between switches packets may wait in a circle, which `check` ends with 2 for.

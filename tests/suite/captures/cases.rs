@@ -24,6 +24,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("agent", "sits at a host of a fabric that lives (`agents`)"),
     ("run", "carries out a file of steps, each of which is a command here (`runbooks`)"),
     ("lanes propose", "needs the levels of paths, which no capture has (`commands::lanes`)"),
+    ("show jobs", "needs a list of jobs, which no incident has (`commands::jobs`)"),
+    ("jobs", "needs a list of jobs, which no incident has (`commands::jobs`)"),
+    ("jobs watch", "needs a list of jobs, which no incident has (`commands::jobs`)"),
     ("completions", "says nothing of a fabric"),
     ("man", "says nothing of a fabric"),
 ];

@@ -1,0 +1,60 @@
+//! The jobs that run: a row for each.
+
+use std::sync::LazyLock;
+
+use crate::session::{Column, JobSeen, Kind, Listing, Value};
+
+/// Each line is a column: its id, its heading, its kind, what it means, and how a row yields it.
+macro_rules! columns {
+    ($($id:literal $title:literal $kind:ident $about:literal $value:expr;)+) => {
+        /// The columns of jobs.
+        pub static JOB_COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| vec![$(
+            placed(Column::new($id.into(), $title.into(), Kind::$kind, $about.into()))
+        ),+]);
+
+        const VALUES: &[fn(&JobSeen) -> Value<'_>] = &[$($value),+];
+    };
+}
+
+columns! {
+    "job" "JOB" Text "its name in the list; of Slurm's arrays each task, of heterogeneous jobs the whole" |job| Value::text(&job.job);
+    "hosts" "HOSTS" Number "ports of its hosts that paths lead to: each port of a host with several" |job| Value::count(job.hosts);
+    "missing" "MISSING" Number "its hosts that the fabric does not have, or has several of" |job| Value::count(job.missing);
+    "switches" "SWITCHES" Number "switches that its hosts are on; on one it has no path between switches" |job| Value::count(job.switches);
+    "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
+    "max" "MAX EFI" Number "effective edge forwarding index: the most of its paths over one channel" |job| job.max.map(Value::Number).into();
+    "dark_fiber" "DARK" Number "percent of all channels between switches that none of its paths crosses, rounded" |job| job.dark_fiber.map(Value::Number).into();
+}
+
+fn placed(column: Column) -> Column {
+    let when_yes = column.id == "missing";
+    let largest_first = column.kind == Kind::Number;
+    let unit = if column.id == "dark_fiber" { "%" } else { "" };
+    Column { shown: !when_yes, largest_first, unit, ..column }
+}
+
+/// Jobs as a listing.
+#[derive(Clone, Copy, Debug)]
+pub struct JobRows<'j>(pub &'j [JobSeen]);
+
+impl Listing for JobRows<'_> {
+    fn column_count(&self) -> usize {
+        JOB_COLUMNS.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &JOB_COLUMNS[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        VALUES[column](&self.0[row])
+    }
+
+    fn when_empty(&self) -> &str {
+        "no job of the list has a host in the fabric"
+    }
+}

@@ -1,0 +1,169 @@
+//! `jobs`, `show jobs` and `jobs watch` over lists of every form.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use fabdeck::script::Exit;
+use serde_json::{Value, json};
+
+use super::world::fabdeck;
+
+/// Three leaves below three spines, three hosts each: node0 to node2 are on the first leaf.
+const TREE: [&str; 2] = ["--source", "crowded"];
+
+fn told(args: &[&str]) -> Value {
+    let ended = fabdeck(&[&TREE[..], args, &["--json"]].concat());
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
+    serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.out))
+}
+
+/// A squeue that prints what lies beside it, and fails where that is not there.
+fn squeue(folder: &Path) -> PathBuf {
+    let file = folder.join("squeue");
+    let list = folder.join("list");
+    let text = format!(
+        "#!/bin/sh\ncase $1 in --json) echo no json >&2; exit 1;; esac\nexec cat {}\n",
+        list.display()
+    );
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o700)).unwrap();
+    file
+}
+
+#[test]
+fn a_job_has_its_hosts_switches_links_and_index() {
+    // The job 17 has two hosts on each of two leaves, 18 is on one leaf, and nobody knows the hosts of 19.
+    let list = "17 node[0-1],17 node[3-4],18 node[6-7],19 gpu[1-3]";
+    let all = told(&["jobs", "--file", list]);
+    let row = &all["rows"][0];
+    assert_eq!((&row["job"], &row["hosts"], &row["switches"]), (&"17".into(), &4.into(), &2.into()), "{all}");
+    let (links, max) = (row["links"].as_u64().unwrap(), row["max"].as_u64().unwrap());
+    assert!((4..=8).contains(&links) && (2..=4).contains(&max), "{all}");
+    let row = &all["rows"][1];
+    assert_eq!((&row["job"], &row["switches"], &row["max"]), (&"18".into(), &1.into(), &0.into()), "{all}");
+    assert_eq!((&row["links"], &row["dark_fiber"]), (&0.into(), &100.into()), "{all}");
+    let totals = &all["totals"];
+    for (key, value) in [("listed", 3), ("placed", 2), ("multi_switch", 1), ("hosts", 6), ("not_found", 3)] {
+        assert_eq!(totals[key], value, "{key}: {all}");
+    }
+    // One job on several switches: all of them together are that one.
+    assert_eq!((&totals["max"], &totals["links"]), (&max.into(), &links.into()), "{all}");
+    assert_eq!(all["notes"][0]["code"], "FN-541", "{all}");
+    assert_eq!(told(&["show", "jobs", "--file", list])["rows"], all["rows"]);
+    let chosen = told(&["show", "jobs", "--file", list, "--filter", "switches>1", "--fields", "job,max"]);
+    assert_eq!(chosen["rows"], json!([{ "job": "17", "max": max }]));
+    let text = fabdeck(&[&TREE[..], &["jobs", "--file", list]].concat()).out;
+    assert!(text.contains("2 of 3 on 6 hosts, 1 of them on several switches"), "{text}");
+    assert!(text.contains("MAX EFI"), "{text}");
+}
+
+#[test]
+fn equal_lists_in_three_forms_are_equal() {
+    let by_hand = told(&["jobs", "--file", "node0 17,node4 17,node8 18"]);
+    let json = r#"{"errors": [], "jobs": [{"job_id": 17, "job_state": ["RUNNING"], "nodes": "node[0@4]"},"#
+        .replace('@', ",")
+        + r#"{"job_id": 18, "job_state": "RUNNING", "nodes": "node8"}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("squeue");
+    std::fs::write(&program, format!("#!/bin/sh\necho '{json}'\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let by_json = told(&["jobs", "--slurm", "--squeue", program.to_str().unwrap()]);
+    assert_eq!((&by_json["rows"], &by_json["totals"]), (&by_hand["rows"], &by_hand["totals"]));
+    assert_eq!((&by_json["from"], by_json["notes"].as_array().unwrap().len()), (&"squeue".into(), 0));
+    let text = squeue(folder.path());
+    std::fs::write(folder.path().join("list"), "17 node[0,4]\n18 node8\n").unwrap();
+    let by_text = told(&["jobs", "--slurm", "--squeue", text.to_str().unwrap()]);
+    assert_eq!((&by_text["rows"], &by_text["totals"]), (&by_hand["rows"], &by_hand["totals"]));
+}
+
+/// Slurm knows hosts that the fabric has not; who writes one by hand made a mistake.
+#[test]
+fn check_takes_what_squeue_prints() {
+    let check = |list: &str| fabdeck(&[&TREE[..], &["check", "--jobs", list, "--json"]].concat());
+    let told: Value = serde_json::from_str(&check("17 node[0-1],17 node3,18 gpu7").out).unwrap();
+    assert_eq!((&told["jobs"]["count"], &told["jobs"]["hosts"]), (&1.into(), &3.into()), "{told}");
+    assert!(told["notes"].as_array().unwrap().iter().any(|note| note["code"] == "FN-541"), "{told}");
+    assert_eq!(check("node0 17,gpu7 18").exit, Exit::BadInput);
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused() {
+    let ended = |args: &[&str]| fabdeck(&[&TREE[..], args].concat());
+    let refused = ended(&["jobs"]);
+    assert_eq!(refused.exit, Exit::Usage);
+    assert!(refused.err.contains("FD-7811"), "{}", refused.err);
+    let refused = ended(&["jobs", "--slurm", "--squeue", "/nowhere/squeue"]);
+    assert_eq!(refused.exit, Exit::Unreachable);
+    assert!(refused.err.contains("FD-4601: /nowhere/squeue"), "{}", refused.err);
+    let refused = ended(&["jobs", "--file", "17 node[0-"]);
+    assert_eq!(refused.exit, Exit::BadInput);
+    assert!(refused.err.contains("jobs:1: FD-2309"), "{}", refused.err);
+    let refused = ended(&["jobs", "watch", "--file", "node0 17", "-o", "/nowhere", "--count", "1"]);
+    assert!(refused.err.contains("FD-7812"), "{}", refused.err);
+    // Without tables who is where is known, and no more.
+    let bare = fabdeck(&["--source", "untold", "jobs", "--file", "node0 17,node4 17", "--json"]);
+    let bare: Value = serde_json::from_str(&bare.out).unwrap();
+    let row = &bare["rows"][0];
+    assert_eq!(
+        (&row["switches"], &row["max"], &bare["totals"]["max"]),
+        (&2.into(), &Value::Null, &Value::Null)
+    );
+}
+
+/// The events of a watch whose list is another at each turn: a squeue counts how often it was asked.
+fn watched(lists: &[&str], more: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().display();
+    for (number, list) in lists.iter().enumerate() {
+        std::fs::write(folder.path().join(format!("list{number}")), list).unwrap();
+    }
+    let script = format!(
+        "#!/bin/sh\ncase $1 in --json) exit 1;; esac\nn=$(cat {at}/n 2>/dev/null || echo 0)\necho $((n+1)) >{at}/n\n\
+         test -s {at}/list$n || {{ echo no controller >&2; exit 1; }}\nexec cat {at}/list$n\n"
+    );
+    let program = folder.path().join("squeue");
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let count = lists.len().to_string();
+    let watch = ["jobs", "watch", "--slurm", "--squeue", program.to_str().unwrap(), "--count", &count];
+    let usual = ["--interval", "1ms", "--json", "--no-times"];
+    let ended = fabdeck(&[&TREE[..], &watch, &usual, more].concat());
+    assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
+    ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn events(told: &[Value]) -> Vec<&str> {
+    told.iter().map(|line| line["event"].as_str().unwrap()).collect()
+}
+
+const FIRST: &str = "17 node[0-8]\n";
+/// Another id on the same hosts, and a job on one switch beside it.
+const SAME: &str = "20 node[0-8]\n21 node[0-1]\n";
+const OTHER: &str = "30 node[0-5]\n";
+
+#[test]
+fn a_watch_judges_what_is_another_and_keeps_still_else() {
+    let told = watched(&[FIRST, SAME, "", OTHER, OTHER], &["--gain", "100"]);
+    assert_eq!(events(&told), ["kept", "unchanged", "unheard", "kept", "unchanged"], "{told:?}");
+    assert!(told[2]["why"].as_str().unwrap().contains("FD-4603"), "{told:?}");
+    assert_eq!(told[0]["now"]["multi_switch"], 1, "{told:?}");
+}
+
+#[test]
+fn a_proposal_is_a_plan_and_the_next_one_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let plans = folder.path().to_str().unwrap();
+    let told = watched(&[FIRST, OTHER, FIRST], &["--gain", "0", "-o", plans]);
+    // The first list again is what was judged.
+    assert_eq!(events(&told), ["proposed", "held", "unchanged"], "{told:?}");
+    let plan = std::fs::read_to_string(told[0]["plan"].as_str().unwrap()).unwrap();
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(plan["engine"], "sar");
+    assert_eq!(told[0]["findings"], plan["findings"]);
+    let gains = |line: &Value| line["gain"].as_f64().unwrap() >= 0.0;
+    assert!(gains(&told[0]), "{told:?}");
+    let told = watched(&[FIRST, OTHER], &["--gain", "0", "--at-most-every", "1ms", "-o", plans]);
+    assert_eq!(events(&told)[0], "proposed", "{told:?}");
+    assert_ne!(events(&told)[1], "held", "{told:?}");
+    assert!(folder.path().join("sar-00002.plan").is_file());
+}
