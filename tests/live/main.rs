@@ -15,6 +15,7 @@ mod certified;
 mod changed;
 mod discovered;
 mod engines;
+mod jobs;
 mod killed;
 mod lives;
 mod lossy;
