@@ -105,17 +105,24 @@ pub struct WatchArgs {
 }
 
 /// The list, of whoever is named. A Slurm that hangs is left after its time.
-pub(super) fn listed(context: &Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
+pub(super) fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
     from.check()?;
     if let Some(file) = &from.file {
         return context.outside.jobs(file).map_err(Failure::of_list);
     }
+    // Whoever is asked to end takes his squeue with him, and what follows ends as well.
+    let stop = context.outside.stop();
+    stop.heed();
+    context.stop = Some(stop.clone());
     let failed = |trouble: crate::jobs::Trouble| Failure::new(Exit::Unreachable, trouble.to_string());
     let since = Instant::now();
     let mut poll = Poll::start(&from.squeue(), since.elapsed()).map_err(failed)?;
     loop {
         if let Some(came) = poll.turn(since.elapsed()) {
             return came.map_err(failed);
+        }
+        if stop.is_asked() {
+            return Err(Failure { exit: Exit::Interrupted, message: None });
         }
         std::thread::sleep(TURN);
     }

@@ -99,6 +99,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
     context.refuse_filter("jobs watch")?;
     args.from.check()?;
     context.named_source()?;
+    if args.from.file.as_deref() == Some(Path::new("-")) {
+        return Err(Failure::usage(
+            "FD-7814: stdin can be read once, and a list is read again and again; give a file, or --slurm",
+        ));
+    }
     if let Some(folder) = args.output.as_deref().filter(|folder| !folder.is_dir()) {
         return Err(Failure::usage(format!(
             "FD-7812: {} is no folder; make it, plans are written into it",

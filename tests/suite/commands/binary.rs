@@ -41,12 +41,12 @@ fn nothing_is_coloured_and_nothing_fails_without_a_terminal() {
     }
 }
 
-/// The examples of help and docs, but for those that name files or run until they are stopped.
+/// The examples of help and docs, but for those that name files, ask Slurm, or run until they are stopped.
 #[test]
 fn examples_work_as_they_stand() {
     let home = home();
     let names_files = |line: &str| {
-        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve", "--hook"]
+        ["capture/", ".fdcap", ".topo", ".dump", " -o ", "man ", "--serve", "--hook", "--slurm"]
             .iter()
             .any(|sign| line.contains(sign))
     };
