@@ -32,7 +32,9 @@ impl Drop for Cluster {
             let ids = fs::read_to_string(ids).unwrap_or_default();
             let ids =
                 ids.split_whitespace().filter_map(|id| rustix::process::Pid::from_raw(id.parse().ok()?));
-            ids.for_each(|id| drop(rustix::process::kill_process(id, rustix::process::Signal::KILL)));
+            for id in ids {
+                let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+            }
         }
         for (_, child) in self.children.iter_mut().rev() {
             let _ = child.kill();
