@@ -237,7 +237,7 @@ pub struct CheckArgs {
     /// Count permutation loads and shifts too; on a full subnet that takes minutes
     #[arg(long)]
     pub loads: bool,
-    /// Which hosts run which job, a host and a job a line: count the paths within jobs too
+    /// Which hosts run which job, a host and a job a line, or what squeue prints: count the paths within jobs too
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
     /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)

@@ -36,7 +36,7 @@ pub struct RouteArgs {
     /// GUIDs of the nodes that serve the others
     #[arg(long, value_name = "FILE")]
     pub io_nodes: Option<PathBuf>,
-    /// The jobs that run, for engines that balance for them: a host and its job on each line
+    /// The jobs that run, for engines that balance for them: a host and its job on each line, or what squeue prints
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
     /// What the lane of a path may depend on, of engines that have a choice
