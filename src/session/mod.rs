@@ -17,6 +17,7 @@ mod look;
 mod migrations;
 mod news;
 mod passage;
+mod phases;
 mod preview;
 mod proposals;
 mod query;
@@ -74,4 +75,5 @@ pub use whatif::{
     propose,
 };
 pub use wording::{group_names, groups_line, paired, report_lines, wrap};
+pub use phases::{Half, Unphased, leaving, phase_lines, plan_of_half};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

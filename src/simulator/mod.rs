@@ -23,6 +23,7 @@ pub mod traffic;
 mod underway;
 mod world;
 
+pub use manager::with_lmc;
 pub use line::{Dice, Line, Share};
 pub use log::EventLog;
 pub use port::SimulatedPort;

@@ -186,7 +186,7 @@ struct Course {
 #[derive(Debug)]
 struct Listeners {
     /// Flows that are on another lane: hot-spot and host.
-    moved: BTreeSet<(Lid, Lid)>,
+    moved: BTreeSet<(Option<Lid>, Lid)>,
     /// Agents that say nothing, and notices that the manager does not take.
     mute: BTreeSet<Lid>,
     refuses: fn(&Repath) -> bool,
