@@ -110,7 +110,12 @@ impl Agent {
             works: VecDeque::new(),
             running: None,
             draining: None,
-            latest: kept.outcomes().iter().rev().find(|outcome| outcome.hot_spot == 0).map(|outcome| outcome.number),
+            latest: kept
+                .outcomes()
+                .iter()
+                .rev()
+                .find(|outcome| outcome.hot_spot == 0)
+                .map(|outcome| outcome.number),
             aside: VecDeque::new(),
             kept,
             summary: Summary::default(),

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::lanes::bytes;
-use super::migration::{Follows, PlanPort};
+use super::migration::PlanPort;
 use super::writes::{Write, lids_of};
 use crate::access::Part;
 use crate::fabric::{Lid, ServiceLevel};
@@ -17,7 +17,6 @@ pub struct PhasedHost {
     pub port: PlanPort,
     /// How many it has from its first on: the upper half are the high ones.
     pub lids: u16,
-    pub follows: Follows,
 }
 
 impl PhasedHost {

@@ -43,14 +43,9 @@ pub fn routed(
     let made = made(context);
     let sent = in_force.sent();
     let half = (half, agents);
-    let (plan, proposal) = plan_of_half(
-        (look, faults),
-        (engine.id, &proposal),
-        half,
-        (sent, made),
-        &crate::routing::NoPulse,
-    )
-    .map_err(failure)?;
+    let (plan, proposal) =
+        plan_of_half((look, faults), (engine.id, &proposal), half, (sent, made), &crate::routing::NoPulse)
+            .map_err(failure)?;
     let seconds = (!context.globals.no_times).then(|| begun.elapsed().as_secs_f64());
     let row = EngineRow::new(engine.id, Ok(&proposal), seconds);
     Ok(Routed { plan, proposal, row })

@@ -5,7 +5,8 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, Look, Made, Proposal, UnwrittenPlan, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    Asked, EngineRow, Half, Look, Made, Proposal, UnwrittenPlan, phase_lines, plan_of, plan_text, propose,
+    report_lines, settled,
 };
 
 use super::asking::RoutePlanArgs;
@@ -49,9 +50,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
     let Routed { mut plan, proposal, mut row } = match half {
         None => routed(context, &look, &faults, engine, asked)?,
-        Some(half) => {
-            phased::routed(context, (&look, &faults), engine, (half, &agents), (asked, &in_force))?
-        }
+        Some(half) => phased::routed(context, (&look, &faults), engine, (half, &agents), (asked, &in_force))?,
     };
     if half.is_none() {
         staged::fill(&mut plan.transition, context.globals, args);

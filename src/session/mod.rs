@@ -51,6 +51,7 @@ pub use look::Look;
 pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
 pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
 pub(crate) use news::{end_name, manager_port, node_name, weights_words};
+pub use phases::{Half, Unphased, leaving, phase_lines, plan_of_half};
 pub use preview::Preview;
 pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
@@ -75,5 +76,4 @@ pub use whatif::{
     propose,
 };
 pub use wording::{group_names, groups_line, paired, report_lines, wrap};
-pub use phases::{Half, Unphased, leaving, phase_lines, plan_of_half};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

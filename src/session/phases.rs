@@ -8,13 +8,12 @@
 use std::sync::Arc;
 
 use super::lanes::Sent;
+use super::slow_lanes::plan_port;
 use super::weighed::weigh;
 use super::whatif::{in_force, judged};
 use super::written_plan::findings;
 use super::{Look, Made, Proposal, UnwrittenPlan, counted, plan_of};
-use crate::change::{
-    Follows, PhasedHost, Plan, PlanLanes, PlanPhases, PlanPort, Standing, TransitionReport,
-};
+use crate::change::{PhasedHost, Plan, PlanLanes, PlanPhases, Standing, TransitionReport};
 use crate::fabric::{Faults, Lanes, Lid, NO_PATH, Routes};
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::routing::{Problem, Pulse, Refusal};
@@ -210,25 +209,17 @@ fn in_phases(plain: &TransitionReport) -> TransitionReport {
 }
 
 /// All hosts; none of them is without an agent.
-fn hosts(
-    look: &Look,
-    faults: &Faults,
-    agents: &[(Lid, Option<bool>)],
-) -> Result<Vec<PhasedHost>, Unphased> {
+fn hosts(look: &Look, faults: &Faults, agents: &[(Lid, Option<bool>)]) -> Result<Vec<PhasedHost>, Unphased> {
     const NAMED: usize = 3;
-    let fabric = look.fabric();
-    let problem = Problem::new(fabric, faults);
+    let problem = Problem::new(look.fabric(), faults);
     let (mut hosts, mut without) = (Vec::new(), Vec::new());
     for end in problem.graph.terminals() {
         let Some(lid) = end.lid else { continue };
-        let port = fabric.port(end.port);
-        let name = look.told_apart(port.node).into_owned();
+        let Some(port) = plan_port(look, lid) else { continue };
         if !agents.contains(&(lid, Some(true))) {
-            without.push(name.clone());
+            without.push(port.name.clone());
         }
-        let guid = port.facts.guid.unwrap_or(fabric.node(port.node).guid()).to_string();
-        let port = PlanPort { guid, name, lid: lid.value() };
-        hosts.push(PhasedHost { port, lids: end.lmc.lids(), follows: Follows::Agent });
+        hosts.push(PhasedHost { port, lids: end.lmc.lids() });
     }
     match without.len() {
         0 => Ok(hosts),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::access::{Address, Parcel};
 use crate::fabric::{Lid, NodeId, NodeKind, PortNum};
-use crate::mad::{Follow, FlowLevel, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
+use crate::mad::{FlowLevel, Follow, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
 
 use super::device::Plug;
 use super::simulate::{Event, Seat, Simulator};
@@ -81,7 +81,8 @@ impl World {
     /// Whether it has done so.
     fn has_turned(&self, (node, port): Plug) -> bool {
         let run = self.underway.as_ref().map(|underway| &underway.run);
-        run.zip(self.fabric.port_of(NodeId(node), PortNum(port))).is_none_or(|(run, port)| run.has_turned(port))
+        run.zip(self.fabric.port_of(NodeId(node), PortNum(port)))
+            .is_none_or(|(run, port)| run.has_turned(port))
     }
 
     /// An agent of the fabric does what it is told.

@@ -23,9 +23,9 @@ pub mod traffic;
 mod underway;
 mod world;
 
-pub use manager::with_lmc;
 pub use line::{Dice, Line, Share};
 pub use log::EventLog;
+pub use manager::with_lmc;
 pub use port::SimulatedPort;
 pub use simulate::{AttachError, Seat, Simulator};
 pub use story::{Change, Demo, Scene};

@@ -38,7 +38,8 @@ impl Keeper<'_> {
     /// Tells them to move their flows back, if they may have moved any; what is left where that could not be said. A journal that
     /// cannot be written keeps nobody from it.
     pub(super) fn call_hosts_back(&mut self) -> Vec<Left> {
-        if !self.told.hosts.may_have_moved() {
+        // Whoever left base LIDs comes back to them once their tables are those of before.
+        if !self.told.hosts.may_have_moved() || self.told.begun.phases.is_some() {
             return Vec::new();
         }
         let (time, user) = (self.time(), self.user());

@@ -23,7 +23,8 @@ impl Keeper<'_> {
         let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
         let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());
         let begun = Instant::now();
-        let (window, unanswered) = (Duration::from_secs(self.told.begun.window_s), self.told.begun.unanswered);
+        let (window, unanswered) =
+            (Duration::from_secs(self.told.begun.window_s), self.told.begun.unanswered);
         let (time, user) = (self.time(), self.user());
         self.record(Record::Notifying { time, back: false }, "notifying", &user, &words)?;
         loop {
@@ -123,7 +124,8 @@ impl Keeper<'_> {
             phases.hosts.iter().filter_map(|host| Some((lid(host)?, host.port.name.clone()))).collect();
         let whom: Vec<Lid> = hosts.keys().copied().collect();
         let answered = self.driver.notify(&notices, &whom, ANSWERS)?;
-        let (heard, silent): (Vec<_>, Vec<_>) = hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
+        let (heard, silent): (Vec<_>, Vec<_>) =
+            hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
         let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
         Ok((names(heard), names(silent)))
     }

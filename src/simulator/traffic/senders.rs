@@ -176,7 +176,18 @@ impl Senders {
             let lid = self.lid(from, target);
             let course = self.flows.len() as u32;
             let due = if flow.mbps == Some(0) { NEVER } else { 0 };
-            self.flows.push(Course { from, to, lid, level, usual: None, due, interval, delivered: 0, order: FlowOrder::default(), latest: 0 });
+            self.flows.push(Course {
+                from,
+                to,
+                lid,
+                level,
+                usual: None,
+                due,
+                interval,
+                delivered: 0,
+                order: FlowOrder::default(),
+                latest: 0,
+            });
             self.take_up(course, lane_of(adapters, from, level));
         }
         Ok(())
