@@ -50,7 +50,7 @@ impl PlanPhases {
             host.lids.is_power_of_two()
                 && (2..=128).contains(&host.lids)
                 && host.port.lid > 0
-                && host.port.lid % host.lids == 0
+                && host.port.lid.is_multiple_of(host.lids)
                 && most <= u32::from(Lid::MAX) + 1
         };
         if self.hosts.is_empty() || !self.hosts.iter().all(lids) {
