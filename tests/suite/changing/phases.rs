@@ -142,10 +142,13 @@ pub fn is_high(lid: u16) -> bool {
     lid % 2 == 1
 }
 
+/// A port of a switch that packets leave by, and their lane.
+type Channel = (u32, u8, u8);
+
 /// Whether packets of these flows can wait for each other: channels with their lanes, followed by hand.
 fn closes_circle(look: &Observation, flows: &[(NodeId, Vec<(u16, u8)>)]) -> bool {
     let fabric = &look.fabric;
-    let mut waits: BTreeMap<(u32, u8, u8), BTreeSet<(u32, u8, u8)>> = BTreeMap::new();
+    let mut waits: BTreeMap<Channel, BTreeSet<Channel>> = BTreeMap::new();
     for (host, to) in flows {
         for (lid, level) in to {
             let mut at = fabric.peer(fabric.port_of(*host, PortNum(1)).unwrap()).unwrap();
