@@ -396,3 +396,23 @@ fn a_host_that_lies_is_believed_and_its_own_flows_pay() {
     let touched = came.order.iter().filter(|order| order.overtaken + order.lost > 0).count();
     assert!(touched <= 1, "{:?}", came.order);
 }
+
+/// That no circle was found above is worth something: shortest paths between all hosts of a torus have one.
+#[test]
+fn a_circle_that_is_there_is_found() {
+    let fabric = fabric("torus,dims=5x5,hosts=25");
+    let found = |engine: &str| {
+        let world = World::new(&fabric, &tables(&fabric, engine)).unwrap();
+        let look = seen(&SimulatedPort::new(Simulator::new(world, Line::default(), 1)));
+        let ends = look.fabric.ports().filter(|(_, port)| !look.fabric.node(port.node).is_switch());
+        let ends: Vec<(NodeId, u16)> =
+            ends.filter_map(|(_, port)| Some((port.node, port.facts.lid?.value()))).collect();
+        let to_others = |from: NodeId| {
+            let others = ends.iter().filter(move |(to, _)| *to != from);
+            others.map(|(_, lid)| (*lid, 0)).collect()
+        };
+        let flows: Vec<_> = ends.iter().map(|(from, _)| (*from, to_others(*from))).collect();
+        closes_circle(&look, &flows)
+    };
+    assert_eq!((found("minhop"), found("updn")), (true, false));
+}
