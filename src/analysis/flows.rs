@@ -1,6 +1,6 @@
 //! Flows between hosts over the channels that tables give them: what patterns of them share a channel.
 
-use crate::fabric::{Fabric, Lid, PortId, Routes, SwitchGraph};
+use crate::fabric::{Fabric, Lid, PortId, PortNum, Routes, SwitchGraph};
 use crate::routing::Problem;
 use crate::routing::trees::Ways;
 
@@ -8,6 +8,8 @@ use crate::routing::trees::Ways;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Host {
     pub(super) switch: u32,
+    /// Of the switch, where it leads to the host.
+    switch_port: PortNum,
     pub(super) port: PortId,
     lid: Lid,
 }
@@ -26,7 +28,8 @@ impl<'a> Flows<'a> {
         let graph = &problem.graph;
         let hosts = graph.terminals().iter().filter(|terminal| computes(problem.fabric, terminal.port));
         let hosts = hosts.filter_map(|terminal| {
-            Some(Host { switch: terminal.switch, port: terminal.port, lid: terminal.lid? })
+            let (switch, switch_port) = (terminal.switch, terminal.switch_port);
+            Some(Host { switch, switch_port, port: terminal.port, lid: terminal.lid? })
         });
         Self { graph, routes, ways: Ways::new(graph), hosts: hosts.collect() }
     }
@@ -49,7 +52,7 @@ impl<'a> Flows<'a> {
             path.push(channel);
             at = next;
         }
-        true
+        self.routes.get(at, to.lid) == Some(to.switch_port)
     }
 }
 

@@ -131,9 +131,11 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     let without = json(&asked);
     assert_eq!((&without["jobs"], &without["engines"][0]["jobs"]), (&Value::Null, &Value::Null));
     assert!(!fabdeck(&asked).out.contains("BUSIEST"));
-    let routed = on_the_tree(&["route", "--engine", "sar", "--jobs", &jobs, "--no-times", "-o", "sar.plan"]);
-    let plan = json(&routed);
-    assert_eq!((&plan["jobs_in_force"], &plan["jobs"]), (&figures, &figures));
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("sar.plan").display().to_string();
+    let routed = on_the_tree(&["route", "--engine", "sar", "--jobs", &jobs, "--no-times", "-o", &plan]);
+    let told = json(&routed);
+    assert_eq!((&told["jobs_in_force"], &told["jobs"]), (&figures, &figures));
     let text = fabdeck(&[&routed[..], &["--force"]].concat()).out;
     assert!(
         text.contains("1 paths on the busiest channel; of 1 job on several switches 1.0 in the mean"),
