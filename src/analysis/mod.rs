@@ -14,7 +14,7 @@ mod users;
 pub use expected::{Expected, expected_over};
 pub use flows::Flows;
 pub use groups::{GroupsCut, groups_cut};
-pub use jobs::{Effective, JobLoads};
+pub use jobs::{Effective, JobLoads, JobMetrics};
 pub use loads::{Average, Loads, Shift, Worst};
 pub use marked::Marked;
 pub use paths::{ElementLoss, Lost, Paths};

@@ -398,9 +398,14 @@ fn check() -> Vec<(&'static str, Value)> {
         ("shift_steps", number()),
         ("shift_steps_of", number()),
     ]);
-    let used = || vec![("hosts", number()), ("max", number()), ("mean", any()), ("dark_fiber", any())];
-    let job = [vec![("job", text())], used()].concat();
-    let jobs = [vec![("count", number()), ("first", list(closed(job)))], used()].concat();
+    let used = || {
+        let load = [("max", number()), ("mean", any()), ("dark_fiber", any())];
+        [vec![("hosts", number()), ("links", number())], load.to_vec()].concat()
+    };
+    let job = [vec![("job", text()), ("switches", number())], used()].concat();
+    let means = vec![("multi_switch", number()), ("mean_max", any()), ("mean_links", any())];
+    let jobs = vec![("count", number()), ("histogram", list(list(number()))), ("first", list(closed(job)))];
+    let jobs = [jobs, means, used()].concat();
     vec![
         ("covers", text()),
         ("pairs", number()),

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Look;
 use super::whatif::in_force;
-use crate::analysis::{Average, Effective, Flows, JobLoads, Loads, Shift, Worst};
+use crate::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
 use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Tables};
 use crate::routing::Problem;
 
@@ -42,11 +42,34 @@ pub struct LoadReport {
 pub struct JobRow {
     pub job: String,
     pub hosts: usize,
+    pub switches: usize,
+    /// Channels that carry them.
+    pub links: usize,
     /// The effective edge forwarding index.
     pub max: u64,
     pub mean: f64,
     /// Percent of the channels.
     pub dark_fiber: f64,
+}
+
+/// What routings are compared by, for jobs (dissertation, tables 5.1 and 5.2).
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct JobFigures {
+    /// Jobs on several switches: means are over them.
+    pub multi_switch: usize,
+    /// Paths of all jobs over the busiest channel, and the mean over jobs of those of one over its busiest.
+    pub max: u64,
+    pub mean_max: f64,
+    /// Percent of the channels between switches that no path of a job crosses.
+    pub dark_fiber: f64,
+    /// The mean over jobs of the channels that one uses.
+    pub mean_links: f64,
+}
+
+impl From<JobMetrics> for JobFigures {
+    fn from(JobMetrics { jobs, max, mean_max, dark_fiber, mean_links }: JobMetrics) -> Self {
+        Self { multi_switch: jobs, max, mean_max, dark_fiber, mean_links }
+    }
 }
 
 /// What jobs make of channels.
@@ -55,9 +78,13 @@ pub struct JobReport {
     pub count: usize,
     /// All jobs together, each among its own hosts.
     pub hosts: usize,
-    pub max: u64,
+    /// Channels that carry paths of some job.
+    pub links: usize,
     pub mean: f64,
-    pub dark_fiber: f64,
+    #[serde(flatten)]
+    pub figures: JobFigures,
+    /// How many channels carry so many paths; those that carry none are left out.
+    pub histogram: Vec<(u64, usize)>,
     /// The first, those with the most paths over one channel.
     pub first: Vec<JobRow>,
 }
@@ -108,6 +135,8 @@ fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
     let row = |((job, _), told): ((&String, _), &Effective)| JobRow {
         job: job.clone(),
         hosts: told.hosts,
+        switches: told.switches,
+        links: told.links(),
         max: told.max,
         mean: told.mean,
         dark_fiber: told.dark_fiber,
@@ -116,8 +145,15 @@ fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {
     // Equals stay in the order of their names.
     first.sort_by_key(|row| std::cmp::Reverse(row.max));
     first.truncate(LISTED);
-    let Effective { hosts, max, mean, dark_fiber } = loads.all;
-    JobReport { count: loads.jobs.len(), hosts, max, mean, dark_fiber, first }
+    JobReport {
+        count: loads.jobs.len(),
+        hosts: loads.all.hosts,
+        links: loads.all.links(),
+        mean: loads.all.mean,
+        figures: loads.metrics().into(),
+        histogram: loads.all.histogram().into_iter().collect(),
+        first,
+    }
 }
 
 /// The ports of a host on the fabric, by its name.

@@ -45,7 +45,7 @@ pub use filter::{Filter, FilterError};
 pub use hotspots::{Watched, role_word, watched_lines};
 pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
-pub use loads::{JobReport, LoadReport, LoadsWanted, loads, run_on};
+pub use loads::{JobFigures, JobReport, LoadReport, LoadsWanted, loads, run_on};
 pub use look::Look;
 pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
 pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};

@@ -3,7 +3,7 @@
 use crate::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::loads::{Bandwidth, JobReport, JobRow, LoadReport};
+use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
 use super::{Report, counted};
 
 /// A label and what it says, line by line.
@@ -177,15 +177,26 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
 }
 
 fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
+    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = &jobs.figures;
     let all = format!(
-        "{} on {} hosts: {} paths of theirs on a channel at most, mean {:.1}, {:.1} % dark fiber",
-        jobs.count, jobs.hosts, jobs.max, jobs.mean, jobs.dark_fiber
+        "{} on {} hosts: {max} paths of theirs on a channel at most, mean {:.1}, {dark_fiber:.1} % dark fiber",
+        jobs.count, jobs.hosts, jobs.mean
     );
+    let means = match multi_switch {
+        0 => "none is on several switches".to_owned(),
+        1 => format!(
+            "one is on several switches: {mean_max} paths on a channel at most, {mean_links} channels"
+        ),
+        several => format!(
+            "{several} are on several switches: in the mean {mean_max:.1} paths of one on a channel at most, \
+             {mean_links:.1} channels"
+        ),
+    };
     let first = jobs.first.iter().take(5).map(|row| {
         let JobRow { job, hosts, max, dark_fiber, .. } = row;
         ("  job", format!("{job} on {hosts} hosts: {max} at most, {dark_fiber:.1} % dark fiber"))
     });
-    std::iter::once(("jobs", all)).chain(first).collect()
+    [("jobs", all), ("  of them", means)].into_iter().chain(first).collect()
 }
 
 /// Why pairs have no path, and the first of them.

@@ -85,12 +85,19 @@ fn loads_and_jobs_are_counted_where_they_are_asked_for() {
     let used = &told["jobs"];
     assert_eq!((&used["count"], &used["hosts"], &used["max"]), (&2.into(), &3.into(), &1.into()));
     // Two hosts, up and down there and back: 4 of 18 channels.
+    assert_eq!(
+        (&used["multi_switch"], &used["mean_max"], &used["mean_links"]),
+        (&1.into(), &1.0.into(), &4.0.into())
+    );
+    assert_eq!(used["histogram"], serde_json::json!([[1, 4]]));
     let first = &used["first"][0];
+    assert_eq!((&first["switches"], &first["links"]), (&2.into(), &4.into()));
     assert_eq!((&first["job"], &first["max"]), (&"17".into(), &1.into()));
     assert!((first["dark_fiber"].as_f64().unwrap() - 100.0 * 14.0 / 18.0).abs() < 1e-9, "{first}");
     let text = fabdeck(&args).out;
     assert!(text.contains("1 flows of one step on one channel at most (every step)"), "{text}");
     assert!(text.contains("17 on 2 hosts: 1 at most, 77.8 % dark fiber"), "{text}");
+    assert!(text.contains("one is on several switches: 1 paths on a channel at most, 4 channels"), "{text}");
     let wrong = fabdeck(&on_the_tree(&["check", "--jobs", "# now,nobody 17"]));
     assert_eq!(wrong.exit, Exit::BadInput);
     assert!(wrong.err.contains(":2: FD-7903"), "{}", wrong.err);
