@@ -1,4 +1,5 @@
-//! Fabrics by name: the topologies and systems of the papers, made from parameters and a seed, with faults on demand.
+//! Fabrics by name: the topologies and systems of the papers, made from parameters and a seed, with faults on demand; and job
+//! histories on them.
 
 mod assemble;
 mod catalogue;
@@ -6,6 +7,7 @@ mod demo;
 mod direct;
 mod error;
 mod faults;
+mod history;
 mod limits;
 mod plan;
 mod random;
@@ -20,4 +22,5 @@ mod wiring;
 pub use assemble::{Generated, generate};
 pub use catalogue::{Entry, Key, catalogue, common_keys};
 pub use error::GenerateError;
+pub use history::{History, Workload};
 pub use spec::Spec;

@@ -9,8 +9,10 @@ pub(super) enum Stream {
     Topology = 0,
     SwitchFaults = 1,
     LinkFaults = 2,
+    Jobs = 3,
 }
 
+#[derive(Debug)]
 pub(super) struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {

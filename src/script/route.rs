@@ -5,7 +5,8 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Look, Made, Proposal, UnwrittenPlan, plan_of, plan_text, propose, report_lines, settled,
+    Asked, EngineRow, JobFigures, Look, Made, Proposal, UnwrittenPlan, job_figures_in_force,
+    job_figures_words, plan_of, plan_text, propose, report_lines, settled,
 };
 
 use super::asking::RoutePlanArgs;
@@ -38,13 +39,14 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
+    let before = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
     let Routed { mut plan, proposal, mut row } = routed(context, &look, &faults, engine, asked)?;
     staged::fill(&mut plan.transition, context.globals, args);
     row.transition = Some(plan.transition.clone());
     let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
-    write(context, &look, args, &plan, &proposal, &row)?;
+    write(context, &look, args, (&plan, before.as_ref()), &proposal, &row)?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
@@ -100,7 +102,7 @@ fn write(
     context: &mut Context<'_, '_>,
     look: &Look,
     args: &RoutePlanArgs,
-    plan: &Plan,
+    (plan, before): (&Plan, Option<&JobFigures>),
     proposal: &Proposal,
     row: &EngineRow,
 ) -> Result<(), Failure> {
@@ -111,6 +113,7 @@ fn write(
     if context.output.json {
         let mut object = context.object("route", look)?;
         object.fields(row)?;
+        object.field("jobs_in_force", &before)?;
         object.field("plan", &file)?;
         object.field("findings", &plan.findings)?;
         return Ok(object.end()?);
@@ -118,6 +121,8 @@ fn write(
     let mut lines = check::premises(look);
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
+    let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
+    lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
     lines.push(("changes", changes(plan)));
     lines.extend(plan.transition.lines());
     lines.push(("plan", file));

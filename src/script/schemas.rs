@@ -33,7 +33,8 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("lane-state", "fabdeck lanes --json", true, super::lanes::schema(false));
     add("lanes-propose", "fabdeck lanes propose --json", true, super::lanes::schema(true));
     add("whatif", "fabdeck whatif --json", true, whatif());
-    let mut route = vec![("plan", text()), ("findings", list(text()))];
+    let in_force = ("jobs_in_force", nullable(closed(job_figures())));
+    let mut route = vec![("plan", text()), ("findings", list(text())), in_force];
     route.extend(engine_row());
     add("route", "fabdeck route --json", true, route);
     add("plan-show", "fabdeck plan show --json", false, vec![("plan", json!({ "type": "object" }))]);
@@ -472,7 +473,14 @@ fn engine_row() -> Vec<(&'static str, Value)> {
     row.extend(counts.map(|key| (key, nullable(number()))));
     row.extend([("certificate", nullable(closed(check()))), ("transition_safe", nullable(flag()))]);
     row.push(("transition", nullable(closed(transition()))));
+    row.push(("jobs", nullable(closed(job_figures()))));
     row
+}
+
+fn job_figures() -> Vec<(&'static str, Value)> {
+    let any = || json!({ "type": "number" });
+    let counts = vec![("multi_switch", number()), ("max", number())];
+    [counts, vec![("mean_max", any()), ("mean_links", any()), ("dark_fiber", any())]].concat()
 }
 
 fn plan_check() -> Vec<(&'static str, Value)> {
@@ -567,6 +575,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("failed_end_pairs", number()),
         ("expected", closed(expected)),
         ("groups_cut", nullable(closed(groups))),
+        ("jobs", nullable(closed(job_figures()))),
         ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),
     ]
 }

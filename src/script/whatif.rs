@@ -9,8 +9,8 @@ use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, Look, Query, cost, counted, drawn_words, group_names, groups_line,
-    mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, Query, cost, counted, drawn_words,
+    group_names, groups_line, job_figures_in_force, mark_random, marks, propose,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
@@ -43,6 +43,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         ));
     }
     let cost = cost(&look, &tables, &faults, args.expect)?;
+    let jobs = job_figures_in_force(&look, &tables, &faults, &request.jobs);
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
         let begun = Instant::now();
@@ -52,7 +53,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
     });
     let comparison = Comparison::new(rows.collect());
-    write(context, &look, &faults, &cost, &comparison)?;
+    write(context, &look, (&faults, jobs.as_ref()), &cost, &comparison)?;
     let concluded = context.conclude(&look);
     let faults = comparison.faults();
     faults.iter().for_each(|fault| context.output.say(fault));
@@ -169,7 +170,7 @@ fn guids(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<Vec<
 fn write(
     context: &mut Context<'_, '_>,
     look: &Look,
-    faults: &Faults,
+    (faults, jobs): (&Faults, Option<&JobFigures>),
     cost: &Cost,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
@@ -177,7 +178,7 @@ fn write(
     let failed: Vec<String> =
         faults.elements(look.fabric(), &look.names).iter().map(ToString::to_string).collect();
     if context.output.json {
-        return write_json(context, look, &failed, cost, groups.as_ref(), comparison);
+        return write_json(context, look, &failed, (cost, jobs), groups.as_ref(), comparison);
     }
     let mut lines = check::premises(look);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
@@ -195,8 +196,13 @@ fn write(
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
     context.output.table(comparison, selection, false)?;
-    // Engines that close the same circle are told together.
     let rows = comparison.rows();
+    if let Some(table) = JobTable::new(jobs, rows) {
+        writeln!(context.output.out)?;
+        let selection = Query::default().select(&table, crate::session::Columns::Shown)?;
+        context.output.table(&table, selection, false)?;
+    }
+    // Engines that close the same circle are told together.
     for (at, row) in rows.iter().enumerate() {
         if rows[..at].iter().all(|earlier| earlier.transition != row.transition) {
             let alike = rows.iter().filter(|other| other.transition == row.transition);
@@ -220,7 +226,7 @@ fn write_json(
     context: &mut Context<'_, '_>,
     look: &Look,
     failed: &[String],
-    cost: &Cost,
+    (cost, jobs): (&Cost, Option<&JobFigures>),
     groups: Option<&GroupsCut>,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
@@ -249,6 +255,7 @@ fn write_json(
         }),
     )?;
     object.field("groups_cut", &groups.map(groups_object))?;
+    object.field("jobs", &jobs)?;
     object.list("engines", comparison.rows().iter())?;
     Ok(object.end()?)
 }

@@ -1,5 +1,7 @@
 //! What patterns of flows and running jobs make of tables, in an operator's words.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::Look;
@@ -143,6 +145,37 @@ pub fn job_figures(look: &Look, routes: &Routes, jobs: &JobMap) -> JobFigures {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
     JobLoads::of(&Flows::new(&problem, routes), jobs).metrics().into()
+}
+
+/// Jobs that run, and what they make of routes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Running {
+    jobs: Arc<JobMap>,
+    pub figures: JobFigures,
+}
+
+impl Running {
+    /// Nothing where there are no jobs.
+    pub(super) fn new(problem: &Problem<'_>, routes: &Routes, jobs: &Arc<JobMap>) -> Option<Self> {
+        let told = || JobLoads::of(&Flows::new(problem, routes), jobs).metrics();
+        (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: told().into() })
+    }
+
+    /// The same jobs over other routes.
+    pub(super) fn over(&self, problem: &Problem<'_>, routes: &Routes) -> Option<Self> {
+        Self::new(problem, routes, &self.jobs)
+    }
+}
+
+/// What jobs make of the tables in force on what faults leave of the fabric.
+pub fn job_figures_in_force(
+    look: &Look,
+    tables: &Tables,
+    faults: &Faults,
+    jobs: &Arc<JobMap>,
+) -> Option<JobFigures> {
+    let running = Running::new(&Problem::new(look.fabric(), faults), &in_force(look, tables, faults), jobs);
+    running.map(|running| running.figures)
 }
 
 fn running(flows: &Flows<'_>, jobs: &JobMap) -> JobReport {

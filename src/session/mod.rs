@@ -10,6 +10,7 @@ mod field;
 mod filter;
 mod hotspots;
 pub mod interactive;
+mod job_table;
 mod jobs;
 mod judged_plan;
 mod lanes;
@@ -44,10 +45,13 @@ pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};
 pub use hotspots::{Watched, role_word, watched_lines};
+pub use job_table::JobTable;
 pub use jobs::{JobSeen, JobTotals, jobs_seen};
 pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
-pub use loads::{JobFigures, JobReport, LoadReport, LoadsWanted, job_figures, loads, run_on};
+pub use loads::{
+    JobFigures, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force, loads, run_on,
+};
 pub use look::Look;
 pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};
 pub use news::{NEWS_WORDS, news_label, news_lines, news_text, news_word, producer_word, trap_name};
@@ -75,5 +79,5 @@ pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose,
 };
-pub use wording::{group_names, groups_line, paired, report_lines, wrap};
+pub use wording::{group_names, groups_line, job_figures_words, paired, report_lines, wrap};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

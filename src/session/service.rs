@@ -109,6 +109,7 @@ fn as_it_is(look: &Look, faults: &Faults, sent: Sent<'_>) -> Result<Proposal, Re
         transition: weighed.transition,
         remarks: Vec::new(),
         not_used: Vec::new(),
+        running: None,
         ran: Ran::default(),
         took: Took::default(),
     })

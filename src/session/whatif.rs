@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::check::{Report, report};
 use super::lanes::{Sent, beyond_limit, capped};
+use super::loads::{JobFigures, Running};
 use super::preview::Preview;
 use super::weighed::weigh;
 use super::{Column, Kind, Listing, Look, Value, counted};
@@ -143,6 +144,8 @@ pub struct Proposal {
     pub remarks: Vec<String>,
     /// What of the request the engine has no use for, by option.
     pub not_used: Vec<&'static str>,
+    /// What the jobs of the request make of the routes.
+    pub running: Option<Running>,
     /// Of tables and lanes, how much was computed for these marks.
     pub ran: Ran,
     pub took: Took,
@@ -206,6 +209,7 @@ pub(super) fn propose_again(
         difference: weighed.difference,
         changed_lanes: weighed.changed_lanes,
         transition: weighed.transition,
+        running: Running::new(&problem, &answer.routes, &request.jobs),
         routes: answer.routes,
         remarks: capped.into_iter().chain(answer.remarks).collect(),
         not_used: engine.no_use_for(&request),
@@ -243,6 +247,8 @@ pub struct EngineRow {
     pub ran: &'static str,
     /// Tables that were taken over from other marks.
     pub reused_tables: Option<u64>,
+    /// What the jobs that were given make of its routes.
+    pub jobs: Option<JobFigures>,
     pub remarks: Vec<String>,
     /// Options that change nothing of what it does.
     pub not_used: Vec<&'static str>,
@@ -277,6 +283,7 @@ impl EngineRow {
             transition: proposal.map(|proposal| proposal.transition.clone()),
             ran: ran.word(),
             reused_tables: ran.rows().map(|rows| rows as u64),
+            jobs: proposal.and_then(|proposal| Some(proposal.running.as_ref()?.figures.clone())),
             remarks: proposal.map(|proposal| proposal.remarks.clone()).unwrap_or_default(),
             not_used: proposal.map(|proposal| proposal.not_used.clone()).unwrap_or_default(),
         }

@@ -176,6 +176,16 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// What jobs make of routes, in a line.
+pub fn job_figures_words(figures: &JobFigures) -> String {
+    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = figures;
+    let jobs = counted(*multi_switch, "job", "jobs");
+    format!(
+        "{max} paths on the busiest channel; of {jobs} on several switches {mean_max:.1} in the mean, over {mean_links:.1} \
+         channels; {dark_fiber:.1} % dark fiber"
+    )
+}
+
 fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = &jobs.figures;
     let all = format!(

@@ -91,6 +91,7 @@ pub fn settled(
     let problem = Problem::new(fabric, faults);
     let weighed = weigh((look, tables), &problem, &routes, (proposal.switches, sent), pulse)?;
     Ok(Proposal {
+        running: proposal.running.as_ref().and_then(|running| running.over(&problem, &routes)),
         routes: Arc::new(routes),
         report: weighed.report,
         difference: weighed.difference,

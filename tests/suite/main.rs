@@ -19,6 +19,7 @@ mod console;
 mod counters;
 mod fabric;
 mod generate;
+mod histories;
 mod incident;
 mod lanes;
 mod live;

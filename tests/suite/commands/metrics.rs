@@ -13,6 +13,14 @@ fn json(args: &[&str]) -> Value {
 /// Three leaves below three spines, three hosts each.
 const TREE: [&str; 4] = ["--source", "untold", "--assume", "ftree"];
 
+/// Job 17 on the first hosts of two leaves, 18 on the first of the third.
+fn two_jobs() -> String {
+    let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "name", "--json"]).out;
+    let names: Value = serde_json::from_str(&names).unwrap();
+    let name = |at: usize| names["rows"][at]["name"].as_str().unwrap().split(' ').next().unwrap().to_owned();
+    format!("{} 17,{} 17,{} 18", name(0), name(3), name(1))
+}
+
 fn on_the_tree<'a>(more: &[&'a str]) -> Vec<&'a str> {
     [&TREE[..], more].concat()
 }
@@ -68,11 +76,7 @@ fn what_is_in_use_is_told() {
 
 #[test]
 fn loads_and_jobs_are_counted_where_they_are_asked_for() {
-    let names = fabdeck(&["--source", "untold", "show", "hosts", "--fields", "name", "--json"]).out;
-    let names: Value = serde_json::from_str(&names).unwrap();
-    let name = |at: usize| names["rows"][at]["name"].as_str().unwrap().split(' ').next().unwrap().to_owned();
-    // The first host of each of two leaves.
-    let jobs = format!("{} 17,{} 17,{} 18", name(0), name(3), name(1));
+    let jobs = two_jobs();
     let args = on_the_tree(&["check", "--loads", "--jobs", &jobs]);
     let told = json(&args);
     let loads = &told["loads"];
@@ -101,6 +105,40 @@ fn loads_and_jobs_are_counted_where_they_are_asked_for() {
     let wrong = fabdeck(&on_the_tree(&["check", "--jobs", "# now,nobody 17"]));
     assert_eq!(wrong.exit, Exit::BadInput);
     assert!(wrong.err.contains(":2: FD-7903"), "{}", wrong.err);
+}
+
+#[test]
+fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
+    let jobs = two_jobs();
+    let args = on_the_tree(&["whatif", "--engine", "sar,minhop", "--jobs", &jobs, "--no-times"]);
+    let told = json(&args);
+    let figures = serde_json::json!({
+        "multi_switch": 1, "max": 1, "mean_max": 1.0, "mean_links": 4.0, "dark_fiber": 100.0 * 14.0 / 18.0,
+    });
+    assert_eq!((&told["jobs"], &told["engines"][0]["jobs"]), (&figures, &figures));
+    assert_eq!(told["engines"][1]["jobs"]["max"], 1);
+    let text = fabdeck(&args).out;
+    let row = |name: &str| text.lines().filter(|line| line.starts_with(name)).last().unwrap().to_owned();
+    for tables in ["in force", "sar", "minhop"] {
+        let row = row(tables);
+        let cells: Vec<&str> = row[tables.len()..].split_whitespace().collect();
+        assert_eq!(cells, ["1", "1.0", "4.0", "77.8"], "{text}");
+    }
+    // A leaf that fails takes the job's paths with it, of the tables in force as of all others.
+    let marked = json(&[&args[..], &["--fail", "switch:leaf0"]].concat());
+    assert_eq!((&marked["jobs"]["max"], &marked["engines"][0]["jobs"]["max"]), (&0.into(), &0.into()));
+    let asked = on_the_tree(&["whatif", "--engine", "minhop", "--no-times"]);
+    let without = json(&asked);
+    assert_eq!((&without["jobs"], &without["engines"][0]["jobs"]), (&Value::Null, &Value::Null));
+    assert!(!fabdeck(&asked).out.contains("BUSIEST"));
+    let routed = on_the_tree(&["route", "--engine", "sar", "--jobs", &jobs, "--no-times", "-o", "sar.plan"]);
+    let plan = json(&routed);
+    assert_eq!((&plan["jobs_in_force"], &plan["jobs"]), (&figures, &figures));
+    let text = fabdeck(&[&routed[..], &["--force"]].concat()).out;
+    assert!(
+        text.contains("1 paths on the busiest channel; of 1 job on several switches 1.0 in the mean"),
+        "{text}"
+    );
 }
 
 #[test]

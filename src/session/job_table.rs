@@ -1,0 +1,63 @@
+//! What jobs make of the tables in force and of the routes of engines, side by side.
+
+use super::loads::JobFigures;
+use super::{Column, EngineRow, Kind, Listing, Value};
+
+/// A row for the tables in force, and one for each engine that gave routes.
+#[derive(Debug)]
+pub struct JobTable {
+    rows: Vec<(&'static str, JobFigures)>,
+    columns: Vec<Column>,
+}
+
+const COLUMNS: &[(&str, &str, Kind, &str)] = &[
+    ("tables", "TABLES", Kind::Text, "the tables in force, or those of an engine"),
+    ("max", "BUSIEST", Kind::Number, "paths within jobs over the busiest channel"),
+    ("mean_max", "OF A JOB", Kind::Text, "the same of one job, in the mean"),
+    ("mean_links", "CHANNELS", Kind::Text, "channels between switches that a job uses, in the mean"),
+    ("dark_fiber", "DARK %", Kind::Text, "channels between switches that no job uses, in hundred"),
+];
+
+impl JobTable {
+    /// Nothing where no jobs were given.
+    pub fn new(in_force: Option<&JobFigures>, engines: &[EngineRow]) -> Option<Self> {
+        let rows = std::iter::once(("in force", in_force?.clone()));
+        let engines = engines.iter().filter_map(|row| Some((row.engine, row.jobs.clone()?)));
+        let column = |(id, title, kind, about): (&'static str, &'static str, Kind, &'static str)| {
+            Column::new(id.into(), title.into(), kind, about.into())
+        };
+        Some(Self {
+            rows: rows.chain(engines).collect(),
+            columns: COLUMNS.iter().copied().map(column).collect(),
+        })
+    }
+}
+
+impl Listing for JobTable {
+    fn column_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    fn column(&self, at: usize) -> &Column {
+        &self.columns[at]
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let (tables, figures) = &self.rows[row];
+        match COLUMNS[column].0 {
+            "tables" => (*tables).into(),
+            "max" => figures.max.into(),
+            "mean_max" => format!("{:.1}", figures.mean_max).into(),
+            "mean_links" => format!("{:.1}", figures.mean_links).into(),
+            _ => format!("{:.1}", figures.dark_fiber).into(),
+        }
+    }
+
+    fn when_empty(&self) -> &str {
+        "no jobs were given"
+    }
+}

@@ -1,0 +1,134 @@
+//! `sar` over job histories (dissertation 5.3.2): `cargo bench --bench jobs [-- tables|placed|speed]`. Tables 5.1 and 5.2 with 200 samples
+//! each, the job of 200 hosts of 5.3.2.3, and what the figures take.
+
+#![allow(clippy::unwrap_used, reason = "a figure that cannot be taken is none")]
+#![allow(clippy::print_stdout, reason = "figures are printed")]
+
+use std::time::Instant;
+
+use fabdeck::analysis::{Flows, JobLoads};
+use fabdeck::fabric::{Faults, JobMap};
+use fabdeck::generate::{History, Workload};
+use fabdeck::routing::Problem;
+use rayon::prelude::*;
+
+#[path = "../suite/histories/replay.rs"]
+mod replay;
+
+use replay::{
+    METRICS, OTHERS, Placements, SYSTEMS, fabric, gain, means, metrics, other_signs, replay, route,
+};
+
+const SAMPLES: usize = 200;
+
+fn tables() {
+    for system in &SYSTEMS {
+        let began = Instant::now();
+        let samples = replay(system, 1, SAMPLES);
+        let jobs = samples.iter().map(|sample| sample.sar.jobs).sum::<usize>() as f64 / SAMPLES as f64;
+        println!(
+            "{}, {SAMPLES} samples of a month, {jobs:.1} jobs on several switches each; {:.0} s",
+            system.name,
+            began.elapsed().as_secs_f64()
+        );
+        for (metric, title) in METRICS.iter().enumerate() {
+            let [sar, others @ ..] = means(&samples, metric);
+            println!("  {title}: sar {sar:.2}");
+            for (other, name) in OTHERS.iter().enumerate() {
+                let gain = gain(&samples, metric, other);
+                println!(
+                    "    {name:<7} {:>8.2}: better by {:>7.2} / {:>5.1} % in the mean (paper {:>5.1} %), {:>7.2} / {:>5.1} % at most",
+                    others[other],
+                    gain.mean,
+                    gain.mean_percent,
+                    system.paper[metric][other],
+                    gain.most,
+                    gain.most_percent
+                );
+            }
+        }
+        let wrong = other_signs(system, &samples);
+        println!(
+            "  another sign than the paper's beyond 5 %: {}",
+            if wrong.is_empty() { "none".into() } else { wrong.join("; ") }
+        );
+    }
+}
+
+/// (Paths over the busiest channel under ftree, under sar, links under ftree, under sar) of a placement.
+type Placed = (u64, u64, f64, f64);
+
+fn placed() {
+    let fabric = fabric("tsubame2");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let ftree = route(&problem, "ftree", &JobMap::default());
+    let place = |jobs: &JobMap| -> Placed {
+        let (old, new) =
+            (metrics(&problem, &ftree, jobs), metrics(&problem, &route(&problem, "sar", jobs), jobs));
+        (old.max, new.max, old.mean_links, new.mean_links)
+    };
+    let factor = |placed: &Placed| placed.0 as f64 / placed.1 as f64;
+    let jobs: Vec<JobMap> = Placements::new(&problem, 1).take(1000).collect();
+    let mut all: Vec<Placed> = jobs.par_iter().map(place).collect();
+    let hundred = &mut all[..100].to_vec();
+    for (title, some) in [("100", hundred), ("1000", &mut all)] {
+        some.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
+        let (low, middle, high) = (some[0], some[some.len() / 2], some[some.len() - 1]);
+        println!("tsubame2, a job of 200 hosts on 15 leaf switches, {title} placements, ftree / sar");
+        for (title, one) in [("least", low), ("median", middle), ("most", high)] {
+            let (old, new, links, more) = one;
+            println!(
+                "  {title:<7} {:.2} ({old} / {new} paths over the busiest channel, {links} / {more} links)",
+                factor(&one)
+            );
+        }
+        let mean = |of: fn(&Placed) -> f64| some.iter().map(of).sum::<f64>() / some.len() as f64;
+        println!(
+            "  means {:.1} / {:.1} paths, {:.1} / {:.1} links",
+            mean(|one| one.0 as f64),
+            mean(|one| one.1 as f64),
+            mean(|one| one.2),
+            mean(|one| one.3)
+        );
+    }
+}
+
+fn speed() {
+    let workload = Workload { single: 0, larger: 70, largest: 15 };
+    let fabric = fabric("tsubame2");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let routes = route(&problem, "ftree", &JobMap::default());
+    let flows = Flows::new(&problem, &routes);
+    let jobs = History::new(&fabric, workload, 1).find(|jobs| jobs.iter().count() >= 100).unwrap();
+    let began = Instant::now();
+    for _ in 0..100 {
+        std::hint::black_box(JobLoads::of(&flows, &jobs).metrics());
+    }
+    println!(
+        "tsubame2, {} jobs: all figures in {:.2} ms",
+        jobs.iter().count(),
+        began.elapsed().as_secs_f64() * 10.0
+    );
+    let began = Instant::now();
+    for _ in 0..10 {
+        std::hint::black_box(Flows::new(&problem, &routes));
+    }
+    println!("  and {:.2} ms for what they are read from", began.elapsed().as_secs_f64() * 100.0);
+    for engine in ["dfsssp", "sar"] {
+        let began = Instant::now();
+        (0..5).for_each(|_| drop(std::hint::black_box(route(&problem, engine, &jobs))));
+        println!("  {engine} {:.0} ms", began.elapsed().as_secs_f64() * 200.0);
+    }
+}
+
+fn main() {
+    let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
+    let wanted = |part: &str| asked.is_empty() || asked.iter().any(|asked| asked == part);
+    for (part, run) in [("speed", speed as fn()), ("tables", tables), ("placed", placed)] {
+        if wanted(part) {
+            run();
+        }
+    }
+}

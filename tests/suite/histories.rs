@@ -1,0 +1,125 @@
+//! What jobs make of channels against a walk over every pair, and histories of jobs replayed under several engines
+//! (dissertation 5.3.2).
+
+#[allow(dead_code, reason = "the benchmark prints more of it")]
+mod replay;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fabdeck::analysis::{Flows, JobLoads};
+use fabdeck::fabric::{ChannelId, Faults, JobMap, PortId, Routes};
+use fabdeck::routing::Problem;
+
+use crate::routing::certificate::{Dice, any_fabric, damage, path};
+use crate::routing::route;
+use replay::{Placements, SYSTEMS, gain, metrics, other_signs};
+
+/// Jobs of any size on any adapters, some of which run several.
+fn any_jobs(problem: &Problem<'_>, dice: &mut Dice) -> JobMap {
+    let mut jobs = JobMap::default();
+    let ends = problem.graph.terminals();
+    for job in 0..1 + dice.below(5) {
+        for _ in 0..1 + dice.below(9) {
+            jobs.add(&job.to_string(), ends[dice.below(ends.len())].port);
+        }
+    }
+    jobs
+}
+
+/// The paths of a job over each channel, pair by pair.
+fn walked(problem: &Problem<'_>, routes: &Routes, ports: &BTreeSet<PortId>) -> BTreeMap<u32, u64> {
+    let own = || problem.graph.terminals().iter().filter(|end| ports.contains(&end.port));
+    let mut loads = BTreeMap::new();
+    for (from, to) in own().flat_map(|from| own().map(move |to| (from, to))) {
+        let path = path(problem, routes, from.switch, to.lid.unwrap());
+        path.into_iter().flatten().for_each(|channel| *loads.entry(channel).or_default() += 1);
+    }
+    loads
+}
+
+#[test]
+fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
+    let mut several = 0;
+    for seed in 0..60 {
+        let (fabric, faults, mut dice) = (any_fabric(seed), Faults::default(), Dice(seed));
+        let problem = Problem::new(&fabric, &faults);
+        let mut routes = route("minhop", &problem).unwrap().routes;
+        if seed % 2 == 1 {
+            damage(&problem, &mut routes, &mut dice);
+        }
+        let jobs = any_jobs(&problem, &mut dice);
+        let seen = JobLoads::of(&Flows::new(&problem, &routes), &jobs);
+        let mut all = BTreeMap::<u32, u64>::new();
+        let (mut most, mut links, mut counted) = (0, 0, 0);
+        for ((_, ports), job) in jobs.iter().zip(&seen.jobs) {
+            let walked = walked(&problem, &routes, ports);
+            let told: BTreeMap<u32, u64> =
+                job.loads.iter().map(|(ChannelId(id), paths)| (*id, *paths)).collect();
+            assert_eq!(told, walked, "seed {seed}");
+            let switches: BTreeSet<u32> = (problem.graph.terminals().iter())
+                .filter(|end| ports.contains(&end.port))
+                .map(|end| end.switch)
+                .collect();
+            assert_eq!(job.switches, switches.len(), "seed {seed}");
+            if switches.len() > 1 {
+                most += walked.values().max().copied().unwrap_or(0);
+                links += walked.len();
+                counted += 1;
+            }
+            walked.into_iter().for_each(|(id, paths)| *all.entry(id).or_default() += paths);
+        }
+        let told = seen.metrics();
+        let channels = problem.graph.channels().len();
+        assert_eq!((told.jobs, told.max), (counted, all.values().max().copied().unwrap_or(0)), "seed {seed}");
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "seed {seed}: {a} {b}");
+        close(told.mean_max * counted as f64, most as f64);
+        close(told.mean_links * counted as f64, links as f64);
+        close(told.dark_fiber, 100.0 * (channels - all.len()) as f64 / channels as f64);
+        assert_eq!(seen.all.histogram().values().sum::<usize>(), all.len(), "seed {seed}");
+        several += counted;
+    }
+    assert!(several > 60, "{several} jobs on several switches");
+}
+
+/// Tables 5.1 and 5.2. A program that is not optimised takes seconds for a sample, so a month has few but with `--long`.
+#[test]
+fn sar_is_better_where_the_dissertation_says_so() {
+    let samples = if crate::changing::long() { 200 } else { 4 };
+    for system in &SYSTEMS {
+        let began = std::time::Instant::now();
+        let seen = replay::replay(system, 1, samples);
+        println!("{}: {samples} samples in {:.0} s", system.name, began.elapsed().as_secs_f64());
+        assert_eq!(other_signs(system, &seen), Vec::<String>::new());
+        if system.name == "tsubame2" {
+            for other in 0..3 {
+                let lit = gain(&seen, 2, other).mean;
+                assert!(
+                    lit >= 5.0,
+                    "{} percentage points less dark fiber than {}",
+                    lit,
+                    replay::OTHERS[other]
+                );
+            }
+        }
+    }
+}
+
+/// The job of 200 hosts of 5.3.2.3.
+#[test]
+fn a_large_job_on_few_leaves_is_spread() {
+    let samples = if crate::changing::long() { 100 } else { 8 };
+    let fabric = replay::fabric("tsubame2");
+    let faults = Faults::default();
+    let problem = Problem::new(&fabric, &faults);
+    let ftree = replay::route(&problem, "ftree", &JobMap::default());
+    let mut factors: Vec<f64> = Placements::new(&problem, 1)
+        .take(samples)
+        .map(|jobs| {
+            let sar = replay::route(&problem, "sar", &jobs);
+            metrics(&problem, &ftree, &jobs).max as f64 / metrics(&problem, &sar, &jobs).max as f64
+        })
+        .collect();
+    factors.sort_by(f64::total_cmp);
+    println!("{factors:.2?}");
+    assert!(factors[samples / 2] >= 1.8, "{factors:?}");
+}
