@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::{Canvas, width};
 use super::theme::Role;
 use crate::session::interactive::{
-    Detail, PortLine, Scroll, State, change_detail, event_detail, lane_detail,
+    Detail, PortLine, Scroll, State, change_detail, event_detail, job_detail, lane_detail,
 };
 use crate::session::paired;
 
@@ -54,7 +54,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         canvas.pairs(below, &lines, 0);
         return;
     }
-    if let Some(event) = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state)) {
+    let told = event_detail(state).or_else(|| change_detail(state)).or_else(|| lane_detail(state));
+    if let Some(event) = told.or_else(|| job_detail(state)) {
         canvas.text(inner, 0, 0, &event.title, Role::Header);
         canvas.pairs(below, &event.pairs, 0);
         return;

@@ -8,7 +8,8 @@ use super::canvas::Canvas;
 use super::signs::Signs;
 use super::theme::{Role, Theme};
 use super::{
-    details, dialogue, footer, header, help, hotspots, lanes, list, log, map, paths, timeline, tour, whatif,
+    details, dialogue, footer, header, help, hotspots, jobs, lanes, list, log, map, paths, timeline, tour,
+    whatif,
 };
 use crate::session::interactive::{Layer, Loading, ScreenId, State};
 
@@ -78,6 +79,10 @@ fn body(canvas: &mut Canvas<'_>, state: &State) {
         ScreenId::Lanes => {
             lanes::head(canvas, head, state);
             list::draw(canvas, rest, state);
+        }
+        ScreenId::Jobs => {
+            jobs::head(canvas, head, state);
+            jobs::body(canvas, rest, state);
         }
         ScreenId::Links | ScreenId::Changes => list::draw(canvas, rest, state),
     }

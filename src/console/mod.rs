@@ -12,6 +12,7 @@ mod header;
 mod heat;
 mod help;
 mod hotspots;
+mod jobs;
 mod keys;
 mod lanes;
 mod list;

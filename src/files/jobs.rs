@@ -9,6 +9,8 @@
 mod json;
 mod squeue;
 
+use serde::{Deserialize, Serialize};
+
 use super::FileError;
 use super::opensm::{bad_line, nothing};
 use super::slurm::{NoList, expand};
@@ -19,7 +21,7 @@ use crate::observe::Place;
 const MOST_LINES: usize = 1_000_000;
 
 /// A host and its job, in the file's order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobLine {
     /// The line of a file; of JSON, which job of the list.
     pub number: u64,
@@ -28,7 +30,7 @@ pub struct JobLine {
 }
 
 /// Who wrote a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Form {
     /// A person, or a program of a site's own.
     #[default]
@@ -38,7 +40,7 @@ pub enum Form {
 }
 
 /// A list of jobs.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct JobList {
     pub form: Form,
     pub lines: Vec<JobLine>,

@@ -13,6 +13,7 @@ use super::{Exit, Failure};
 use crate::access::Identity;
 use crate::counters::Thresholds;
 use crate::fabric::Guid;
+use crate::session::interactive::{JobSettings, JobsFrom};
 
 /// What the file may set.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -39,9 +40,11 @@ pub struct Config {
     pub past_mib: Option<u64>,
     /// From one sweep of the console to the next, where it is not the usual time; zero watches nothing.
     pub watch: Option<Duration>,
+    /// Who tells the console which jobs run.
+    pub jobs: JobSettings,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, [themes], [keys], [hotspots], [watch], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, [themes], [keys], [hotspots], [watch], [jobs], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -82,6 +85,10 @@ impl Config {
             }
             if key == "watch" {
                 watch(value, &mut config).map_err(|what| bad(file, line, &what, WATCH_HINT))?;
+                continue;
+            }
+            if key == "jobs" {
+                config.jobs = jobs(value).map_err(|what| bad(file, line, &what, JOBS_HINT))?;
                 continue;
             }
             if key == "themes" {
@@ -195,6 +202,40 @@ fn past_mib(value: &toml::Value) -> Result<u64, String> {
     let number = value.as_integer().filter(|number| (0..=MOST).contains(number));
     let number = number.and_then(|number| u64::try_from(number).ok());
     number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MOST}"))
+}
+
+const JOBS_HINT: &str = "under [jobs] stand slurm = true, with squeue = \"PROGRAM\" where PATH has none, or file = \"LIST\"; and interval = \"30s\"";
+
+fn jobs(value: &toml::Value) -> Result<JobSettings, String> {
+    let table = value.as_table().ok_or("FD-7113: 'jobs' is no table: write [jobs]")?;
+    let (mut settings, mut slurm, mut squeue, mut list) = (JobSettings::default(), false, None, None);
+    for (key, value) in table {
+        let text = || value.as_str().ok_or_else(|| format!("FD-7113: [jobs] {key}: it is no text"));
+        match key.as_str() {
+            "slurm" => {
+                let flag = value.as_bool();
+                slurm = flag.ok_or("FD-7113: [jobs] slurm: it is neither true nor false")?;
+            }
+            "squeue" => squeue = Some(PathBuf::from(text()?)),
+            "file" => list = Some(PathBuf::from(text()?)),
+            "interval" => {
+                let text = text()?;
+                let interval =
+                    duration(text).map_err(|why| format!("FD-7113: [jobs] {key}: '{text}': {why}"))?;
+                settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
+            }
+            _ => return Err(format!("FD-7113: [jobs] {key}: it is none of its keys")),
+        }
+    }
+    settings.from = match (slurm, squeue, list) {
+        (true, squeue, None) => Some(JobsFrom::Slurm(squeue)),
+        (false, None, list) => list.map(JobsFrom::File),
+        (true, _, Some(_)) => {
+            return Err("FD-7113: [jobs] names slurm and a file: one of them knows".to_owned());
+        }
+        (false, Some(_), _) => return Err("FD-7113: [jobs] squeue: it is for slurm = true".to_owned()),
+    };
+    Ok(settings)
 }
 
 const KEYS_HINT: &str =
@@ -344,6 +385,29 @@ mod tests {
         }
         assert!(parse("watch = 3").unwrap_err().contains("FD-7112"));
         assert!(parse("[watch]\nevery = \"1s\"").unwrap_err().contains("FD-7112: [watch] every"));
+    }
+
+    #[test]
+    fn who_knows_the_jobs_is_named_once() {
+        let jobs = |text: &str| parse(&format!("[jobs]\n{text}\n")).map(|config| config.jobs);
+        assert_eq!(jobs("").unwrap(), JobSettings::default());
+        let named = |from, interval_ms| JobSettings { from: Some(from), interval_ms };
+        let usual = JobSettings::default().interval_ms;
+        assert_eq!(jobs("slurm = true").unwrap(), named(JobsFrom::Slurm(None), usual));
+        let own = jobs("slurm = true\nsqueue = \"/opt/squeue\"\ninterval = \"2m\"").unwrap();
+        assert_eq!(own, named(JobsFrom::Slurm(Some("/opt/squeue".into())), 120_000));
+        assert_eq!(jobs("file = \"jobs.txt\"").unwrap(), named(JobsFrom::File("jobs.txt".into()), usual));
+        for text in [
+            "slurm = true\nfile = \"a\"",
+            "squeue = \"a\"",
+            "slurm = 1",
+            "file = 1",
+            "interval = \"soon\"",
+            "pbs = true",
+        ] {
+            assert!(jobs(text).unwrap_err().starts_with("c.toml:1: FD-7113"), "{text}");
+        }
+        assert!(parse("jobs = 3").unwrap_err().contains("FD-7113"));
     }
 
     #[test]

@@ -21,8 +21,8 @@ use super::schemas::{closed, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-pub use asked::{JobRowArgs, JobsArgs};
-use asked::{JobSource, JobsAction, listed};
+pub use asked::{JobRowArgs, JobSource, JobsArgs};
+use asked::{JobsAction, listed};
 
 /// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
 /// the file; Slurm knows of hosts that no fabric has.

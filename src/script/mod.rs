@@ -66,6 +66,7 @@ pub use docs::{commands_page, exit_codes_page, fields_page, keys_page};
 pub use exit::Exit;
 pub use failure::Failure;
 pub use found::Found;
+pub use jobs::JobSource;
 pub use open::{CatalogueEntry, CatalogueKey, GuardOf, Outside, Reach, Served, WriteError, Writer, Written};
 pub use opening::Opening;
 pub use output::{Terminal, say_notes};

@@ -13,7 +13,7 @@ use super::overview::DEFAULT;
 use super::theme_choice::ThemeChoice;
 use crate::capture::capture_at;
 use crate::routing::Engine;
-use crate::session::interactive::{WatchSettings, Writing};
+use crate::session::interactive::{JobSettings, WatchSettings, Writing};
 use crate::source::{Unwritable, is_live};
 
 /// From one sweep of counters to the next, where nobody says.
@@ -41,6 +41,8 @@ pub struct Opening {
     pub color: Option<bool>,
     pub keys: BTreeMap<String, Vec<String>>,
     pub watch: WatchSettings,
+    /// Who knows which jobs run.
+    pub jobs: JobSettings,
     pub no_times: bool,
     /// Where to what happens is written.
     pub record_events: Option<PathBuf>,
@@ -89,6 +91,7 @@ impl Opening {
                 interval_ms: u64::try_from(watch.as_millis()).unwrap_or(u64::MAX),
                 thresholds: config.hotspots.clone(),
             },
+            jobs: config.jobs.clone(),
             no_times: globals.no_times,
             record_events: globals.record_events.clone(),
             assume,

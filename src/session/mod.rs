@@ -31,6 +31,7 @@ mod traffic;
 mod value;
 mod views;
 mod weighed;
+mod weighed_jobs;
 mod whatif;
 mod wording;
 mod written_plan;
@@ -71,10 +72,11 @@ pub use traffic::{
 };
 pub use value::{Kind, Value, natural_order};
 pub use views::{
-    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobRows, SPARK, Spark, TableRows,
-    UNTOLD, User, entries, errors_by_port, follows_word, fresh_counters, levels_word, links, standing_word,
-    steps, unplaced_counters, user_rows, users,
+    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobGains, JobRows, JobThen, SPARK,
+    Spark, TableRows, UNTOLD, User, change_in_hundred, entries, errors_by_port, follows_word, fresh_counters,
+    levels_word, links, printed_of_jobs, standing_word, steps, unplaced_counters, user_rows, users,
 };
+pub use weighed_jobs::{JobsOver, MADE_SEED, WeighedJobs, made_jobs};
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose,

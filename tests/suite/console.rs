@@ -8,6 +8,7 @@ mod deriving;
 mod desk;
 mod endings;
 mod frames;
+mod jobs;
 mod lanes;
 mod lines;
 mod mashing;

@@ -54,6 +54,7 @@ impl Desk {
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
         state.writing.clone_from(&opening.writing);
+        state.known.jobs.settings.clone_from(&opening.jobs);
         let named = opening.named;
         for line in &opening.told {
             // Heard once the session runs.

@@ -3,6 +3,7 @@
 mod desk;
 mod fault;
 mod inputs;
+mod job_list;
 mod keeper;
 mod line;
 mod paint;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::job_list::list_jobs;
 use super::keeper::{Kept, Order, Wish, Work, keep, play};
 use super::{fault, plan_file};
 use crate::access::{Progress, Source, Wanted, Watch};
@@ -99,7 +100,7 @@ impl Threads {
         }
         let clerk = self.clerk.clone();
         std::thread::spawn(move || {
-            let outcome = catch_unwind(AssertUnwindSafe(|| work((&opening, clerk), &job, &pace)));
+            let outcome = catch_unwind(AssertUnwindSafe(|| work((&machine, &opening, clerk), &job, &pace)));
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
                 Ok(Some(outcome)) => Word::Happened(Happening::Finished { task, outcome }),
@@ -335,7 +336,11 @@ impl Recorded for Unreadable {
     }
 }
 
-fn work((opening, mut clerk): (&Opening, Clerk), job: &Job, pace: &Pace) -> Option<Outcome> {
+fn work(
+    (machine, opening, mut clerk): (&Machine, &Opening, Clerk),
+    job: &Job,
+    pace: &Pace,
+) -> Option<Outcome> {
     fault::panics("worker");
     let begun = Instant::now();
     Some(match (job.run(pace), job) {
@@ -352,6 +357,9 @@ fn work((opening, mut clerk): (&Opening, Clerk), job: &Job, pace: &Pace) -> Opti
         }
         (None, Job::Apply { offer, acceptance }) => Outcome::Begun(clerk.begin(offer, acceptance)),
         (None, Job::Lanes(asked)) => Outcome::Lanes(clerk.lanes(asked).map(Box::new)),
+        (None, Job::ListJobs(from)) => {
+            Outcome::Listed(list_jobs(machine, from, || Pulse::cancelled(pace))?.map(Box::new))
+        }
         (None, Job::Changes) => Outcome::Changes(clerk.changes()),
         (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: clerk.ask(id, ask) },
         // Looks and sweeps are those of whoever keeps the source.

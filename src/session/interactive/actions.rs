@@ -1,16 +1,15 @@
 //! The table of actions: every thing that a key or a word does, once. The keymap, the palette, the help, the footer and
 //! `docs/keys.md` are made from it.
 
-use std::path::PathBuf;
-
-use super::copying::{equivalent, route_line, unlike, whatif_line};
-use super::effect::{Effect, Job, PlanFor};
+use super::copying::{equivalent, unlike, whatif_line};
+use super::effect::Effect;
 use super::following::{trace, users};
 use super::key::Key;
 use super::keymap::Keymap;
 use super::layer::{Help, Layer, Scroll};
 use super::messages::Severity;
 use super::prompt::Purpose;
+use super::saving::{save, write_plan};
 use super::screens::{Direction, Entered, SCREENS, ScreenId};
 use super::selecting::set_filter;
 use super::state::{Loading, State};
@@ -18,7 +17,7 @@ use super::typing::{ask as begin_line, ask_again as begin_again};
 use super::update::page;
 use super::walking::{go_out, lead_to, select, sort, sort_by, step, to, view, walk};
 use super::words::{as_here, words};
-use super::{changing, entering, forward, layered, timeline};
+use super::{changing, entering, forward, layered, running_jobs, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
 use crate::session::{Danger, Service, counted, drawn_words, mark_random};
@@ -166,7 +165,11 @@ pub const ACTIONS: &[Action] = &[
         if !above && let Some(effect) = changing::cancel(state) {
             return vec![effect];
         }
-        let on_list = !above && state.screen == ScreenId::Whatif && state.screens.whatif.page.is_none();
+        let on_list = match state.screen {
+            ScreenId::Whatif => !above && state.screens.whatif.page.is_none(),
+            ScreenId::Jobs => !above && unfiltered,
+            _ => false,
+        };
         if (on_list && state.engines_under_way()) || (!go_out(state) && !state.tasks.running().is_empty()) {
             return forward::cancel_all(state);
         }
@@ -234,8 +237,9 @@ pub const ACTIONS: &[Action] = &[
     of("screen-4", &["4"], SCREENS[3].about, |state, _| to(state, 3)).over(Over::Layers),
     of("screen-5", &["5"], SCREENS[4].about, |state, _| to(state, 4)).over(Over::Layers),
     of("screen-6", &["6"], SCREENS[5].about, |state, _| to(state, 5)).over(Over::Layers),
-    of("screen-8", &["8"], SCREENS[6].about, |state, _| to(state, 6)).over(Over::Layers),
-    of("screen-9", &["9"], SCREENS[7].about, |state, _| to(state, 7)).over(Over::Layers),
+    of("screen-7", &["7"], SCREENS[6].about, |state, _| to(state, 6)).over(Over::Layers),
+    of("screen-8", &["8"], SCREENS[7].about, |state, _| to(state, 7)).over(Over::Layers),
+    of("screen-9", &["9"], SCREENS[8].about, |state, _| to(state, 8)).over(Over::Layers),
     of("next-view", &["tab"], "Look at the same things in another way", |state, _| view(state, true))
         .over(Over::Layers)
         .prominent(),
@@ -301,18 +305,26 @@ pub const ACTIONS: &[Action] = &[
         .takes("COUNT")
         .when(has_fabric)
         .line(whatif_line),
-    of("preview", &["p"], "Let every engine route what is left", |state, argument| {
-        match engines_named(argument) {
-            Ok(asked) => {
-                lead_to(state, ScreenId::Whatif);
-                forward::preview(state, &asked)
+    of(
+        "preview",
+        &["p"],
+        "Let every engine route what is left; on Jobs, sar for the jobs",
+        |state, argument| {
+            if argument.is_empty() && state.screen == ScreenId::Jobs {
+                return running_jobs::ask_sar(state);
             }
-            Err(problem) => {
-                state.say(Severity::Error, problem);
-                Vec::new()
+            match engines_named(argument) {
+                Ok(asked) => {
+                    lead_to(state, ScreenId::Whatif);
+                    forward::preview(state, &asked)
+                }
+                Err(problem) => {
+                    state.say(Severity::Error, problem);
+                    Vec::new()
+                }
             }
-        }
-    })
+        },
+    )
     .takes("[ENGINE,...]")
     .when(has_fabric)
     .line(whatif_line)
@@ -363,6 +375,8 @@ pub const ACTIONS: &[Action] = &[
     .takes("[ELEMENT]")
     .when(changing::can_write)
     .writes_fabric(),
+    of("jobs", &[], "Name who knows which jobs run: a list in a file, or Slurm", running_jobs::name)
+        .takes("[FILE|slurm]"),
     of("trace", &["t"], "Follow a path that begins here", trace).takes("[FROM [TO]]").when(has_fabric),
     of("users", &["U"], "Show who uses this cable: the destinations that are reached over it", users)
         .takes("[NODE[PORT]]")
@@ -607,49 +621,6 @@ fn copied(state: &mut State, line: String) -> Vec<Effect> {
     let remarks = if remarks.is_empty() { String::new() } else { format!(" ({})", remarks.join("; ")) };
     state.say(Severity::Said, format!("copied{remarks}: {line}"));
     vec![Effect::Copy(line)]
-}
-
-/// Writes the plan of the engine under the cursor.
-pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
-    // The command line means stdout by it, which here is the screen.
-    if file == "-" {
-        state.say(Severity::Error, "no plan was written: - is stdout, which is this screen; name a file");
-        return Vec::new();
-    }
-    let found = state
-        .screens
-        .whatif
-        .engine()
-        .and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
-    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else {
-        state.say(
-            Severity::Warning,
-            "no plan was written: the engine has no routes for what is there now; p asks it",
-        );
-        return Vec::new();
-    };
-    let marks = state.known.marks.clone();
-    state.last_line = Some(route_line(state, engine, file));
-    for fault in proposal.report.faults() {
-        state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
-    }
-    state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
-    let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
-    vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
-}
-
-/// Writes what was recorded so far.
-fn save(state: &mut State, file: &str) -> Vec<Effect> {
-    let file = file.trim();
-    if file.is_empty() || file == "-" {
-        state.say(
-            Severity::Error,
-            "no capture was written: name a file that is not there yet, as in save a.fdcap",
-        );
-        return Vec::new();
-    }
-    state.unsaved.on_their_way = state.unsaved.notes;
-    vec![state.begin(format!("writing {file}"), Job::Save { to: PathBuf::from(file) }).1]
 }
 
 /// Notes that would be lost are told first, and a change that would end with this process is asked about.

@@ -1,6 +1,7 @@
 //! The command line that shows what the screen shows, or that does what was done last.
 
 use super::changing::Writing;
+use super::running_jobs;
 use super::screens::{HotView, ScreenId, WhatifPane};
 use super::state::{State, quoted};
 use crate::routing::{ENGINES, Engine};
@@ -18,7 +19,8 @@ fn as_here(look: &Look) -> &'static str {
 pub fn whatif_line(state: &State) -> Option<String> {
     let asked: Vec<&str> = state.engines().keys().copied().collect();
     let engines = if asked.is_empty() { String::new() } else { format!(" --engine {}", asked.join(",")) };
-    Some(state.line(&format!("whatif{}{engines}", state.marks_as_arguments())))
+    let jobs = running_jobs::argument(state);
+    Some(state.line(&format!("whatif{}{engines}{jobs}", state.marks_as_arguments())))
 }
 
 /// The same with the engines that the list shows, as it orders them.
@@ -30,7 +32,9 @@ fn listed_line(state: &State) -> Option<String> {
     let shown: Vec<&str> = shown?.iter().filter(asked).map(|engine| engine.id).collect();
     let own = !table.filter.is_empty() || table.sort.is_some();
     let marks = state.marks_as_arguments();
-    (own && !shown.is_empty()).then(|| state.line(&format!("whatif{marks} --engine {}", shown.join(","))))
+    let jobs = running_jobs::argument(state);
+    (own && !shown.is_empty())
+        .then(|| state.line(&format!("whatif{marks} --engine {}{jobs}", shown.join(","))))
 }
 
 /// Follows the path under a proposal: its plan holds the tables, and is written first where that was not done yet.
@@ -50,7 +54,8 @@ fn proposed_path(state: &State) -> Option<String> {
 pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
     let marks = state.marks_as_arguments();
     let lanes = state.look().map_or("", |look| as_here(look));
-    state.line(&format!("route --engine {}{marks}{lanes} -o {}", engine.id, quoted(file)))
+    let jobs = running_jobs::argument(state);
+    state.line(&format!("route --engine {}{marks}{lanes}{jobs} -o {}", engine.id, quoted(file)))
 }
 
 pub fn equivalent(state: &State) -> Option<String> {
@@ -104,5 +109,6 @@ pub fn unlike(state: &State) -> Vec<&'static str> {
     let reading = state.look().and_then(|look| look.observation.reading.as_ref());
     let simulated = reading.is_some_and(|reading| reading.virtual_time) && state.known.watch.sweeps > 0;
     let anew = simulated.then_some("its simulator begins anew, at the time 0");
-    all.into_iter().chain(without).chain(anew).collect()
+    let jobs = running_jobs::unnamed(state).then_some("without the jobs, which stand in no file");
+    all.into_iter().chain(without).chain(anew).chain(jobs).collect()
 }

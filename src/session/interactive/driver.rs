@@ -11,10 +11,12 @@ use super::event::{Beginning, Event, Happening};
 use super::frame::Size;
 use super::key::Key;
 use super::keymap::Keymap;
+use super::running_jobs::JobsFrom;
 use super::state::State;
 use super::timeline::{Recorded, Unrecorded};
 use super::update::update;
 use super::watch::{Swept, WatchSettings};
+use crate::files::jobs::JobList;
 use crate::routing::NoPulse;
 use crate::session::{Look, Made};
 
@@ -30,6 +32,7 @@ pub struct Driver {
     sweeper: Sweeper,
     recorded: Recording,
     pub changing: Changing,
+    pub lister: Lister,
     /// When the last sweep was.
     swept_ms: u64,
     effects: VecDeque<Effect>,
@@ -62,6 +65,24 @@ impl Default for Recording {
 impl std::fmt::Debug for Recording {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Recording")
+    }
+}
+
+/// A list of jobs, or why there is none.
+type Listed = Result<JobList, String>;
+
+/// Whoever is asked which jobs run.
+pub struct Lister(pub Box<dyn FnMut(&JobsFrom) -> Listed>);
+
+impl Default for Lister {
+    fn default() -> Self {
+        Self(Box::new(|_| Err("nobody lists jobs here".to_owned())))
+    }
+}
+
+impl std::fmt::Debug for Lister {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Lister")
     }
 }
 
@@ -152,6 +173,7 @@ impl Driver {
             sweeper,
             recorded,
             changing,
+            lister: Lister::default(),
             swept_ms: 0,
             effects: effects.into(),
         };
@@ -192,7 +214,8 @@ impl Driver {
                     // What was cancelled before its turn is not begun.
                     if self.state.tasks.get(task).is_some() {
                         let outcome = {
-                            let outside = (&mut self.sweeper, &mut self.recorded, &mut self.changing);
+                            let (sweeper, recorded) = (&mut self.sweeper, &mut self.recorded);
+                            let outside = (sweeper, recorded, &mut self.changing, &mut self.lister);
                             worked(&job, &self.look, outside, &mut self.written)
                         };
                         if matches!(outcome, Outcome::Swept(Ok(_))) {
@@ -221,7 +244,7 @@ impl Driver {
 pub(super) fn worked(
     job: &Job,
     look: &Result<Arc<Look>, String>,
-    (sweeper, recorded, changing): (&mut Sweeper, &mut Recording, &mut Changing),
+    (sweeper, recorded, changing, lister): (&mut Sweeper, &mut Recording, &mut Changing, &mut Lister),
     written: &mut Vec<(std::path::PathBuf, String)>,
 ) -> Outcome {
     match (job.run(&NoPulse), job) {
@@ -240,6 +263,7 @@ pub(super) fn worked(
         (None, Job::Offer(planned)) => Outcome::Offered(changing.0.offer(planned).map(Box::new)),
         (None, Job::Apply { offer, acceptance }) => Outcome::Begun(changing.0.begin(offer, acceptance)),
         (None, Job::Lanes(asked)) => Outcome::Lanes(changing.0.lanes(asked).map(Box::new)),
+        (None, Job::ListJobs(from)) => Outcome::Listed((lister.0)(from).map(Box::new)),
         (None, Job::Changes) => Outcome::Changes(changing.0.changes()),
         (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: changing.0.ask(id, ask) },
         (None, _) => Outcome::Looked(look.clone()),

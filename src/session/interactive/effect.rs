@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::changing::{Acceptance, Changes, Offer, Planned};
 use super::known::Ranks;
 use super::messages::Message;
+use super::running_jobs::{JobsAsked, JobsFrom};
 use super::screens::ScreenId;
 use super::slow_lanes::LanesAsked;
 use super::tasks::{Needs, TaskId};
@@ -18,10 +19,12 @@ use crate::capture::Entry;
 use crate::change::{Ask, Status};
 use crate::counters::Thresholds;
 use crate::fabric::Faults;
+use crate::files::jobs::JobList;
 use crate::observe::Sweep;
 use crate::routing::{Engine, Pulse, Refusal, Request};
 use crate::session::{
-    Asked, Cost, LaneState, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent, plan_of,
+    Asked, Cost, LaneState, Look, Made, Preview, Proposal, Proposals, Query, Rowset, Selection, Sent,
+    WeighedJobs, plan_of,
 };
 
 /// Asked of whoever runs the session.
@@ -85,6 +88,10 @@ pub enum Job {
     Offer(Box<Planned>),
     /// How dFtree's lanes stand; of what is live only the process can ask.
     Lanes(Box<LanesAsked>),
+    /// Which jobs run; only the process can ask.
+    ListJobs(JobsFrom),
+    /// What jobs make of channels.
+    WeighJobs(Box<JobsAsked>),
     /// Begin the change that was offered.
     Apply { offer: Box<Offer>, acceptance: Acceptance },
     /// How changes stand.
@@ -145,6 +152,8 @@ pub enum Outcome {
     Begun(Result<String, String>),
     Changes(Result<Changes, String>),
     Lanes(Result<Box<LaneState>, String>),
+    Listed(Result<Box<JobList>, String>),
+    Weighed(Box<WeighedJobs>),
     Asked {
         id: String,
         result: Result<Status, String>,
@@ -156,8 +165,9 @@ impl Job {
         match self {
             Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
             Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => Needs::Nothing,
+            Self::ListJobs(_) => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
-            Self::Lanes(_) => Needs::Look,
+            Self::Lanes(_) | Self::WeighJobs(_) => Needs::Look,
             Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
             Self::Derive { .. } => Needs::Look,
             Self::Cost { .. } | Self::Propose { .. } => Needs::Marks,
@@ -170,6 +180,8 @@ impl Job {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Write { .. } | Self::Save { .. } => None,
             Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => None,
+            Self::ListJobs(_) => None,
+            Self::WeighJobs(asked) => Some(Outcome::Weighed(Box::new(asked.run()))),
             Self::Lanes(asked) if asked.live => None,
             Self::Lanes(asked) => Some(Outcome::Lanes(Ok(Box::new(asked.run())))),
             Self::Derive { scan, thresholds } => Some(Outcome::Derived(scan.derive(thresholds, pulse))),
@@ -242,6 +254,8 @@ impl Outcome {
             Self::Begun(id) => format!("begun {id:?}"),
             Self::Changes(changes) => format!("changes {changes:?}"),
             Self::Lanes(lanes) => format!("lanes {lanes:?}"),
+            Self::Listed(list) => format!("listed {list:?}"),
+            Self::Weighed(weighed) => format!("weighed {weighed:?}"),
             Self::Asked { id, result } => format!("asked {id} {result:?}"),
         };
         short(blake3::hash(said.as_bytes()))

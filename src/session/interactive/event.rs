@@ -10,10 +10,12 @@ use super::changing::{Changes, Offer, Writing};
 use super::effect::Outcome;
 use super::frame::Size;
 use super::key::Key;
+use super::running_jobs::JobSettings;
 use super::state::State;
 use super::tasks::TaskId;
 use super::watch::WatchSettings;
 use crate::change::Status;
+use crate::files::jobs::JobList;
 use crate::session::{LaneState, Look};
 
 /// Something that happened, and when (milliseconds since the session began).
@@ -66,6 +68,9 @@ pub struct Beginning {
     /// Where counters are watched: how often, and from where on that is worth a word.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<WatchSettings>,
+    /// Who was named to know which jobs run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<JobSettings>,
     /// Whether anything could be written to the fabric.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub writing: Writing,
@@ -87,6 +92,7 @@ impl Beginning {
             options: state.options.clone(),
             keys: state.keymap.own().clone(),
             writing: state.writing.clone(),
+            jobs: Some(state.known.jobs.settings.clone()).filter(|jobs| *jobs != JobSettings::default()),
             watch: Some(state.known.watch.settings.clone()).filter(|watch| watch.interval_ms > 0),
         }
     }
@@ -100,7 +106,7 @@ pub struct Written {
     pub what: WrittenHappening,
 }
 
-/// What came of changes and of asking for lanes, which cannot be had again.
+/// What came of changes and of asking for lanes and jobs, which cannot be had again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WrittenOutcome {
@@ -108,6 +114,7 @@ pub enum WrittenOutcome {
     Begun(Result<String, String>),
     Changes(Result<Changes, String>),
     Lanes(Result<Box<LaneState>, String>),
+    Listed(Result<Box<JobList>, String>),
     Asked { id: String, result: Result<Status, String> },
 }
 
@@ -118,6 +125,7 @@ impl WrittenOutcome {
             Outcome::Begun(result) => Self::Begun(result.clone()),
             Outcome::Changes(result) => Self::Changes(result.clone()),
             Outcome::Lanes(result) => Self::Lanes(result.clone()),
+            Outcome::Listed(result) => Self::Listed(result.clone()),
             Outcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
             _ => return None,
         })
@@ -131,6 +139,7 @@ impl From<WrittenOutcome> for Outcome {
             WrittenOutcome::Begun(result) => Self::Begun(result),
             WrittenOutcome::Changes(result) => Self::Changes(result),
             WrittenOutcome::Lanes(result) => Self::Lanes(result),
+            WrittenOutcome::Listed(result) => Self::Listed(result),
             WrittenOutcome::Asked { id, result } => Self::Asked { id, result },
         }
     }

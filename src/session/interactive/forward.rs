@@ -9,7 +9,7 @@ use super::known::Proposed;
 use super::messages::{Message, Severity};
 use super::state::{Loading, State};
 use super::tasks::{Needs, TaskId};
-use super::{changing, entering, slow_lanes, timeline, watch};
+use super::{changing, entering, running_jobs, slow_lanes, timeline, watch};
 use crate::fabric::Resolved;
 use crate::routing::{ENGINES, Engine, Refusal};
 use crate::session::{EngineRow, Look, Preview, Proposal, counted};
@@ -69,6 +69,8 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Begun(result) => changing::begun(state, task, result),
         Outcome::Changes(result) => changing::changes(state, task, result),
         Outcome::Lanes(result) => slow_lanes::told(state, task, result),
+        Outcome::Listed(result) => running_jobs::listed(state, task, result),
+        Outcome::Weighed(weighed) => running_jobs::weighed(state, task, *weighed),
         Outcome::Asked { result, .. } => changing::asked(state, task, result),
         Outcome::Saved { result: Err(error), .. } => {
             state.say(Severity::Error, format!("no capture was written: {error}"));
@@ -183,6 +185,7 @@ pub fn replaced(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
     let mut effects = let_go(state, Needs::Look);
     let mut places = state.screens.places(&state.known);
     if let Some(before) = state.known.look.replace(look.clone()).filter(|_| !same_fabric) {
+        running_jobs::forget_ports(state);
         carry_marks_over(state, &before, &look);
         let again = |what: Resolved| what.in_another(before.fabric(), look.fabric());
         places = places.into_iter().map(|what| what.and_then(again)).collect();
@@ -349,6 +352,7 @@ pub fn engines_at_work(state: &State) -> bool {
 
 /// Asks engines for the marks as they are. Those that have answered are not asked again.
 pub fn preview(state: &mut State, engines: &[&'static Engine]) -> Vec<Effect> {
+    running_jobs::ask_with(state);
     for engine in engines {
         if !state.known.proposed.contains_key(engine.id) {
             state.known.proposed.insert(engine.id, Proposed::Waiting);

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::ailing::Ailing;
 use super::changing::ChangesSeen;
+use super::running_jobs::JobsSeen;
 use super::slow_lanes::LanesSeen;
 use super::tasks::TaskId;
 use super::timeline::Playback;
@@ -108,6 +109,8 @@ pub struct Known {
     pub changes: ChangesSeen,
     /// How dFtree's lanes stand.
     pub lanes: LanesSeen,
+    /// Which jobs run, and what they make of channels.
+    pub jobs: JobsSeen,
     /// By the id of the engine.
     pub proposed: BTreeMap<&'static str, Proposed>,
 }

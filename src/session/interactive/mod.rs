@@ -23,6 +23,8 @@ mod names;
 mod palette;
 mod prompt;
 mod replay;
+mod running_jobs;
+mod saving;
 mod screens;
 mod selecting;
 mod slow_lanes;
@@ -42,7 +44,7 @@ pub use changing::{
     Acceptance, BOX, Changer, Changes, ChangesSeen, Dialogue, DialogueRow, Offer as ChangeOffer, Planned,
     Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
 };
-pub use driver::{Changing, Driver, Recording, Sweeper};
+pub use driver::{Changing, Driver, Lister, Recording, Sweeper};
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
@@ -55,11 +57,12 @@ pub use layered::{LOG_MARGIN, dialogue_height, dialogue_room, tour_rows};
 pub use messages::{Message, Messages, Severity};
 pub use prompt::{Offer, Prompt, Purpose};
 pub use replay::{ReplayError, replay, replay_watched};
+pub use running_jobs::{Heard, JobSettings, JobsAsked, JobsFrom, JobsSeen, USUAL_MS, jobs_head};
 pub use screens::{
-    ChangesScreen, Detail, FabricScreen, FabricView, HotView, HotspotsScreen, LaneView, LanesScreen,
-    LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId, ScreenTitle, TimelineScreen, TreeItem,
-    TreeRow, WhatifPane, WhatifScreen, Whole, change_detail, engine_lines, event_detail, hot_lines,
-    lane_detail, loss_lines, per_line,
+    ChangesScreen, Detail, FabricScreen, FabricView, HotView, HotspotsScreen, JobView, JobsScreen, LaneView,
+    LanesScreen, LinksScreen, PathsScreen, PortLine, SCREENS, Screen, ScreenId, ScreenTitle, TimelineScreen,
+    TreeItem, TreeRow, WhatifPane, WhatifScreen, Whole, change_detail, channel_steps, engine_lines,
+    event_detail, hot_lines, job_detail, lane_detail, loss_lines, per_line,
 };
 pub use slow_lanes::{LanesAsked, LanesSeen, lanes_head};
 pub use state::{Loading, State, quoted};

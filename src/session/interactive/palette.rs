@@ -34,6 +34,7 @@ fn of_argument(state: &State, word: &str, rest: &str) -> Vec<Offer> {
         "[FROM [TO]]" => names::ends(state, rest),
         "[FIELD]" => fields(state, rest),
         "[ENGINE,...]" => engines(rest),
+        "[FILE|slurm]" => slurm(rest),
         _ => Vec::new(),
     };
     offers.into_iter().map(before).collect()
@@ -44,6 +45,12 @@ fn engines(rest: &str) -> Vec<Offer> {
         rest.rsplit_once(',').map_or(("", rest), |(_, last)| rest.split_at(rest.len() - last.len()));
     let fits = ENGINES.iter().filter(|engine| engine.id.starts_with(last.trim()));
     fits.map(|engine| Offer::new(format!("{done}{}", engine.id), engine.title)).collect()
+}
+
+/// Files are not offered.
+fn slurm(rest: &str) -> Vec<Offer> {
+    let offer = || Offer::new("slurm".to_owned(), "ask Slurm, by squeue");
+    if "slurm".starts_with(rest.trim()) { vec![offer()] } else { Vec::new() }
 }
 
 /// The columns of the list in sight.

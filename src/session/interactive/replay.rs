@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::driver::{Changing, Recording, Sweeper, worked};
+use super::driver::{Changing, Lister, Recording, Sweeper, worked};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
 use super::keymap::{Keymap, KeymapError};
@@ -47,6 +47,7 @@ pub fn replay_watched<'l>(
     state.options = beginning.options;
     state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
+    state.known.jobs.settings = beginning.jobs.unwrap_or_default();
     let mut again = Again { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {
@@ -114,8 +115,8 @@ impl Again {
                     return Ok(Happening::Finished { task, outcome: (*whole).into() });
                 }
                 let mut outcome = {
-                    let mut changing = Changing::default();
-                    let outside = (&mut self.sweeper, &mut self.recorded, &mut changing);
+                    let (mut changing, mut lister) = (Changing::default(), Lister::default());
+                    let outside = (&mut self.sweeper, &mut self.recorded, &mut changing, &mut lister);
                     worked(&job, &Ok(self.look.clone()), outside, &mut Vec::new())
                 };
                 same(number, "what work brought", &outcome, &digest)?;

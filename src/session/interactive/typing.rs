@@ -153,7 +153,7 @@ fn entered(state: &mut State) -> Vec<Effect> {
             );
             Vec::new()
         }
-        Purpose::PlanFile => super::actions::write_plan(state, text.trim()),
+        Purpose::PlanFile => super::saving::write_plan(state, text.trim()),
         Purpose::ApplyFile => super::changing::apply_file(state, &text),
     }
 }

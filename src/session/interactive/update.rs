@@ -41,6 +41,7 @@ pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     };
     effects.extend(super::timeline::derive_on(state));
     effects.extend(super::slow_lanes::tick(state));
+    effects.extend(super::running_jobs::tick(state));
     follow_cursor(state);
     if state.screen == ScreenId::Changes && state.layer.is_none() {
         state.known.changes.saw();
@@ -63,6 +64,7 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
         super::timeline::wakes_ms,
         super::changing::wakes_ms,
         super::slow_lanes::wakes_ms,
+        super::running_jobs::wakes_ms,
     ];
     parts.into_iter().filter_map(|wakes_ms| wakes_ms(state)).min()
 }

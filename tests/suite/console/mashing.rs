@@ -9,12 +9,13 @@ use fabdeck::capture::Tape;
 use fabdeck::change::{Ask, Phase};
 use fabdeck::console::Depth;
 use fabdeck::fabric::{Port, PortNum};
+use fabdeck::files::jobs::{JobLine, JobList};
 use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
 use fabdeck::session::interactive::{
-    ACTIONS, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, Key, Keymap, Layer, Outcome,
-    Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop, Swept, TaskId, WhatifPane,
-    Writing, update,
+    ACTIONS, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, JobView, Key, Keymap, Layer,
+    Outcome, Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop, Swept, TaskId,
+    WhatifPane, Writing, update,
 };
 use fabdeck::session::{ChangeRow, Look};
 use rand_core::{RngCore, SeedableRng};
@@ -32,7 +33,8 @@ const STRETCH: u64 = 40;
 const WAYS: usize = 10;
 
 /// What may follow a word of the palette.
-const ARGUMENTS: [&str; 22] = [
+const ARGUMENTS: [&str; 23] = [
+    "slurm",
     "03:13:42",
     "-3s",
     "2026-11-22T02:13:41Z",
@@ -167,6 +169,7 @@ impl Mashed {
             (None, Job::Offer(_)) => Outcome::Offered(self.offer()),
             (None, Job::Apply { .. }) => Outcome::Begun(self.begin()),
             (None, Job::Lanes(asked)) => Outcome::Lanes(Ok(Box::new(asked.run()))),
+            (None, Job::ListJobs(_)) => Outcome::Listed(self.list()),
             (None, Job::Changes) => Outcome::Changes(self.changes()),
             (None, Job::Ask { id, .. }) => Outcome::Asked { id, result: Err(self.refusal()) },
             (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
@@ -177,6 +180,24 @@ impl Mashed {
             (None, _) => Outcome::Looked(self.look.clone()),
         };
         self.happen(Happening::Finished { task, outcome });
+    }
+
+    /// Some jobs, now and then one whose host is nowhere; or nobody answers.
+    fn list(&mut self) -> Result<Box<JobList>, String> {
+        if self.die(3) == 0 {
+            return Err("FD-4603: squeue failed".to_owned());
+        }
+        let line = |at: usize, host: String| JobLine { number: at as u64, host, job: (at % 2).to_string() };
+        let mut lines: Vec<JobLine> = match &self.look {
+            Ok(look) => {
+                let hosts = look.fabric().nodes().filter(|(_, node)| !node.is_switch());
+                hosts.enumerate().map(|(at, (id, _))| line(at, look.name(id).to_owned())).collect()
+            }
+            Err(_) => Vec::new(),
+        };
+        lines.truncate(self.die(9));
+        lines.push(line(0, "nowhere".to_owned()));
+        Ok(Box::new(JobList { lines, ..JobList::default() }))
     }
 
     fn offer(&mut self) -> Result<Box<ChangeOffer>, String> {
@@ -403,6 +424,9 @@ impl Mashed {
             }
             ("", "", ScreenId::Paths) if state.screens.paths.users.is_some() => "users".to_owned(),
             ("", "", ScreenId::Paths) if state.screens.paths.trace.is_some() => "path".to_owned(),
+            ("", "", ScreenId::Jobs) if state.screens.jobs.histograms().is_some() => {
+                if state.screens.jobs.view == JobView::Histogram { "histogram" } else { "Jobs" }.to_owned()
+            }
             ("", "", ScreenId::Fabric) => state.current().crumbs(&state.known)[0].clone(),
             ("", "", screen) => format!("{screen:?}"),
             ("", layer, _) => layer.to_owned(),
@@ -412,7 +436,9 @@ impl Mashed {
 }
 
 /// Each of these is come to somewhere on the way.
-const PLACES: [&str; 24] = [
+const PLACES: [&str; 26] = [
+    "Jobs",
+    "histogram",
     "dialogue",
     "apply file",
     "Changes",

@@ -62,6 +62,8 @@ const LINES: &[(&str, &[Line])] = &[
     ("screen-4", &[Copied("4 enter node01 enter node24 enter 1 4 c", Same::Hops)]),
     ("screen-5", &[Only("the verdict is one of a moment; another process sees another")]),
     ("screen-6", &[Only("what would move follows from a verdict, which is one of a moment")]),
+    ("screen-7", &[Only("jobs of a simulated fabric are made up; jobs.rs compares the line of a list")]),
+    ("jobs", &[Only("who knows the jobs stands in the line of the list, which jobs.rs compares")]),
     ("screen-8", &[Only("changes ended and pending are told by changes; applying.rs has its line")]),
     ("apply", &[Only(CHANGE)]),
     ("confirm", &[Only(CHANGE)]),

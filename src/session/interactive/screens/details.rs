@@ -74,6 +74,9 @@ impl Detail {
         if let Some(lane) = super::lanes::lane_detail(state) {
             return Some(lane);
         }
+        if let Some(job) = super::jobs::job_detail(state) {
+            return Some(job);
+        }
         let look = state.look()?;
         let Some(what) = state.current().current(&state.known) else {
             let title = "The fabric".to_owned();

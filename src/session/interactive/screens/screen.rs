@@ -3,6 +3,7 @@
 use super::changes::ChangesScreen;
 use super::fabric::FabricScreen;
 use super::hotspots::HotspotsScreen;
+use super::jobs::JobsScreen;
 use super::lanes::LanesScreen;
 use super::links::LinksScreen;
 use super::paths::PathsScreen;
@@ -206,6 +207,7 @@ screens! {
     Paths paths PathsScreen 4 "Paths" "from any port to any port, hop by hop, as it is and as it would be";
     Hotspots hotspots HotspotsScreen 5 "Hot-spots" "ports that wait or have errors, why, and what every port does now";
     Lanes lanes LanesScreen 6 "Lanes" "flows on the slow lane, flows that would go there, and the tables on their ways";
+    Jobs jobs JobsScreen 7 "Jobs" "the jobs that run, the channels that their paths load, and what sar would gain";
     Changes changes ChangesScreen 8 "Changes" "what was applied, what became of it, and what waits to be confirmed";
     Timeline timeline TimelineScreen 9 "Timeline" "what happened when, and the moment that all screens show";
 }

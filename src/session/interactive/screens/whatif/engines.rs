@@ -7,7 +7,7 @@ use crate::session::interactive::known::{Known, Proposed};
 use crate::session::{Column, Comparison, EngineRow, Kind, Listing, Value};
 
 /// What is compared, what matters most first: as many as a screen has room for are seen.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 16] = [
     "engine",
     "state",
     "lost",
@@ -16,6 +16,8 @@ const ORDER: [&str; 14] = [
     "lanes",
     "longest",
     "max_efi",
+    "jobs_max",
+    "jobs_dark_fiber",
     "seconds",
     "moved",
     "switches",
@@ -31,12 +33,42 @@ static STATE: Column = Column::new(
     Cow::Borrowed("not asked, waiting for another, under way, refused, clean, or with findings"),
 );
 
+/// Where engines were asked with jobs.
+static JOBS: [Column; 2] = [
+    when_known(
+        "jobs_max",
+        "JOBS EFI",
+        "effective edge forwarding index: the most paths within jobs over one channel",
+    ),
+    when_known(
+        "jobs_dark_fiber",
+        "JOBS DARK",
+        "percent of channels that no path within a job crosses, rounded",
+    ),
+];
+
+const fn when_known(id: &'static str, title: &'static str, about: &'static str) -> Column {
+    let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
+    let mut column = Column::new(id, title, Kind::Number, about);
+    (column.shown, column.when_known, column.largest_first) = (false, true, true);
+    column
+}
+
+/// Where a column is from.
+#[derive(Clone, Copy, Debug)]
+enum Origin {
+    Comparison(usize),
+    State,
+    JobsMax,
+    JobsDark,
+}
+
 /// Every engine of the registry, asked or not.
 #[derive(Debug)]
 pub struct Engines {
     comparison: Comparison,
-    /// The columns in their order; the place of each in the comparison, but for the state.
-    columns: Vec<(Column, Option<usize>)>,
+    /// The columns in their order.
+    columns: Vec<(Column, Origin)>,
     states: Vec<&'static str>,
 }
 
@@ -50,8 +82,10 @@ impl Engines {
         let of_comparison =
             |id: &str| (0..comparison.column_count()).find(|at| comparison.column(*at).id == id);
         let column = |id: &&str| match of_comparison(id) {
-            Some(at) => (Column { shown: true, ..comparison.column(at).clone() }, Some(at)),
-            None => (STATE.clone(), None),
+            Some(at) => (Column { shown: true, ..comparison.column(at).clone() }, Origin::Comparison(at)),
+            None if *id == JOBS[0].id => (JOBS[0].clone(), Origin::JobsMax),
+            None if *id == JOBS[1].id => (JOBS[1].clone(), Origin::JobsDark),
+            None => (STATE.clone(), Origin::State),
         };
         Self {
             columns: ORDER.iter().map(column).collect(),
@@ -93,9 +127,12 @@ impl Listing for Engines {
     }
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
+        let jobs = self.comparison.rows().get(row).and_then(|row| row.jobs.as_ref());
         match self.columns[column].1 {
-            Some(at) => self.comparison.cell(row, at),
-            None => Value::text(self.states[row]),
+            Origin::Comparison(at) => self.comparison.cell(row, at),
+            Origin::State => Value::text(self.states[row]),
+            Origin::JobsMax => jobs.map(|jobs| jobs.max).into(),
+            Origin::JobsDark => jobs.map(|jobs| jobs.dark_fiber.round() as u64).into(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::routing::Engine;
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::interactive::screens::details::Line;
-use crate::session::{counted, groups_line, report_lines};
+use crate::session::{JobFigures, counted, groups_line, job_figures_words, report_lines};
 
 /// What the marks cost until somebody reroutes, groups included.
 pub fn loss_lines(known: &Known) -> Vec<Line> {
@@ -18,6 +18,15 @@ pub fn loss_lines(known: &Known) -> Vec<Line> {
         groups.unwrap_or_else(|| "not known: no switch told its multicast table".to_owned()),
     ));
     lines
+}
+
+/// What the jobs that it was asked with make of its routes, and of the tables in force.
+fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
+    let Some(then) = then else { return Vec::new() };
+    let weighed = known.jobs.weighed.as_ref().filter(|weighed| *weighed.jobs == *known.jobs.asked_with);
+    let now = weighed.and_then(|weighed| weighed.in_force.as_ref()).map(|over| over.metrics.into());
+    let now = now.map(|now: JobFigures| ("jobs now", job_figures_words(&now)));
+    now.into_iter().chain([("jobs then", job_figures_words(then))]).collect()
 }
 
 /// The certificate of what an engine proposes, and what it takes to get there.
@@ -45,6 +54,7 @@ pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
             difference.moved_pairs
         ),
     ));
+    lines.extend(job_lines(known, row.jobs.as_ref()));
     lines.extend(proposal.transition.lines());
     lines.push(("ran", proposal.ran.sentence(engine)));
     lines.extend(row.seconds.map(|seconds| ("took", format!("{seconds:.3} s"))));

@@ -1,0 +1,86 @@
+//! Jobs: who says what runs and what that comes to, the channels between switches as a strip, and the histogram of one job.
+//!
+//! ```text
+//! in force ▁▁▃▅█▂▁▁      a cell is one channel, or the hottest of its neighbours
+//! sar      ▂▂▃▃▃▂▂▂
+//! ```
+
+use std::collections::BTreeMap;
+
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, width};
+use super::theme::Role;
+use super::{heat, list};
+use crate::session::interactive::{JobView, Severity, State, channel_steps, jobs_head};
+
+/// Where the strips begin, behind their labels.
+const STRIP: u16 = 10;
+
+pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let mut y = 0;
+    for (severity, words) in jobs_head(state) {
+        let role = if severity == Severity::Said { Role::Text } else { Role::Warning };
+        canvas.text(area, 1, y, &words, role);
+        y += 1;
+    }
+    let Some(weighed) = &state.known.jobs.weighed else { return };
+    let room = usize::from(area.width.saturating_sub(STRIP + 1));
+    for (label, steps) in ["in force", "sar"].into_iter().zip(channel_steps(weighed, room)) {
+        let Some(steps) = steps.filter(|_| y < area.height) else { continue };
+        canvas.text(area, 1, y, label, Role::Label);
+        heat::strip(canvas, Rect { height: y + 1, ..area }, (STRIP, y), steps.into_iter(), None);
+        y += 1;
+    }
+}
+
+pub fn body(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
+    let screen = &state.screens.jobs;
+    match screen.histograms().filter(|_| screen.view == JobView::Histogram) {
+        Some((job, histograms)) => histogram(canvas, area, job, histograms),
+        None => list::draw(canvas, area, state),
+    }
+}
+
+/// How many channels carry so many paths, each set of routes in a half of its own.
+fn histogram(canvas: &mut Canvas<'_>, area: Rect, job: &str, histograms: [Option<BTreeMap<u64, usize>>; 2]) {
+    let title = format!("Job {job}: channels by how many of its paths they carry");
+    canvas.text(area, 1, 0, &title, Role::Heading);
+    let most = histograms.iter().flatten().filter_map(|own| own.keys().last()).max().copied().unwrap_or(0);
+    let rows = u64::from(area.height.saturating_sub(2)).max(1);
+    let step = most.div_ceil(rows).max(1);
+    let count = |own: &BTreeMap<u64, usize>, row: u64| -> usize {
+        own.range(row * step + 1..=(row + 1) * step).map(|(_, channels)| channels).sum()
+    };
+    let bars = most.div_ceil(step);
+    let all = histograms.iter().flatten().flat_map(|own| (0..bars).map(|row| count(own, row)));
+    let longest = all.max().unwrap_or(0).max(1);
+    let label = width(&format!("{most}-{most}"));
+    let half = area.width.saturating_sub(label + 2) / 2;
+    canvas.right(Rect { width: (label + 1).min(area.width), ..area }, 0, 1, "paths", Role::Label);
+    for (side, (own, name)) in (0..).zip(histograms.iter().zip(["in force", "sar"])) {
+        let Some(own) = own else { continue };
+        let x = label + 3 + side * half;
+        canvas.text(area, x, 1, name, Role::Label);
+        for row in 0..bars {
+            let y = 2 + row as u16;
+            let channels = count(own, row);
+            let room = usize::from(half.saturating_sub(9));
+            let long = (channels * room).div_ceil(longest).min(room);
+            let number = if channels == 0 { canvas.signs.untold.to_owned() } else { channels.to_string() };
+            canvas.right(Rect { width: (x + 5).min(area.width), ..area }, 0, y, &number, Role::Text);
+            canvas.text(area, x + 6, y, &canvas.signs.bar[0].repeat(long), Role::Heat1);
+        }
+    }
+    for row in 0..bars {
+        let (from, to) = (row * step + 1, (row + 1) * step);
+        let words = if step == 1 { to.to_string() } else { format!("{from}-{to}") };
+        canvas.right(
+            Rect { width: (label + 1).min(area.width), ..area },
+            0,
+            2 + row as u16,
+            &words,
+            Role::Label,
+        );
+    }
+}

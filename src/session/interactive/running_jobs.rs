@@ -1,0 +1,395 @@
+//! The jobs of a session: who knows which run is asked while somebody looks at Jobs, and what they make of channels is
+//! worked out behind the screen, under the tables in force and under what sar proposes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::effect::{Effect, Job};
+use super::forward;
+use super::known::{Known, Proposed};
+use super::messages::Severity;
+use super::prompt::Purpose;
+use super::screens::ScreenId;
+use super::state::{State, quoted};
+use super::tasks::TaskId;
+use super::timeline::replay_word;
+use super::walking::lead_to;
+use crate::fabric::{Faults, JobMap};
+use crate::files::jobs::JobList;
+use crate::jobs::Hosts;
+use crate::routing::{Engine, engine};
+use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs};
+
+/// From one list to the next, where nobody says.
+pub const USUAL_MS: u64 = 30_000;
+/// The age of a list is told in steps of so much.
+const AGE_MS: u64 = 10_000;
+
+/// Who knows which jobs run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobsFrom {
+    /// The squeue to run, where it is not the one that PATH has.
+    Slurm(Option<PathBuf>),
+    File(PathBuf),
+}
+
+impl JobsFrom {
+    fn words(&self) -> String {
+        match self {
+            Self::Slurm(_) => "jobs of Slurm".to_owned(),
+            Self::File(file) => format!("jobs of {}", file.display()),
+        }
+    }
+
+    /// As arguments of `jobs`.
+    fn arguments(&self) -> String {
+        match self {
+            Self::Slurm(None) => " --slurm".to_owned(),
+            Self::Slurm(Some(squeue)) => {
+                format!(" --slurm --squeue {}", quoted(&squeue.display().to_string()))
+            }
+            Self::File(file) => format!(" --file {}", quoted(&file.display().to_string())),
+        }
+    }
+}
+
+/// Who is asked, and how often.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobSettings {
+    pub from: Option<JobsFrom>,
+    pub interval_ms: u64,
+}
+
+impl Default for JobSettings {
+    fn default() -> Self {
+        Self { from: None, interval_ms: USUAL_MS }
+    }
+}
+
+/// What is known of jobs before they are found on a fabric.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Heard {
+    List(JobList),
+    /// Nobody runs jobs on a simulated fabric: some are made up.
+    Made,
+}
+
+/// What jobs are weighed over.
+#[derive(Clone, Debug)]
+pub struct JobsAsked {
+    pub look: Arc<Look>,
+    pub heard: Arc<Heard>,
+    pub marks: Faults,
+    /// What sar proposes for these marks.
+    pub proposal: Option<Arc<Proposal>>,
+}
+
+impl JobsAsked {
+    pub fn run(&self) -> WeighedJobs {
+        let placed = match self.heard.as_ref() {
+            Heard::List(list) => Hosts::new(self.look.fabric(), &self.look.names).place(list),
+            Heard::Made => made_jobs(self.look.fabric()),
+        };
+        let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
+        WeighedJobs::new(&self.look, placed, &self.marks, proposed)
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let proposal = match (&self.proposal, &other.proposal) {
+            (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        let same = Arc::ptr_eq(&self.look, &other.look) && Arc::ptr_eq(&self.heard, &other.heard);
+        same && proposal && self.marks == other.marks
+    }
+}
+
+/// What a session knows of jobs.
+#[derive(Clone, Debug, Default)]
+pub struct JobsSeen {
+    pub settings: JobSettings,
+    /// What was heard last, and when.
+    pub heard: Option<(Arc<Heard>, u64)>,
+    /// Why nothing newer was.
+    pub trouble: Option<String>,
+    asking: Option<TaskId>,
+    due_ms: u64,
+    pub weighed: Option<Arc<WeighedJobs>>,
+    /// What that was weighed over, and what is being weighed.
+    of: Option<JobsAsked>,
+    under: Option<(TaskId, JobsAsked)>,
+    /// The jobs that engines were asked with.
+    pub asked_with: Arc<JobMap>,
+}
+
+impl JobsSeen {
+    /// What jobs were weighed over: ports are numbered as there.
+    pub fn look(&self) -> Option<&Arc<Look>> {
+        self.of.as_ref().map(|of| &of.look)
+    }
+
+    /// Whether what stands there of sar is of other jobs.
+    pub fn is_outdated(&self) -> bool {
+        let others =
+            |weighed: &Arc<WeighedJobs>| weighed.proposed.is_some() && *weighed.jobs != *self.asked_with;
+        self.weighed.as_ref().is_some_and(others)
+    }
+
+    /// The engine that routes for jobs.
+    fn sar() -> Option<&'static Engine> {
+        engine("sar")
+    }
+}
+
+/// Whether jobs are made up where nobody names who knows them.
+fn makes_up(state: &State) -> bool {
+    state.known.jobs.settings.from.is_none() && state.source.split(':').next() == Some("sim")
+}
+
+/// What is known now.
+fn asked(state: &State) -> Option<JobsAsked> {
+    let known = &state.known;
+    let (look, (heard, _)) = (known.look.clone()?, known.jobs.heard.clone()?);
+    // Routes that were made without jobs are none of theirs.
+    let sar = JobsSeen::sar().filter(|_| !known.jobs.asked_with.is_empty());
+    let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
+    Some(JobsAsked { look, heard, marks: known.marks.clone(), proposal })
+}
+
+fn is_old(state: &State) -> Option<JobsAsked> {
+    let jobs = &state.known.jobs;
+    let under = jobs.under.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
+    let here = state.screen == ScreenId::Jobs && !under;
+    asked(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is(asked)))
+}
+
+/// Whether a list is to be asked for.
+fn is_due(state: &State) -> bool {
+    let jobs = &state.known.jobs;
+    let named = jobs.settings.from.is_some() && jobs.asking.is_none();
+    named && state.screen == ScreenId::Jobs && state.known.look.is_some()
+}
+
+/// When something is to be done without anything else happening.
+pub fn wakes_ms(state: &State) -> Option<u64> {
+    let jobs = &state.known.jobs;
+    let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && !makes_up(state));
+    let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_MS + 1) * AGE_MS);
+    let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
+    [older, due].into_iter().flatten().min()
+}
+
+/// Time went by, or somebody came to the screen.
+pub fn tick(state: &mut State) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    if is_due(state)
+        && state.now_ms >= state.known.jobs.due_ms
+        && let Some(from) = state.known.jobs.settings.from.clone()
+    {
+        let (task, effect) = state.begin_quiet("asking which jobs run", Job::ListJobs(from));
+        state.known.jobs.asking = Some(task);
+        effects.push(effect);
+    }
+    if state.screen == ScreenId::Jobs && makes_up(state) && state.known.jobs.heard.is_none() {
+        state.known.jobs.heard = Some((Arc::new(Heard::Made), state.now_ms));
+    }
+    if let Some(asked) = is_old(state) {
+        let (task, effect) = state.begin_quiet("weighing jobs", Job::WeighJobs(Box::new(asked.clone())));
+        state.known.jobs.under = Some((task, asked));
+        effects.push(effect);
+    }
+    effects
+}
+
+/// A list, or why there is none: the one before stays.
+pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, String>) -> Vec<Effect> {
+    let now_ms = state.now_ms;
+    let jobs = &mut state.known.jobs;
+    if jobs.asking.take_if(|asking| *asking == task).is_none() {
+        return Vec::new();
+    }
+    jobs.due_ms = now_ms + jobs.settings.interval_ms;
+    match result {
+        Ok(list) => {
+            let same = |heard: &Arc<Heard>| matches!(heard.as_ref(), Heard::List(held) if *held == *list);
+            let held = jobs.heard.take().map(|(heard, _)| heard).filter(same);
+            jobs.heard = Some((held.unwrap_or_else(|| Arc::new(Heard::List(*list))), now_ms));
+            jobs.trouble = None;
+        }
+        Err(error) => jobs.trouble = Some(error),
+    }
+    Vec::new()
+}
+
+/// What jobs make of channels.
+pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Effect> {
+    let jobs = &mut state.known.jobs;
+    let Some((_, of)) = jobs.under.take_if(|(under, _)| *under == task) else { return Vec::new() };
+    (jobs.of, jobs.weighed) = (Some(of), Some(Arc::new(weighed)));
+    state.screens.refresh(&state.known);
+    Vec::new()
+}
+
+/// Ports are numbered anew: jobs are found again before engines are asked with them.
+pub fn forget_ports(state: &mut State) {
+    state.request.jobs = Arc::default();
+    let jobs = &mut state.known.jobs;
+    (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
+}
+
+/// Engines are asked with the jobs that are known; answers that were given with others go.
+pub fn ask_with(state: &mut State) {
+    let jobs = &state.known.jobs;
+    // Of another fabric the ports are others.
+    let here = jobs
+        .look()
+        .zip(state.look())
+        .is_some_and(|(of, look)| Arc::ptr_eq(of, look) || of.fabric() == look.fabric());
+    let Some(weighed) = jobs.weighed.clone().filter(|_| here) else { return };
+    if *jobs.asked_with == *weighed.jobs || forward::engines_at_work(state) {
+        return;
+    }
+    state.request.jobs = weighed.jobs.clone();
+    state.known.jobs.asked_with = weighed.jobs.clone();
+    state.known.proposed.clear();
+}
+
+/// What sar would make of the jobs.
+pub fn ask_sar(state: &mut State) -> Vec<Effect> {
+    let some = state.known.jobs.weighed.as_ref().is_some_and(|weighed| !weighed.jobs.is_empty());
+    let Some(sar) = JobsSeen::sar().filter(|_| some) else {
+        state.say(
+            Severity::Warning,
+            "preview: no job is known that sar could route for; :jobs FILE names some",
+        );
+        return Vec::new();
+    };
+    let effects = forward::preview(state, &[sar]);
+    if effects.is_empty() && state.known.proposal(sar).is_some() {
+        state.say(Severity::Said, "sar has answered for these jobs; w on What-if (3) writes its plan");
+    }
+    effects
+}
+
+/// Names who knows the jobs: a file, or Slurm.
+pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
+    lead_to(state, ScreenId::Jobs);
+    if argument.is_empty() {
+        super::typing::ask(state, Purpose::Command, "jobs ");
+        return Vec::new();
+    }
+    let from = match argument {
+        "slurm" => JobsFrom::Slurm(None),
+        file => JobsFrom::File(file.into()),
+    };
+    let jobs = &mut state.known.jobs;
+    // What others said is not theirs.
+    let settings = JobSettings { from: Some(from), ..jobs.settings.clone() };
+    *jobs = JobsSeen { settings, asked_with: jobs.asked_with.clone(), ..JobsSeen::default() };
+    state.screens.refresh(&state.known);
+    Vec::new()
+}
+
+/// The command that lists the same.
+pub fn command(known: &Known) -> Option<String> {
+    let arguments = known.jobs.settings.from.as_ref()?.arguments();
+    Some(format!("jobs{arguments} --filter 'switches>1'"))
+}
+
+/// Jobs as other commands take them.
+pub fn argument(state: &State) -> String {
+    match &state.known.jobs.settings.from {
+        Some(JobsFrom::File(file)) if !state.request.jobs.is_empty() => {
+            format!(" --jobs {}", quoted(&file.display().to_string()))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Whether engines were asked with jobs that no command line can name.
+pub fn unnamed(state: &State) -> bool {
+    let file = matches!(state.known.jobs.settings.from, Some(JobsFrom::File(_)));
+    !state.request.jobs.is_empty() && !file && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
+}
+
+/// What stands above the list, and how grave it is: who says what runs, and what that comes to.
+pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
+    let jobs = &state.known.jobs;
+    let mut lines = Vec::new();
+    if let Some(trouble) = &jobs.trouble {
+        lines.push((Severity::Warning, trouble.clone()));
+    }
+    let Some(weighed) = &jobs.weighed else { return lines };
+    if jobs.is_outdated() {
+        let words = "sar was asked with other jobs than those that run now: p asks again";
+        lines.push((Severity::Warning, words.to_owned()));
+    }
+    lines.push((Severity::Said, list_words(state, weighed)));
+    lines.push((Severity::Said, figures_words(state, weighed)));
+    lines
+}
+
+/// Who says so, how long ago, and what of it is on the fabric.
+fn list_words(state: &State, weighed: &WeighedJobs) -> String {
+    let placed = &weighed.placed;
+    let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
+    let jobs = placed.listed;
+    let mut words = match &state.known.jobs.settings.from {
+        None => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {} hosts", placed.hosts),
+        Some(from) => format!("{}{}: {jobs} on {} hosts", from.words(), age(state), placed.hosts),
+    };
+    words.extend(several.map(|several| format!(", {several} on several switches")));
+    if !placed.unknown.is_empty() {
+        words.push_str(&format!("; {} unknown", counted(placed.unknown.len(), "host", "hosts")));
+    }
+    if !placed.ambiguous.is_empty() {
+        words.push_str(&format!("; {} ambiguous", counted(placed.ambiguous.len(), "host", "hosts")));
+    }
+    words
+}
+
+fn age(state: &State) -> String {
+    let Some((_, at)) = &state.known.jobs.heard else { return String::new() };
+    // Who lists jobs knows no past.
+    if replay_word(&state.known).is_some() {
+        return ", of now".to_owned();
+    }
+    match state.now_ms.saturating_sub(*at) / AGE_MS * (AGE_MS / 1000) {
+        0 => ", just now".to_owned(),
+        seconds => format!(", {seconds} s ago"),
+    }
+}
+
+/// `name: in force -> sar`.
+fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
+    let figures = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics);
+    let (now, then) = (figures(&weighed.in_force), figures(&weighed.proposed));
+    let told = |name: &str, of: &dyn Fn(crate::analysis::JobMetrics) -> String| {
+        let now = now.map_or_else(|| "?".to_owned(), of);
+        let then = then.map(|then| format!(" -> {}", of(then))).unwrap_or_default();
+        format!("{name}: {now}{then}")
+    };
+    let mut words = vec![
+        told("max EFI", &|metrics| metrics.max.to_string()),
+        told("dark fiber %", &|metrics| format!("{:.1}", metrics.dark_fiber)),
+        told("links per job", &|metrics| format!("{:.1}", metrics.mean_links)),
+    ];
+    words.extend(sar_words(state, weighed));
+    words.join("   ")
+}
+
+/// How far sar is, where its figures do not stand there.
+fn sar_words(state: &State, weighed: &WeighedJobs) -> Option<String> {
+    let (jobs, sar) = (&state.known.jobs, JobsSeen::sar()?);
+    let same = *jobs.asked_with == *weighed.jobs;
+    let words = match state.known.proposed.get(sar.id) {
+        Some(Proposed::Waiting | Proposed::Under(_)) => "sar routes",
+        Some(Proposed::Done { outcome: Err(_), .. }) if same => "sar refuses (M)",
+        Some(Proposed::Done { outcome: Ok(_), .. }) if same || jobs.is_outdated() => return None,
+        _ => "p asks sar",
+    };
+    Some(words.to_owned())
+}

@@ -1,0 +1,51 @@
+//! What goes into files: plans, and what was recorded of a watch.
+
+use std::path::PathBuf;
+
+use super::copying::route_line;
+use super::effect::{Effect, Job, PlanFor};
+use super::messages::Severity;
+use super::state::State;
+
+/// Writes the plan of the engine under the cursor.
+pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
+    // The command line means stdout by it, which here is the screen.
+    if file == "-" {
+        state.say(Severity::Error, "no plan was written: - is stdout, which is this screen; name a file");
+        return Vec::new();
+    }
+    let found = state
+        .screens
+        .whatif
+        .engine()
+        .and_then(|engine| Some((engine, state.known.proposal(engine)?.clone())));
+    let (Some(look), Some((engine, proposal))) = (state.known.look.clone(), found) else {
+        state.say(
+            Severity::Warning,
+            "no plan was written: the engine has no routes for what is there now; p asks it",
+        );
+        return Vec::new();
+    };
+    let marks = state.known.marks.clone();
+    state.last_line = Some(route_line(state, engine, file));
+    for fault in proposal.report.faults() {
+        state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
+    }
+    state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
+    let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
+    vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
+}
+
+/// Writes what was recorded so far.
+pub fn save(state: &mut State, file: &str) -> Vec<Effect> {
+    let file = file.trim();
+    if file.is_empty() || file == "-" {
+        state.say(
+            Severity::Error,
+            "no capture was written: name a file that is not there yet, as in save a.fdcap",
+        );
+        return Vec::new();
+    }
+    state.unsaved.on_their_way = state.unsaved.notes;
+    vec![state.begin(format!("writing {file}"), Job::Save { to: PathBuf::from(file) }).1]
+}

@@ -1,0 +1,239 @@
+//! The screen Jobs: what it shows, when a list is asked for, what sar would gain, and the command lines that do the same.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use fabdeck::console::{Appearance, Depth, Signs};
+use fabdeck::files::jobs;
+use fabdeck::files::text::Input;
+use fabdeck::script::Exit;
+use fabdeck::session::interactive::{
+    Driver, Effect, Event, Happening, Job, JobsFrom, Key, Lister, Loading, Outcome, Size, replay, update,
+};
+use serde_json::Value;
+
+use super::desk::{SIZES, appearance, desk, frame, golden, look, text};
+use super::lines::{carried_out, first_column};
+use super::pty::Session;
+use super::watching::shown;
+
+/// Two jobs on several switches, one on a single switch, and a host that nobody has.
+const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20],gone\n4713 node[21-22]\n";
+
+/// What the list says, or why there is none, and who was asked.
+#[derive(Default)]
+struct Script {
+    list: Option<&'static str>,
+    asked: Vec<JobsFrom>,
+}
+
+type Told = Rc<RefCell<Script>>;
+
+fn lister(told: &Told) -> Lister {
+    let told = told.clone();
+    Lister(Box::new(move |from| {
+        let mut told = told.borrow_mut();
+        told.asked.push(from.clone());
+        let list = told.list.ok_or_else(|| "FD-4603: squeue failed: nobody answers".to_owned())?;
+        Ok(jobs::read(Input::new("list", list.as_bytes())).unwrap())
+    }))
+}
+
+fn listed(list: Option<&'static str>) -> (Driver, Told) {
+    let told = Rc::new(RefCell::new(Script { list, ..Script::default() }));
+    let mut driver = desk("sim:demo");
+    driver.lister = lister(&told);
+    (driver, told)
+}
+
+fn named(driver: &mut Driver, from: &str) {
+    driver.press(":jobs space").happen(Happening::Paste(from.to_owned())).press("enter");
+}
+
+fn screens() -> Vec<(&'static str, Driver)> {
+    let made = |keys: &str| {
+        let mut driver = desk("sim:demo");
+        driver.press(keys);
+        driver
+    };
+    let of_list = |keys: &str| {
+        let (mut driver, _) = listed(Some(LIST));
+        named(&mut driver, "slurm");
+        driver.press(keys);
+        driver
+    };
+    let (mut silent, _) = listed(None);
+    named(&mut silent, "slurm");
+    let mut nobody = Driver::open(
+        fabdeck::session::Look::new("site", look("sim:demo").observation, &Default::default()),
+        Size::default(),
+    );
+    nobody.press("7");
+    vec![
+        ("made", made("7 down")),
+        ("histogram", made("7 p tab")),
+        ("listed", of_list("")),
+        ("sar", of_list("p")),
+        ("details", of_list("p enter")),
+        ("engines", of_list("p 3")),
+        ("silent", silent),
+        ("nobody", nobody),
+    ]
+}
+
+#[test]
+fn every_way_that_jobs_stand() {
+    for (name, mut driver) in screens() {
+        let mut all = String::new();
+        for (width, height) in SIZES {
+            driver.happen(Happening::Resized(Size { width, height }));
+            let buffer = frame(&driver.state, &appearance("dark", Depth::True));
+            all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
+        }
+        let ascii = Appearance { signs: Signs::ASCII, ..appearance("mono", Depth::Mono) };
+        driver.happen(Happening::Resized(Size { width: 100, height: 30 }));
+        assert!(text(&frame(&driver.state, &ascii)).is_ascii(), "{name}");
+        // No colour tells of anything that no sign does.
+        let sixteen = frame(&driver.state, &appearance("sixteen", Depth::Sixteen));
+        assert_eq!(text(&sixteen), text(&frame(&driver.state, &appearance("mono", Depth::Mono))), "{name}");
+        golden(&format!("jobs {name}"), &all);
+    }
+}
+
+/// Whoever knows the jobs is asked where somebody looks, in intervals; what was heard stays when nothing newer comes.
+#[test]
+fn jobs_are_asked_for_while_somebody_looks() {
+    let (mut driver, told) = listed(Some(LIST));
+    let asked = |told: &Told| told.borrow().asked.len();
+    driver.press("7 1");
+    assert_eq!(asked(&told), 0, "nobody was named");
+    named(&mut driver, "slurm");
+    assert_eq!(told.borrow().asked, [JobsFrom::Slurm(None)]);
+    assert!(shown(&driver).contains("jobs of Slurm, just now: 3 on"), "{}", shown(&driver));
+    assert!(shown(&driver).contains("1 host unknown"), "{}", shown(&driver));
+    driver.press("down up tab tab").pass(20_000);
+    assert_eq!(asked(&told), 1, "it is not time yet");
+    assert!(shown(&driver).contains("20 s ago"), "{}", shown(&driver));
+    told.borrow_mut().list = None;
+    driver.pass(11_000);
+    assert_eq!(asked(&told), 2);
+    let seen = shown(&driver);
+    assert!(seen.contains("FD-4603") && seen.contains("30 s ago: 3 on") && seen.contains("4711"), "{seen}");
+    driver.press("1").pass(60_000);
+    assert_eq!(asked(&told), 2, "nobody looks any more");
+    told.borrow_mut().list = Some("4714 node[01-30]\n");
+    driver.press("7");
+    let seen = shown(&driver);
+    assert!(!seen.contains("FD-4603") && seen.contains("4714") && !seen.contains("4711"), "{seen}");
+}
+
+/// A session with jobs is had again from its events, whoever knew them.
+#[test]
+fn a_session_with_jobs_is_had_again() {
+    let (mut driver, _) = listed(Some(LIST));
+    named(&mut driver, "slurm");
+    driver.press("p tab");
+    let look = driver.state.known.look.clone().unwrap();
+    let again = replay(&look, driver.events.iter().map(String::as_str)).unwrap();
+    assert_eq!(text(&frame(&again, &appearance("dark", Depth::True))), shown(&driver));
+}
+
+/// The line of the list prints its rows; that of the proposal comes to its figures, and its plan is the one that `w` writes.
+#[test]
+fn lines_come_to_the_same_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs");
+    std::fs::write(&file, LIST).unwrap();
+    let (mut driver, _) = listed(Some(LIST));
+    named(&mut driver, &file.display().to_string());
+    driver.press("p s S c C");
+    let [rows, whatif] = &driver.copied[..] else { panic!("{:?}", driver.copied) };
+    let (exit, json) = carried_out(rows);
+    let printed: Vec<&str> =
+        json["rows"].as_array().unwrap().iter().map(|row| row["job"].as_str().unwrap()).collect();
+    assert_eq!((exit, printed), (Exit::Done, first_column(&driver).iter().map(String::as_str).collect()));
+    assert_eq!(first_column(&driver), ["4712", "4711"]);
+    let (_, json) = carried_out(whatif);
+    let weighed = driver.state.known.jobs.weighed.clone().unwrap();
+    let figures = |told: &Value| (told["max"].as_u64().unwrap(), told["multi_switch"].as_u64().unwrap());
+    let own = |over: &Option<fabdeck::session::JobsOver>| {
+        let metrics = over.as_ref().unwrap().metrics;
+        (metrics.max, metrics.jobs as u64)
+    };
+    assert_eq!(figures(&json["jobs"]), own(&weighed.in_force), "{whatif}");
+    assert_eq!(figures(&json["engines"][0]["jobs"]), own(&weighed.proposed), "{whatif}");
+    driver.press("3 / sar enter w same.plan enter C");
+    let line = driver.copied.last().unwrap();
+    let plan = folder.path().join("same.plan");
+    let (before, _) = line.rsplit_once(' ').unwrap();
+    carried_out(&format!("{before} {}", plan.display()));
+    let by_line: Value = serde_json::from_str(&std::fs::read_to_string(&plan).unwrap()).unwrap();
+    assert_eq!(by_line, serde_json::from_str::<Value>(&driver.written[0].1).unwrap(), "{line}");
+}
+
+/// What was asked with other jobs is said to be, and p asks anew; made-up jobs have no line.
+#[test]
+fn answers_for_other_jobs_are_told_apart() {
+    let (mut driver, told) = listed(Some(LIST));
+    named(&mut driver, "slurm");
+    driver.press("p c");
+    assert!(driver.copied[0].contains("jobs --slurm"), "{:?}", driver.copied);
+    assert!(!shown(&driver).contains("other jobs"), "{}", shown(&driver));
+    told.borrow_mut().list = Some("4714 node[01-30]\n");
+    driver.pass(31_000);
+    assert!(
+        shown(&driver).contains("other jobs than those that run now: p asks again"),
+        "{}",
+        shown(&driver)
+    );
+    driver.press("p");
+    assert!(!shown(&driver).contains("other jobs") && shown(&driver).contains(" -> "), "{}", shown(&driver));
+    let mut made = desk("sim:demo");
+    made.press("7 c");
+    assert!(made.copied.is_empty() && shown(&made).contains("SIMULATED"), "{}", shown(&made));
+}
+
+/// The proposal is work that Esc stops, and what was there stays.
+#[test]
+fn esc_stops_sar() {
+    let mut driver = desk("sim:demo");
+    driver.press("7");
+    let now = |driver: &mut Driver, key: &str| {
+        let key = Key::sequence(key).pop().unwrap();
+        update(&mut driver.state, Event { at_ms: 0, what: Happening::Key(key) })
+    };
+    let begun = now(&mut driver, "p");
+    let task = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: Job::Propose { engine, .. } } if engine.id == "sar" => Some(*task),
+        _ => None,
+    });
+    assert!(task.is_some() && shown(&driver).contains("sar routes"), "{begun:?}");
+    let ended = now(&mut driver, "esc");
+    assert!(
+        ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
+        "{ended:?}"
+    );
+    assert!(shown(&driver).contains("p asks sar"), "{}", shown(&driver));
+    assert_eq!(driver.state.loading, Loading::Done);
+    let late = Outcome::Listed(Err("late".to_owned()));
+    driver.happen(Happening::Finished { task: task.unwrap(), outcome: late });
+}
+
+/// A squeue that hangs keeps no key waiting.
+#[test]
+fn a_slurm_that_hangs_blocks_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (squeue, config) = (folder.path().join("squeue"), folder.path().join("config.toml"));
+    std::fs::write(&squeue, "#!/bin/sh\nexec sleep 20\n").unwrap();
+    std::fs::set_permissions(&squeue, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    std::fs::write(&config, format!("[jobs]\nslurm = true\nsqueue = \"{}\"\n", squeue.display())).unwrap();
+    let config = config.display().to_string();
+    let mut session = Session::open(&["--source", "sim:demo", "--config", &config], 80, 24);
+    session.until("1 Fabric");
+    session.press("7");
+    session.until("is being asked");
+    session.press("2");
+    session.until("2 Links");
+    session.press("q");
+    session.press("q");
+}
