@@ -74,6 +74,10 @@ pub struct Agent {
     known: BTreeMap<NoticeKey, (Standing, u16, Duration)>,
     works: VecDeque<Repath>,
     running: Option<(Repath, Running)>,
+    /// The flows of a simulated host drain: it is asked again then.
+    draining: Option<(Repath, Duration)>,
+    /// The number of the latest notice to all LIDs.
+    latest: Option<u16>,
     /// What came while somebody waited for something else.
     aside: VecDeque<Parcel>,
     kept: Kept,
@@ -105,6 +109,13 @@ impl Agent {
             known: known.collect(),
             works: VecDeque::new(),
             running: None,
+            draining: None,
+            latest: kept
+                .outcomes()
+                .iter()
+                .rev()
+                .find(|outcome| outcome.hot_spot == 0)
+                .map(|outcome| outcome.number),
             aside: VecDeque::new(),
             kept,
             summary: Summary::default(),
@@ -224,7 +235,8 @@ impl Agent {
             // What was dropped or failed may be told again.
             !matches!(standing, Standing::Dropped | Standing::Failed) && now.saturating_sub(*when) < KNOWN_FOR
         };
-        if self.known.get(&told.key()).is_some_and(recent) {
+        let late = self.latest.is_some_and(|latest| told.is_behind(latest));
+        if late || self.known.get(&told.key()).is_some_and(recent) {
             self.summary.repeated += 1;
             return tell(Told::Repeated { about });
         }
@@ -234,6 +246,9 @@ impl Agent {
             return tell(Told::Dropped { about });
         }
         self.summary.heard += 1;
+        if told.hot_spot.is_none() {
+            self.latest = Some(told.number);
+        }
         self.remember(&told, Standing::UnderWay, 0);
         tell(Told::Heard { about });
         self.works.push_back(told);
@@ -267,8 +282,18 @@ impl Agent {
             };
             return self.hook_ended(&told, ended, tell);
         }
+        if let Some((told, due)) = self.draining.take() {
+            if self.port.now() >= due {
+                return self.follow(&told, tell);
+            }
+            self.draining = Some((told, due));
+            return Ok(());
+        }
         let Some(told) = self.works.pop_front() else { return Ok(()) };
-        let has_flows = self.has_flows(told.hot_spot)?;
+        let has_flows = match told.hot_spot {
+            Some(hot_spot) => self.has_flows(hot_spot)?,
+            None => None,
+        };
         let own = self.subscription.own();
         if own.is_none_or(|own| !told.asks(own, has_flows)) {
             tell(Told::NoFlows { about: (&told).into() });
@@ -295,7 +320,7 @@ impl Agent {
         let local = self.port.local();
         let own = self.subscription.own().map_or(0, |own| own.value());
         vec![
-            ("FABDECK_HOT_SPOT_LID", told.hot_spot.value().to_string()),
+            ("FABDECK_HOT_SPOT_LID", told.hot_spot.map_or_else(String::new, |lid| lid.value().to_string())),
             ("FABDECK_SERVICE_LEVEL", told.level.value().to_string()),
             ("FABDECK_DIRECTION", Direction::of(told).word().to_owned()),
             ("FABDECK_NUMBER", told.number.to_string()),
@@ -326,8 +351,16 @@ impl Agent {
     fn follow(&mut self, told: &Repath, tell: Tell<'_>) -> Result<(), AgentError> {
         let mut flows = None;
         if self.port.local().simulated {
-            let mad = Mad::move_flows(told.hot_spot.value(), told.level.value());
+            let mad = match told.hot_spot {
+                Some(hot_spot) => Mad::move_flows(hot_spot.value(), told.level.value()),
+                None => Mad::turn_flows(!told.back, told.level.value()),
+            };
             match self.ask_own(mad)? {
+                Some(answer) if told.hot_spot.is_none() && answer.flow_level().moved.get() > 0 => {
+                    self.draining = Some((told.clone(), self.port.now() + TURN));
+                    return Ok(());
+                }
+                Some(_) if told.hot_spot.is_none() => {}
                 Some(answer) => flows = Some(answer.flow_level().moved.get()),
                 None => {
                     self.fail(told, "the simulated host does not answer".to_owned(), tell);
@@ -339,7 +372,8 @@ impl Agent {
         tell(Told::Moved { about: told.into(), flows });
         let slow = Slow { service_level: told.level.value(), number: told.number };
         let now = if told.back { None } else { Some(slow) };
-        self.conclude(told, (Standing::Followed, flows.unwrap_or(0)), Some(now), tell);
+        let now = told.hot_spot.map(|_| now);
+        self.conclude(told, (Standing::Followed, flows.unwrap_or(0)), now, tell);
         Ok(())
     }
 
@@ -423,7 +457,8 @@ impl Agent {
                 self.take(&parcel, tell)?;
             }
         }
-        for told in std::mem::take(&mut self.works) {
+        let drains = self.draining.take().map(|(told, _)| told);
+        for told in drains.into_iter().chain(std::mem::take(&mut self.works)) {
             self.fail(&told, "the agent ends before its turn: not followed".to_owned(), tell);
         }
         Ok(())

@@ -13,17 +13,27 @@ use crate::mad::Repath;
 pub enum Direction {
     Slow,
     Fast,
+    /// To high LIDs, and back to base LIDs.
+    High,
+    Base,
 }
 
 impl Direction {
     pub fn of(told: &Repath) -> Self {
-        if told.back { Self::Fast } else { Self::Slow }
+        match (told.hot_spot.is_some(), told.back) {
+            (true, false) => Self::Slow,
+            (true, true) => Self::Fast,
+            (false, false) => Self::High,
+            (false, true) => Self::Base,
+        }
     }
 
     pub fn word(self) -> &'static str {
         match self {
             Self::Slow => "slow",
             Self::Fast => "fast",
+            Self::High => "high",
+            Self::Base => "base",
         }
     }
 }
@@ -32,6 +42,7 @@ impl Direction {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct About {
     pub number: u16,
+    /// 0: flows to all LIDs.
     pub hot_spot: u16,
     pub service_level: u8,
     pub direction: Direction,
@@ -41,7 +52,7 @@ impl From<&Repath> for About {
     fn from(told: &Repath) -> Self {
         Self {
             number: told.number,
-            hot_spot: told.hot_spot.value(),
+            hot_spot: told.about(),
             service_level: told.level.value(),
             direction: Direction::of(told),
         }
@@ -52,6 +63,9 @@ impl fmt::Display for About {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, hot_spot, service_level, direction } = self;
         let lane = direction.word();
+        if *hot_spot == 0 {
+            return write!(f, "notice {number} (all flows: {lane} LIDs, service level {service_level})");
+        }
         write!(f, "notice {number} (flows to LID {hot_spot}: {lane} lane, service level {service_level})")
     }
 }

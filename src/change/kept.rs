@@ -161,6 +161,7 @@ impl Kept {
             names: Default::default(),
             lanes: PlanLanes::default(),
             migrations,
+            phases: None,
             certificate: Default::default(),
             impact: Default::default(),
             transition: Default::default(),

@@ -84,7 +84,7 @@ impl Migration {
         let (Some(hot_spot), Some(level)) = (Lid::new(self.hot_spot.lid.into()), level) else {
             return Vec::new();
         };
-        let of = |hosts: Vec<Lid>| Repath { hot_spot, level, back, number, hosts };
+        let of = |hosts: Vec<Lid>| Repath { hot_spot: Some(hot_spot), level, back, number, hosts };
         let hosts: Vec<Lid> = self.flows.iter().filter_map(|flow| Lid::new(flow.host.lid.into())).collect();
         hosts.chunks(Repath::HOSTS_MOST).map(|hosts| of(hosts.to_vec())).collect()
     }

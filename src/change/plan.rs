@@ -10,6 +10,7 @@ use super::failed::FailedElement;
 use super::fingerprint::{Change, Fingerprint};
 use super::lanes::{self, PlanLanes};
 use super::migration::Migration;
+use super::phases::PlanPhases;
 use super::standing::Standing;
 use super::transition::TransitionReport;
 use super::writes::{Holder, Write, lids_of};
@@ -44,6 +45,9 @@ pub struct Plan {
     /// Flows that hosts are told to move once all writes were read back; told to move back before anything is taken back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migrations: Vec<Migration>,
+    /// Hosts that leave the base LIDs before anything is written, and come back afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<PlanPhases>,
     pub certificate: Value,
     pub impact: Value,
     pub transition: TransitionReport,
@@ -104,6 +108,8 @@ pub enum PlanFileError {
     Lanes(&'static str),
     #[error("line 1: FD-5516: migration {at}: {what}; make the plan again")]
     Migration { at: usize, what: &'static str },
+    #[error("line 1: FD-5517: the plan's phases: {0}; make the plan again")]
+    Phases(&'static str),
 }
 
 impl Plan {
@@ -124,6 +130,9 @@ impl Plan {
             if let Some(what) = migration.fault() {
                 return Err(PlanFileError::Migration { at: at + 1, what });
             }
+        }
+        if let Some(what) = plan.phases.as_ref().and_then(|phases| phases.fault(&plan.writes)) {
+            return Err(PlanFileError::Phases(what));
         }
         let mut places = BTreeSet::new();
         for (at, write) in plan.writes.iter().enumerate() {
@@ -344,6 +353,7 @@ impl Plan {
             names: Self::names_of(fabric, &|id| format!("node{}", id.0)),
             lanes: PlanLanes::of(&standing, routes),
             migrations: Vec::new(),
+            phases: None,
             certificate: Value::Null,
             impact: Value::Null,
             transition: TransitionReport::default(),

@@ -8,6 +8,7 @@
 //!      24  0  1  how many there are   2  3  how many follow here
 //!          4 ..  of each: LID (2), service level (1), nothing (1)
 //! Set  24  0  1  LID   2  the level of its flows from now on   4  5  answer: how many moved
+//!      LID 0: all flows go to   3  1: high LIDs, 2: base LIDs      4  5  answer: 0 once nothing is under way to others
 //! ```
 
 use zerocopy::network_endian::U16;
@@ -64,8 +65,14 @@ impl HostFlows {
 pub struct FlowLevel {
     pub lid: U16,
     pub level: u8,
-    pub reserved: u8,
+    pub half: u8,
     pub moved: U16,
+}
+
+impl FlowLevel {
+    /// All flows go to high LIDs, or to base LIDs.
+    pub const HIGH: u8 = 1;
+    pub const BASE: u8 = 2;
 }
 
 impl Mad {
@@ -75,7 +82,14 @@ impl Mad {
 
     pub fn move_flows(lid: u16, level: u8) -> Self {
         let mut mad = Self::new(Class::HOSTS, Method::SET, attribute::HOST_FLOWS, 0);
-        *mad.flow_level_mut() = FlowLevel { lid: lid.into(), level, reserved: 0, moved: 0.into() };
+        *mad.flow_level_mut() = FlowLevel { lid: lid.into(), level, half: 0, moved: 0.into() };
+        mad
+    }
+
+    /// All flows go to the other half of the LIDs of the ports that they go to.
+    pub fn turn_flows(high: bool, level: u8) -> Self {
+        let mut mad = Self::move_flows(0, level);
+        mad.flow_level_mut().half = if high { FlowLevel::HIGH } else { FlowLevel::BASE };
         mad
     }
 

@@ -1,15 +1,20 @@
-//! dFtree's notices (section III-C of its paper): which flows leave the fast lane, and which go back to it.
+//! dFtree's notices (section III-C of its paper): which flows leave the fast lane, and which go back to it. And those of
+//! updates in five phases (dissertation 5.2.3): all flows leave the base LIDs, and come back to them.
 //!
 //! The paper sends them as private traps. Here they are generic traps of the manager's class, so that a stock subnet manager
 //! passes them on to whoever subscribed:
 //!
 //! ```text
-//! details  0  1  LID of the hot-spot
+//! details  0  1  LID of the hot-spot; 0: flows to all LIDs are meant, and it is base LIDs that they leave or come back to
 //!          2     the service level that flows to it are on from now on
 //!          3     how many hosts are named; 0: every host with flows to that LID is meant
 //!          4  5  a number of the change, which the hosts' answers repeat
 //!          6 ..  the LIDs of the hosts that are named, 24 at the most
 //! ```
+//!
+//! Trap 68 says that paths are not to be used, and 69 that they are again: off to the slow lane is 69 and back is 68, off to
+//! high LIDs is 68 and back to base LIDs is 69. The low five bits of the number count the notices to all LIDs of one
+//! change, so that one which comes late is known as such.
 
 use crate::fabric::{Lid, ServiceLevel};
 
@@ -18,9 +23,10 @@ use super::notice::{Notice, trap};
 /// What hosts are told: flows to a LID are on another service level from now on.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Repath {
-    pub hot_spot: Lid,
+    /// `None`: flows to all LIDs go to the high ones of the same ports.
+    pub hot_spot: Option<Lid>,
     pub level: ServiceLevel,
-    /// Back to the fast lane.
+    /// Back to the fast lane, or to base LIDs.
     pub back: bool,
     /// Told apart by it from others that are under way.
     pub number: u16,
@@ -32,13 +38,33 @@ impl Repath {
     /// Hosts that one notice can name.
     pub const HOSTS_MOST: usize = 24;
     const HOSTS_AT: usize = 6;
+    /// Notices to all LIDs that a change can tell apart.
+    const ROUNDS: u16 = 32;
+
+    /// The number of the notice of this round of a change.
+    pub fn number_of(change: u16, round: u64) -> u16 {
+        change & !(Self::ROUNDS - 1) | (round % u64::from(Self::ROUNDS)) as u16
+    }
+
+    /// Whether it comes late: a later notice of the same change to all LIDs was heard already.
+    pub fn is_behind(&self, latest: u16) -> bool {
+        let ahead = latest.wrapping_sub(self.number) % Self::ROUNDS;
+        self.hot_spot.is_none()
+            && latest / Self::ROUNDS == self.number / Self::ROUNDS
+            && (1..Self::ROUNDS / 2).contains(&ahead)
+    }
+
+    /// The LID of the hot-spot as it goes over the wire; 0: all.
+    pub fn about(&self) -> u16 {
+        self.hot_spot.map_or(0, Lid::value)
+    }
 
     /// As the port at a LID issues it; hosts beyond the most that it can name are left out.
     pub fn notice(&self, issuer: u16) -> Notice {
-        let number = if self.back { trap::UNPATH } else { trap::REPATH };
+        let number = if self.back == self.hot_spot.is_some() { trap::UNPATH } else { trap::REPATH };
         let mut notice = Notice::generic(Notice::INFORMATIONAL, Notice::MANAGER, number, issuer);
         let hosts = &self.hosts[..self.hosts.len().min(Self::HOSTS_MOST)];
-        notice.details[..2].copy_from_slice(&self.hot_spot.value().to_be_bytes());
+        notice.details[..2].copy_from_slice(&self.about().to_be_bytes());
         (notice.details[2], notice.details[3]) = (self.level.value(), hosts.len() as u8);
         notice.details[4..6].copy_from_slice(&self.number.to_be_bytes());
         for (place, host) in notice.details[Self::HOSTS_AT..].as_chunks_mut::<2>().0.iter_mut().zip(hosts) {
@@ -56,10 +82,12 @@ impl Repath {
         let lid = |bytes: &[u8; 2]| Lid::new(u16::from_be_bytes(*bytes).into());
         let hosts: Option<Vec<Lid>> =
             details[Self::HOSTS_AT..].as_chunks::<2>().0.iter().take(count).map(lid).collect();
+        let all = details[..2] == [0, 0];
+        let hot_spot = lid(&[details[0], details[1]]);
         Some(Self {
-            hot_spot: lid(&[details[0], details[1]])?,
+            hot_spot: if all { None } else { Some(hot_spot?) },
             level: ServiceLevel::new(details[2].into())?,
-            back: number == trap::UNPATH,
+            back: (number == trap::UNPATH) != all,
             number: u16::from_be_bytes([details[4], details[5]]),
             hosts: hosts.filter(|hosts| hosts.len() == count)?,
         })
@@ -86,27 +114,48 @@ mod tests {
 
     #[test]
     fn what_is_told_comes_back() {
-        for (back, count) in [(false, 0), (true, 1), (false, 24)] {
+        let spot = Some(lid(0xBEEF));
+        let all = [(spot, false, 0), (spot, true, 1), (spot, false, 24), (None, false, 0), (None, true, 2)];
+        for (hot_spot, back, count) in all {
             let hosts: Vec<Lid> = (0..count).map(|at| lid(0x100 + at)).collect();
             let level = ServiceLevel::new(3).unwrap();
-            let told = Repath { hot_spot: lid(0xBEEF), level, back, number: 515, hosts };
+            let told = Repath { hot_spot, level, back, number: 515, hosts };
             let notice = told.notice(7);
-            assert_eq!((notice.issuer_lid.get(), notice.trap_number.get()), (7, if back { 68 } else { 69 }));
+            let number = if back == hot_spot.is_some() { 68 } else { 69 };
+            assert_eq!((notice.issuer_lid.get(), notice.trap_number.get()), (7, number));
             assert_eq!(Repath::of(&notice), Some(told));
         }
     }
 
     #[test]
+    fn a_notice_of_a_round_before_is_late() {
+        let number = |round| Repath::number_of(0xABFF, round);
+        let of = |hot_spot, number| Repath {
+            hot_spot,
+            level: ServiceLevel::default(),
+            back: false,
+            number,
+            hosts: Vec::new(),
+        };
+        assert_eq!((number(0), number(1), number(33)), (0xABE0, 0xABE1, 0xABE1));
+        let behind = |round, latest| of(None, number(round)).is_behind(number(latest));
+        assert!(behind(1, 2) && behind(1, 15) && behind(31, 32) && behind(30, 35));
+        assert!(!behind(1, 1) && !behind(2, 1) && !behind(33, 32));
+        assert!(!of(None, 0x1001).is_behind(0x2002), "of another change");
+        assert!(!of(Some(lid(9)), number(1)).is_behind(number(2)), "of a hot-spot");
+    }
+
+    #[test]
     fn what_cannot_be_is_nothing() {
         let level = ServiceLevel::default();
-        let told = Repath { hot_spot: lid(9), level, back: false, number: 0, hosts: vec![lid(4)] };
+        let told = Repath { hot_spot: Some(lid(9)), level, back: false, number: 0, hosts: vec![lid(4)] };
         let broken = |at: usize, byte: u8| {
             let mut notice = told.notice(1);
             notice.details[at] = byte;
             Repath::of(&notice)
         };
         assert_eq!(broken(1, 9), Some(told.clone()));
-        assert_eq!((broken(1, 0), broken(2, 16), broken(3, 25), broken(3, 2)), (None, None, None, None));
+        assert_eq!((broken(0, 0xC0), broken(2, 16), broken(3, 25), broken(3, 2)), (None, None, None, None));
         assert_eq!((broken(7, 0), broken(6, 0xC0)), (None, None));
         let mut other = told.notice(1);
         other.trap_number = trap::LOCAL_CHANGES.into();

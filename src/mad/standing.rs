@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! 24  0  1  number of the change      both ways
-//!     2  3  LID of the hot-spot       both ways
+//!     2  3  LID of the hot-spot, or 0 both ways
 //!     4     1: back to the fast lane  both ways
 //!     5     how far: `Standing`       answer
 //!     6  7  flows that moved          answer
@@ -89,7 +89,7 @@ impl Follow {
     pub fn about(told: &Repath) -> Self {
         Self {
             number: told.number.into(),
-            hot_spot: told.hot_spot.value().into(),
+            hot_spot: told.about().into(),
             back: told.back.into(),
             standing: 0,
             moved: 0.into(),
@@ -113,7 +113,7 @@ impl Follow {
 impl Repath {
     /// By which it is known again: a report of it may come several times.
     pub fn key(&self) -> NoticeKey {
-        (self.number, self.hot_spot.value(), self.back, self.level.value())
+        (self.number, self.about(), self.back, self.level.value())
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_question_lies_where_the_picture_has_it() {
-        let (hot_spot, level) = (Lid::new(0xBEEF).unwrap(), ServiceLevel::new(5).unwrap());
+        let (hot_spot, level) = (Lid::new(0xBEEF), ServiceLevel::new(5).unwrap());
         let told = Repath { hot_spot, level, back: true, number: 0x0203, hosts: Vec::new() };
         let mad = Mad::follow(Follow::about(&told).answered(Standing::Failed, 70_000));
         assert_eq!(mad.0[AT..AT + 9], [2, 3, 0xBE, 0xEF, 1, 4, 0xFF, 0xFF, 5]);

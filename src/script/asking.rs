@@ -80,6 +80,12 @@ pub struct RoutePlanArgs {
     /// Refused: a plan is judged over all pairs; `check` takes partitions
     #[arg(long, value_name = "FILE", hide = true)]
     pub partitions: Option<PathBuf>,
+    /// Change base LIDs alone, in five phases: hosts leave them before their tables change, and come back (docs/phases.md)
+    #[arg(long, conflicts_with = "high_lids")]
+    pub phases: bool,
+    /// Change high LIDs alone: where hosts go meanwhile
+    #[arg(long)]
+    pub high_lids: bool,
     /// Where to write the plan, a name that is free; `-` is stdout
     #[arg(short, long, value_name = "PLAN")]
     pub output: PathBuf,

@@ -33,6 +33,7 @@ mod opening;
 mod output;
 mod overview;
 mod paint;
+mod phased;
 mod plan;
 mod progress;
 mod reading;

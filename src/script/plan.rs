@@ -5,7 +5,9 @@ use std::path::Path;
 
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
-use crate::session::{Fit, Look, Stale, ahead, assume, counted, failed, fit, judge, migration_lines};
+use crate::session::{
+    Fit, Look, Stale, ahead, assume, counted, failed, fit, judge, migration_lines, phase_lines,
+};
 
 use super::asking::{LaneChoice, PlanAction};
 use super::check::finding_lines;
@@ -107,7 +109,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("changes", changes(plan)),
     ];
     let found = finding_lines(&plan.findings);
-    let told = told.into_iter().chain(migration_lines(plan));
+    let told = told.into_iter().chain(migration_lines(plan)).chain(phase_lines(plan));
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
 }
 

@@ -5,15 +5,15 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, JobFigures, Look, Made, Proposal, UnwrittenPlan, job_figures_in_force,
-    job_figures_words, plan_of, plan_text, propose, report_lines, settled,
+    Asked, EngineRow, Half, JobFigures, Look, Made, Proposal, UnwrittenPlan, job_figures_in_force,
+    job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
 };
 
 use super::asking::RoutePlanArgs;
 use super::check;
 use super::context::Context;
 use super::table::write_pairs;
-use super::{Exit, Failure, levels, plan, staged, target, whatif};
+use super::{Exit, Failure, levels, phased, plan, staged, target, whatif};
 
 pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, Failure> {
     context.refuse_filter("route")?;
@@ -27,6 +27,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     // Before anything is computed: an engine may take minutes.
     target::refuse_unless_forced(&args.output, args.force)?;
     let engine = whatif::engine_named(&args.engine)?;
+    let half = match (args.phases, args.high_lids) {
+        (true, _) => Some(Half::Base),
+        (_, true) => Some(Half::High),
+        _ => None,
+    };
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (mut look, in_force) =
         levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
@@ -38,10 +43,19 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
+    let agents = match half {
+        Some(Half::Base) => phased::agents(context, &mut look, &faults)?,
+        _ => Vec::new(),
+    };
     let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
     let before = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
-    let Routed { mut plan, proposal, mut row } = routed(context, &look, &faults, engine, asked)?;
-    staged::fill(&mut plan.transition, context.globals, args);
+    let Routed { mut plan, proposal, mut row } = match half {
+        None => routed(context, &look, &faults, engine, asked)?,
+        Some(half) => phased::routed(context, (&look, &faults), engine, (half, &agents), (asked, &in_force))?,
+    };
+    if half.is_none() {
+        staged::fill(&mut plan.transition, context.globals, args);
+    }
     row.transition = Some(plan.transition.clone());
     let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
@@ -94,8 +108,12 @@ pub fn text_of(plan: &Plan) -> Result<String, Failure> {
 }
 
 fn unwritten(error: UnwrittenPlan) -> Failure {
-    let exit = if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed };
-    Failure::new(exit, error.to_string())
+    Failure::new(exit_of(&error), error.to_string())
+}
+
+/// How a command ends that cannot write its plan.
+pub fn exit_of(error: &UnwrittenPlan) -> Exit {
+    if matches!(error, UnwrittenPlan::Refused(_)) { Exit::Bug } else { Exit::Failed }
 }
 
 fn write(
@@ -124,6 +142,7 @@ fn write(
     let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
     lines.push(("changes", changes(plan)));
+    lines.extend(phase_lines(plan));
     lines.extend(plan.transition.lines());
     lines.push(("plan", file));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;

@@ -84,6 +84,7 @@ pub fn migration_plan(
         transition: TransitionReport::default(),
         findings: Vec::new(),
         migrations,
+        phases: None,
         writes,
         hash: String::new(),
     };

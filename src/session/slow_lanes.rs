@@ -218,7 +218,7 @@ fn flow(look: &Look, host: Lid, agents: &BTreeMap<Lid, Option<bool>>) -> Option<
     Some(PlanFlow { host: plan_port(look, host)?, follows })
 }
 
-fn plan_port(look: &Look, lid: Lid) -> Option<PlanPort> {
+pub(super) fn plan_port(look: &Look, lid: Lid) -> Option<PlanPort> {
     let fabric = look.fabric();
     let port = fabric.port_by_lid(lid)?;
     let guid = guid_of(fabric, port).to_string();

@@ -170,6 +170,7 @@ pub fn plan_of(
         names: Plan::names_of(fabric, &name),
         lanes,
         migrations: Vec::new(),
+        phases: None,
         certificate: serde_json::to_value(&proposal.report)?,
         impact: serde_json::json!({
             "changed_entries": difference.entries, "changed_blocks": difference.blocks,

@@ -1,12 +1,12 @@
 //! What hosts have besides a port: flows that their clients may ask for and move, and, where it was asked for, an agent
 //! that follows dFtree's notices by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::access::{Address, Parcel};
 use crate::fabric::{Lid, NodeId, NodeKind, PortNum};
-use crate::mad::{Follow, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
+use crate::mad::{FlowLevel, Follow, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
 
 use super::device::Plug;
 use super::simulate::{Event, Seat, Simulator};
@@ -24,6 +24,10 @@ type Heard = BTreeMap<NoticeKey, (Standing, usize)>;
 #[derive(Debug, Default)]
 pub struct HostAgents {
     heard: BTreeMap<Plug, Heard>,
+    /// The number of the latest notice to all LIDs that an agent heard.
+    latest: BTreeMap<Plug, u16>,
+    /// Agents that say that they followed, and move nothing.
+    lying: BTreeSet<Plug>,
 }
 
 impl World {
@@ -31,6 +35,12 @@ impl World {
     pub fn add_agent(&mut self, text: &str) -> bool {
         let host = self.find(text).filter(|(node, _)| !self.device(*node).is_switch());
         host.inspect(|host| drop(self.agents.heard.insert(*host, Heard::new()))).is_some()
+    }
+
+    /// The agent of a host says from now on that it followed, and moves nothing; false where there is none.
+    pub fn corrupt_agent(&mut self, text: &str) -> bool {
+        let host = self.find(text).filter(|host| self.agents.heard.contains_key(host));
+        host.inspect(|host| _ = self.agents.lying.insert(*host)).is_some()
     }
 
     /// Every host does, at each of its ports that has a cable.
@@ -61,18 +71,41 @@ impl World {
         run.zip(port).map_or(0, |(run, port)| run.set_level(port, lid, level))
     }
 
+    /// What a port sends is to go to high LIDs on this level, or back to base LIDs; whether it does already.
+    pub(super) fn turn_flows(&mut self, (node, port): Plug, high: Option<u8>) -> bool {
+        let port = self.fabric.port_of(NodeId(node), PortNum(port));
+        let run = self.underway.as_mut().map(|underway| &mut underway.run);
+        run.zip(port).is_none_or(|(run, port)| run.turn_to_half(port, high))
+    }
+
+    /// Whether it has done so.
+    fn has_turned(&self, (node, port): Plug) -> bool {
+        let run = self.underway.as_ref().map(|underway| &underway.run);
+        run.zip(self.fabric.port_of(NodeId(node), PortNum(port)))
+            .is_none_or(|(run, port)| run.has_turned(port))
+    }
+
     /// An agent of the fabric does what it is told.
     fn heed(&mut self, at: Plug, told: &Repath) {
         let known = self.agents.heard.get(&at).is_none_or(|heard| heard.contains_key(&told.key()));
+        let late = self.agents.latest.get(&at).is_some_and(|latest| told.is_behind(*latest));
         let own = Lid::new(self.lid_of(at).into());
-        if known || self.device(at.0).silent || own.is_none_or(|own| !told.names(own)) {
+        if known || late || self.device(at.0).silent || own.is_none_or(|own| !told.names(own)) {
             return;
         }
+        let lies = self.agents.lying.contains(&at);
         let flows = self.flows_at(NodeId(at.0), PortNum(at.1));
-        let has = flows.iter().any(|(lid, _)| *lid == told.hot_spot.value());
-        let done = match own.is_some_and(|own| told.asks(own, Some(has))) {
-            true => (Standing::Followed, self.move_flows(at, told.hot_spot.value(), told.level.value())),
-            false => (Standing::Nothing, 0),
+        let has = told.hot_spot.is_none_or(|to| flows.iter().any(|(lid, _)| *lid == to.value()));
+        let done = match (own.is_some_and(|own| told.asks(own, Some(has))), told.hot_spot) {
+            (true, _) if lies => (Standing::Followed, 0),
+            (true, Some(to)) => (Standing::Followed, self.move_flows(at, to.value(), told.level.value())),
+            (true, None) => {
+                self.agents.latest.insert(at, told.number);
+                self.turn_flows(at, (!told.back).then_some(told.level.value()));
+                // Whether it has followed is seen when somebody asks.
+                (Standing::UnderWay, flows.len())
+            }
+            (false, _) => (Standing::Nothing, 0),
         };
         if let Some(heard) = self.agents.heard.get_mut(&at) {
             if heard.len() >= REMEMBERED {
@@ -86,6 +119,8 @@ impl World {
     fn stands(&self, at: Plug, asked: &Follow) -> Option<Follow> {
         let heard = self.agents.heard.get(&at).filter(|_| !self.device(at.0).silent)?;
         let (standing, moved) = heard.get(&asked.key()).copied().unwrap_or((Standing::Unheard, 0));
+        let turned = standing == Standing::UnderWay && self.has_turned(at);
+        let standing = if turned { Standing::Followed } else { standing };
         Some(asked.answered(standing, moved))
     }
 }
@@ -122,11 +157,17 @@ impl Simulator {
             (Method::SET, attribute::HOST_FLOWS) if own => {
                 self.world.move_packets(self.now);
                 let asked = *request.mad.flow_level();
-                let moved = self.world.move_flows(at, asked.lid.get(), asked.level);
+                let moved = match asked.half {
+                    FlowLevel::HIGH => usize::from(!self.world.turn_flows(at, Some(asked.level))),
+                    FlowLevel::BASE => usize::from(!self.world.turn_flows(at, None)),
+                    _ => self.world.move_flows(at, asked.lid.get(), asked.level),
+                };
                 answer.flow_level_mut().moved = u16::try_from(moved).unwrap_or(u16::MAX).into();
             }
             (_, attribute::HOST_FLOWS) => return None,
             (Method::GET, attribute::FOLLOW) if self.world.agents.heard.contains_key(&at) => {
+                // Packets may have arrived since.
+                self.world.move_packets(self.now);
                 *answer.follows_mut() = self.world.stands(at, request.mad.follows())?;
             }
             _ => {

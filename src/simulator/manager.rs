@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::fabric::{Fabric, FabricBuilder, Faults, Lid, NodeKind, PortId, PortNum, SwitchGraph};
+use crate::fabric::{Fabric, FabricBuilder, Faults, Lid, Lmc, NodeKind, PortId, PortNum, SwitchGraph};
 use crate::routing::{NoPulse, Problem, Request, engine};
 
 use super::build;
@@ -35,6 +35,31 @@ pub fn with_lids(fabric: &Fabric) -> Fabric {
     let mut free = (1..=Lid::MAX).filter(|lid| !taken.contains(lid));
     let given = without.into_iter().filter_map(|id| Some((id, Lid::new(free.next()?.into())?)));
     rebuilt(fabric, &given.collect::<Vec<_>>())
+}
+
+/// The fabric with other LIDs: two to the power of this for each port of an adapter, one for each switch, in the order of port
+/// GUIDs; the first of several is a multiple of their number.
+pub fn with_lmc(fabric: &Fabric, lmc: Lmc) -> Fabric {
+    let mut ports: Vec<PortId> = end_ports(fabric).collect();
+    ports.sort_by_key(|id| {
+        let port = fabric.port(*id);
+        (port.facts.guid.unwrap_or(fabric.node(port.node).guid()), port.number)
+    });
+    let mut next = 1u32;
+    let mut builder = FabricBuilder::again(fabric);
+    for id in ports {
+        let port = fabric.port(id);
+        let one = fabric.node(port.node).is_switch();
+        let own = if one { Lmc::default() } else { lmc };
+        let lids = u32::from(own.lids());
+        let lid = next.next_multiple_of(lids);
+        next = lid + lids;
+        let facts = builder.port(port.node.into(), port.number);
+        // Beyond the last LID a port has none.
+        let fits = lid + lids - 1 <= u32::from(Lid::MAX);
+        (facts.lid, facts.lmc) = (Lid::new(lid).filter(|_| fits), own);
+    }
+    builder.finish()
 }
 
 /// Port 0 of switches (which a dump may leave out), and the cabled ports of everything else.

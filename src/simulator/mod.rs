@@ -25,6 +25,7 @@ mod world;
 
 pub use line::{Dice, Line, Share};
 pub use log::EventLog;
+pub use manager::with_lmc;
 pub use port::SimulatedPort;
 pub use simulate::{AttachError, Seat, Simulator};
 pub use story::{Change, Demo, Scene};

@@ -17,7 +17,7 @@ use super::hosts::HostAgents;
 use super::manager;
 use super::notices::Watchfulness;
 use super::story::Scene;
-use super::traffic::{Given, Load, Service, TrafficError, TrafficRun};
+use super::traffic::{FlowOrder, Given, Load, Service, TrafficError, TrafficRun};
 use super::underway::{Behind, Ratio, Underway};
 
 /// The first multicast LID.
@@ -154,7 +154,10 @@ impl World {
             service: &service,
             tables: &self.lane_tables(),
         };
-        let mut run = TrafficRun::new(given, &carried.load)?;
+        // Whoever tells hosts to leave base LIDs finds them there.
+        let mut load = carried.load.clone();
+        load.settings.base_lids = true;
+        let mut run = TrafficRun::new(given, &load)?;
         let down = |(_, port): &(PortId, &crate::fabric::Port)| {
             let socket = self.device(port.node.0).socket(port.number.value());
             port.peer.is_some() && socket.is_some_and(|socket| !socket.passes())
@@ -218,6 +221,11 @@ impl World {
     /// The traffic that the fabric carries.
     pub fn underway(&self) -> Option<&Underway> {
         self.underway.as_deref()
+    }
+
+    /// What became of the packets of each listed flow.
+    pub fn order_of_flows(&self) -> Vec<FlowOrder> {
+        self.underway.as_ref().map(|underway| underway.run.order_of_flows()).unwrap_or_default()
     }
 
     fn forwarding(&self) -> Arc<Routes> {

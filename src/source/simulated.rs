@@ -12,10 +12,10 @@ use super::live::LiveSource;
 use super::open::{LiveOptions, live};
 use super::story;
 use crate::access::{ReadPort, SourceError};
-use crate::fabric::{NodeId, Tables};
+use crate::fabric::{Lmc, NodeId, Tables};
 use crate::generate::Generated;
 use crate::observe::{Notes, Place};
-use crate::simulator::{AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World};
+use crate::simulator::{AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World, with_lmc};
 
 /// A key of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +67,11 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "hosts whose flows follow notices to another lane by themselves: all, or NODE+NODE",
     },
     SimulatorKey {
+        name: "lmc",
+        default: "as the fabric has it",
+        meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
+    },
+    SimulatorKey {
         name: "ratio",
         default: "1:1000",
         meaning: "time of the traffic to time of the fabric; counters grow as if it were 1:1",
@@ -90,6 +95,7 @@ struct Wishes {
     ratio: Option<Ratio>,
     story: Option<String>,
     agents: Option<String>,
+    lmc: Option<Lmc>,
     /// The fabric's own words.
     fabric: String,
 }
@@ -156,7 +162,10 @@ pub fn simulator_of(text: &str, options: &LiveOptions) -> Result<(Simulator, Not
 }
 
 fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simulator, Notes), SourceError> {
-    let generated = make(&wishes.fabric).map_err(also_ours)?;
+    let mut generated = make(&wishes.fabric).map_err(also_ours)?;
+    if let Some(lmc) = wishes.lmc {
+        generated.fabric = with_lmc(&generated.fabric, lmc);
+    }
     let mut notes = notes_of(text, &generated);
     note_speeds(text, &generated, &mut notes);
     let mut world = World::new(&generated.fabric, &Tables::default()).ok_or_else(|| SourceError::Name {
@@ -288,6 +297,10 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
             }
             "traffic" => wishes.traffic = Some(value.to_owned()),
             "story" => wishes.story = Some(value.to_owned()),
+            "lmc" => {
+                let lmc = value.parse().ok().filter(|lmc| *lmc <= 3).and_then(Lmc::new);
+                wishes.lmc = Some(lmc.ok_or_else(|| bad(key, value, "a number from 0 to 3"))?);
+            }
             "agents" => wishes.agents = Some(value.to_owned()),
             "ratio" => {
                 let ratio =

@@ -42,7 +42,7 @@ fn notices_of_a_process() {
     let mut teller = LiveActuator::new("umad", port, Policy::default(), Keys::default());
     teller.look(Wanted::default(), &mut Unwatched).unwrap();
     let level = ServiceLevel::new(1).unwrap();
-    let told = Repath { hot_spot: *hot_spot, level, back: false, number: 77, hosts: whom.to_vec() };
+    let told = Repath { hot_spot: Some(*hot_spot), level, back: false, number: 77, hosts: whom.to_vec() };
     let begun = Instant::now();
     let followed = teller.notify(&[told], whom, Duration::from_secs(4)).unwrap();
     let followed: Vec<u16> = followed.iter().map(|lid| lid.value()).collect();

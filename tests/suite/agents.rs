@@ -183,7 +183,13 @@ fn answer(port: &mut WritePort, mut parcel: Parcel) -> Option<Mad> {
 }
 
 fn told_of(hot_spot: Lid, number: u16, hosts: &[Lid]) -> Repath {
-    Repath { hot_spot, level: ServiceLevel::new(1).unwrap(), back: false, number, hosts: hosts.to_vec() }
+    Repath {
+        hot_spot: Some(hot_spot),
+        level: ServiceLevel::new(1).unwrap(),
+        back: false,
+        number,
+        hosts: hosts.to_vec(),
+    }
 }
 
 fn back(told: &Repath, number: u16) -> Repath {

@@ -15,6 +15,9 @@ mod hung_up;
 mod keyed;
 mod lives;
 mod notices;
+mod phases;
+mod phases_crashes;
+mod phases_lives;
 pub mod processes;
 mod racing;
 mod reach;
@@ -40,7 +43,7 @@ use fabdeck::access::{
 };
 use fabdeck::change::{
     Begun, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration, OUT_OF_REACH, Order, Plan,
-    PlanFlow, PlanPort, Record, Standing, Told, Towards, Write, wrong,
+    PlanFlow, PlanPort, Record, Standing, Told, Towards, Unanswered, Write, wrong,
 };
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
 use fabdeck::generate::{Spec, generate};
@@ -177,6 +180,8 @@ struct Course {
     sets: Vec<(Slot, Vec<u8>)>,
     /// What went out before its record was durable.
     early: usize,
+    /// Sets while some host that is to leave base LIDs had not.
+    at_base: usize,
     /// Notices, with the number of Sets before them, and the moments when they went out.
     notices: Vec<(usize, Vec<Repath>)>,
     notified_at: Vec<usize>,
@@ -186,7 +191,7 @@ struct Course {
 #[derive(Debug)]
 struct Listeners {
     /// Flows that are on another lane: hot-spot and host.
-    moved: BTreeSet<(Lid, Lid)>,
+    moved: BTreeSet<(Option<Lid>, Lid)>,
     /// Agents that say nothing, and notices that the manager does not take.
     mute: BTreeSet<Lid>,
     refuses: fn(&Repath) -> bool,
@@ -276,6 +281,8 @@ struct Watched {
     witness: Witness,
     /// What stands in the journal by now, of what it is asked to write.
     planned: Vec<Slot>,
+    /// How many hosts are to leave base LIDs before anything is written.
+    leaving: usize,
     listeners: Arc<Mutex<Listeners>>,
 }
 
@@ -302,6 +309,7 @@ impl Actuator for Watched {
         let known = course.sets.len() > 3 || durable.is_ok_and(|read| !read.told.begun.writes.is_empty());
         course.early += usize::from(!known || !self.planned.contains(slot));
         course.sets.push((*slot, bytes.to_vec()));
+        course.at_base += usize::from(self.listeners.lock().unwrap().moved.len() < self.leaving);
         drop(course);
         let written = self.inner.write(slot, bytes);
         self.witness.moment();
@@ -327,7 +335,8 @@ impl Actuator for Watched {
             if (listeners.refuses)(notice) {
                 return Err(WriteError::Refused("the manager takes no such notice".to_owned()));
             }
-            for host in &notice.hosts {
+            let named = if notice.hosts.is_empty() { whom } else { &notice.hosts };
+            for host in named {
                 match notice.back {
                     true => listeners.moved.remove(&(notice.hot_spot, *host)),
                     false => listeners.moved.insert((notice.hot_spot, *host)),
@@ -352,6 +361,7 @@ struct Stage<'a> {
     said: Vec<String>,
     patience: SignedDuration,
     listeners: Arc<Mutex<Listeners>>,
+    unanswered: Unanswered,
 }
 
 impl<'a> Stage<'a> {
@@ -362,6 +372,7 @@ impl<'a> Stage<'a> {
             witness: Witness::default(),
             said: Vec::new(),
             patience: OUT_OF_REACH,
+            unanswered: Unanswered::Stop,
             listeners: Arc::new(Mutex::new(Listeners {
                 moved: BTreeSet::new(),
                 mute: BTreeSet::new(),
@@ -374,7 +385,8 @@ impl<'a> Stage<'a> {
     fn watched(&self) -> Watched {
         let planned = self.plan.writes.iter().map(|write| write.step().unwrap().slot).collect();
         let (witness, listeners) = (self.witness.clone(), self.listeners.clone());
-        Watched { inner: actuator(self.simulator), witness, planned, listeners }
+        let leaving = self.plan.phases.as_ref().map_or(0, |phases| phases.hosts.len());
+        Watched { inner: actuator(self.simulator), witness, planned, leaving, listeners }
     }
 
     fn begun(&self, window_s: u64) -> Begun {
@@ -388,6 +400,8 @@ impl<'a> Stage<'a> {
             lost_before: wrong(&look.fabric, &look.tables, self.plan).pairs,
             switches: look.fabric.switches().map(|(_, node)| node.guid().to_string()).collect(),
             migrations: self.plan.migrations.clone(),
+            phases: self.plan.phases.clone(),
+            unanswered: self.unanswered,
             writes: self.plan.writes.clone(),
             ..Begun::default()
         }
@@ -420,6 +434,26 @@ impl<'a> Stage<'a> {
         let guard =
             Guard { plan: self.plan, journal, told, home: None, driver, orders, now, say, patience, trouble };
         guard.keep(Errand::Apply)
+    }
+
+    /// What other hands make of what is left of the journal.
+    fn take_over_with(
+        &mut self,
+        hands: &mut dyn Actuator,
+        left: &[u8],
+        orders: &Receiver<Order>,
+        say: &mut dyn FnMut(&str),
+    ) -> Told {
+        let read = Journal::read("journal", left).unwrap();
+        let length = left.len() - read.torn as usize;
+        let course = Course { bytes: left[..length].to_vec(), durable: length, ..Course::default() };
+        let witness = Witness(Arc::new(Mutex::new(course)));
+        let journal = Journal::over(Box::new(Recorder(witness)), &read);
+        let (told, driver, now) = (read.told, &mut Direct(hands), &Timestamp::now);
+        let (patience, trouble) = (self.patience, None);
+        let guard =
+            Guard { plan: self.plan, journal, told, home: None, driver, orders, now, say, patience, trouble };
+        guard.keep(Errand::TakeOver)
     }
 
     /// What another process makes of what is left of the journal.

@@ -34,6 +34,16 @@ pub enum Halt {
     #[error("FD-5623: it was ended: {0}")]
     Asked(String),
     #[error(
+        "FD-5661: {0} did not say that they left the base LIDs, so nothing was written; look after their agents, or apply it \
+         with --unanswered wait or go-on"
+    )]
+    Unanswered(String),
+    #[error(
+        "FD-5662: {0} did not say that they left the base LIDs, and going on without them is not shown to be safe, so nothing \
+         was written"
+    )]
+    Unsafe(String),
+    #[error(
         "FD-5624: a write was about to go out before its journal was durable; this is a bug in fabdeck, and nothing \
          more was written"
     )]

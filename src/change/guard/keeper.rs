@@ -1,7 +1,7 @@
 //! The guard of one change. It alone writes; whoever wants something asks it.
 //!
 //! ```text
-//! begun ─> writing ─> read back ─> hosts told ─> applied ──confirm──> confirmed
+//! begun ─> writing ─> read back ─> hosts told ─> applied ──confirm──> confirmed     (in five phases hosts are told before, too)
 //!             │            │            │           │ deadline, rollback
 //!             └────────────┴────────────┴───────────┴──> rolling back ─> rolled back, or incomplete
 //! ```
@@ -67,9 +67,23 @@ impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
         let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
-        let (kept, unheard) = (Vec::new(), false);
-        Keeper { plan, journal, told, home, driver, orders, now, say, patience, trouble, kept, unheard }
-            .keep(errand)
+        let (kept, unheard, untouched) = (Vec::new(), false, false);
+        Keeper {
+            plan,
+            journal,
+            told,
+            home,
+            driver,
+            orders,
+            now,
+            say,
+            patience,
+            trouble,
+            kept,
+            unheard,
+            untouched,
+        }
+        .keep(errand)
     }
 }
 
@@ -89,6 +103,8 @@ pub(super) struct Keeper<'a> {
     kept: Vec<Entry>,
     /// The manager took no notice for certain, so that no host heard of the change.
     pub unheard: bool,
+    /// No part can have been written yet.
+    pub untouched: bool,
 }
 
 impl Keeper<'_> {
@@ -185,7 +201,9 @@ impl Keeper<'_> {
         }
         let user = self.user();
         self.audit("writing", &user, &format!("{} writes of plan {}", steps.len(), self.told.begun.plan));
-        if let Err(halt) = self.write(steps).and_then(|()| self.tell_hosts()) {
+        self.untouched = true;
+        let done = self.leave_base().and_then(|()| self.write(steps)).and_then(|()| self.return_to_base());
+        if let Err(halt) = done.and_then(|()| self.tell_hosts()) {
             let why = halt.to_string();
             return self.take_back(steps, &why, false);
         }
@@ -227,6 +245,7 @@ impl Keeper<'_> {
         if !self.journal.is_durable() {
             return Err(Halt::NotDurable);
         }
+        self.untouched = false;
         let change = self.told.begun.id.clone();
         let mut trail = Trail {
             home: self.home,
@@ -437,6 +456,7 @@ impl Keeper<'_> {
         }
         // Flows leave the lanes before these are taken away.
         let mut left = self.call_hosts_back();
+        self.leave_base_again();
         let change = self.told.begun.id.clone();
         let (kept, patience) = (&mut self.kept, Duration::ZERO);
         let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
@@ -447,7 +467,16 @@ impl Keeper<'_> {
             // Orders are answered, and cannot stop it.
             let _ = heed(orders, (told, trouble), &mut trail);
         }));
+        left.extend(self.return_to_base_again());
         left
+    }
+
+    /// Whoever asked meanwhile is answered; that somebody wants it ended is a reason to end it.
+    pub(super) fn heard_orders(&mut self) -> Result<(), String> {
+        let change = self.told.begun.id.clone();
+        let (kept, patience) = (&mut self.kept, SHORT);
+        let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
+        heed(self.orders, (&self.told, self.trouble.as_deref()), &mut trail)
     }
 }
 

@@ -6,6 +6,7 @@ mod drift;
 mod keeper;
 mod notices;
 mod outlook;
+mod phases;
 mod reach;
 mod trail;
 

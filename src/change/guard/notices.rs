@@ -12,7 +12,7 @@ use crate::fabric::Lid;
 use crate::mad::Repath;
 
 /// How long agents have to answer. Whoever asks the guard meanwhile waits as long.
-const ANSWERS: Duration = Duration::from_secs(5);
+pub(super) const ANSWERS: Duration = Duration::from_secs(5);
 /// Hosts that a line of the trail names.
 const NAMED: usize = 8;
 
@@ -38,7 +38,8 @@ impl Keeper<'_> {
     /// Tells them to move their flows back, if they may have moved any; what is left where that could not be said. A journal that
     /// cannot be written keeps nobody from it.
     pub(super) fn call_hosts_back(&mut self) -> Vec<Left> {
-        if !self.told.hosts.may_have_moved() {
+        // Whoever left base LIDs comes back to them once their tables are those of before.
+        if !self.told.hosts.may_have_moved() || self.told.begun.phases.is_some() {
             return Vec::new();
         }
         let (time, user) = (self.time(), self.user());
@@ -63,7 +64,7 @@ impl Keeper<'_> {
         }
     }
 
-    fn keep_or_say(&mut self, record: Record, what: &str, user: &str, detail: &str) {
+    pub(super) fn keep_or_say(&mut self, record: Record, what: &str, user: &str, detail: &str) {
         if let Err(error) = self.record(record.clone(), what, user, detail) {
             self.told.take(&record);
             (self.say)(&error.to_string());
@@ -91,21 +92,24 @@ impl Keeper<'_> {
         Ok((names(heard), names(silent)))
     }
 
-    fn answers(&self, (answered, silent): (Vec<String>, Vec<String>)) -> (Record, String) {
+    pub(super) fn answers(&self, (answered, silent): (Vec<String>, Vec<String>)) -> (Record, String) {
         let words = match silent.len() {
             0 => format!("{} agents answered", answered.len()),
-            some => {
-                let named = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
-                let more = if some > NAMED { ", ..." } else { "" };
-                format!("{} agents answered, {some} did not: {named}{more}", answered.len())
-            }
+            some => format!("{} agents answered, {some} did not: {}", answered.len(), names_of(&silent)),
         };
         (Record::Notified { time: self.time(), answered, silent }, words)
     }
 }
 
+/// The first of them.
+pub(super) fn names_of(hosts: &[String]) -> String {
+    let named = hosts.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let more = if hosts.len() > NAMED { ", ..." } else { "" };
+    format!("{named}{more}")
+}
+
 /// Hosts whose flows may still be where the change moved them.
-fn not_back(silent: &[String]) -> Vec<Left> {
+pub(super) fn not_back(silent: &[String]) -> Vec<Left> {
     let left = |host: &String| Left {
         what: format!("host {host}"),
         why: "its agent did not say that its flows went back".to_owned(),

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::driver::OpensmSite;
 use crate::change::migration::Migration;
+use crate::change::phases::{PlanPhases, Unanswered};
 use crate::change::writes::Write;
 
 /// Everything that undoing a change takes, whoever does it, and on which day.
@@ -45,6 +46,11 @@ pub struct Begun {
     /// Flows that hosts are told to move, and to move back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub migrations: Vec<Migration>,
+    /// Who leaves the base LIDs while their tables change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phases: Option<PlanPhases>,
+    #[serde(default, skip_serializing_if = "Unanswered::is_stop")]
+    pub unanswered: Unanswered,
     /// In the order in which they are written.
     pub writes: Vec<Write>,
 }
@@ -212,6 +218,8 @@ pub struct Told {
     /// Whoever wants it rolled back wants it even where that loses paths.
     pub asked: bool,
     pub hosts: Hosts,
+    /// How often hosts were told something.
+    pub rounds: u64,
     /// Hosts with an agent that did not answer when they were told last.
     pub silent: Vec<String>,
     /// Those that did not when they were told to move flows.
@@ -230,6 +238,7 @@ impl Told {
             why: None,
             asked: false,
             hosts: Hosts::Untold,
+            rounds: 0,
             silent: Vec::new(),
             silent_there: Vec::new(),
             ended: None,
@@ -251,6 +260,7 @@ impl Told {
             Record::Notifying { back, .. } => {
                 self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
                 self.silent.clear();
+                self.rounds += 1;
             }
             Record::Notified { silent, .. } => {
                 self.silent.clone_from(silent);

@@ -24,7 +24,8 @@ pub fn findings(
     found.extend(cut_off(look, plan).map(|words| ("unreachable", words)));
     // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
     let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
-    if plan.lanes.count > 1 && moves && !gives_levels {
+    // In phases hosts are told the level of high LIDs, and stay on theirs to base LIDs.
+    if plan.lanes.count > 1 && moves && !gives_levels && plan.phases.is_none() {
         let words = format!(
             "its paths are on {} lanes, and nobody gives them their service levels on this road: --via opensm does, where \
              lanes are per destination",

@@ -22,7 +22,7 @@ use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure, plan};
 use crate::session::Judged;
 use crate::session::interactive::Acceptance;
-use crate::session::{counted, devices, migration_lines, span_words};
+use crate::session::{counted, devices, migration_lines, phase_lines, span_words};
 
 pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
     context.refuse_filter("apply")?;
@@ -43,7 +43,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     ready.refuse(means, &road, &mut |remark| context.output.say(remark))?;
     ask_first(context, args, &ready)?;
     let terms = Acceptance { accepted: args.accept.clone(), window: args.confirm_within };
-    let begun = said_yes(ready.begun(means, &road)?, &terms);
+    let mut begun = said_yes(ready.begun(means, &road)?, &terms);
+    begun.unanswered = args.unanswered.unanswered();
     let Prepared { plan, own, simulated, text, actuator, .. } = ready;
     if let Some(mut actuator) = actuator.filter(|_| own) {
         return in_process(context, args, &plan, (begun, actuator.as_mut()));
@@ -75,7 +76,7 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
     let Prepared { plan, judged, look, own, .. } = ready;
     if args.yes {
         // Whoever is not asked has it on record who will follow.
-        let moved = migration_lines(plan);
+        let moved = [migration_lines(plan), phase_lines(plan)].concat();
         moved.iter().for_each(|(label, words)| context.output.say(&format!("{label}: {words}")));
         return Ok(());
     }
@@ -99,6 +100,7 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         ("moves", format!("{} pairs to other paths", plan.impact["moved_pairs"])),
     ];
     lines.extend(migration_lines(plan));
+    lines.extend(phase_lines(plan));
     lines.extend(judged.transition.lines());
     lines.push((
         "accepted",

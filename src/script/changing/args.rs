@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::change::Unanswered;
 use crate::script::values::window;
 
 #[derive(Debug, Args)]
@@ -27,6 +28,9 @@ pub struct ApplyArgs {
     /// Findings that are taken in, by name with commas between: unreachable, loop, cycle, lanes, transition
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub accept: Vec<String>,
+    /// For plans in five phases: what is done when hosts do not say that they left the base LIDs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenSilent::Stop)]
+    pub unanswered: WhenSilent,
     /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
     #[arg(long, value_name = "FILE")]
     pub opensm_conf: Option<PathBuf>,
@@ -37,6 +41,27 @@ pub struct ApplyArgs {
     /// them any time
     #[arg(long)]
     pub beside_manager: bool,
+}
+
+/// What is done when hosts do not say that they left the base LIDs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum WhenSilent {
+    /// Nothing is written, and whoever left is called back
+    Stop,
+    /// They are asked again for as long as --confirm-within says; `rollback` stops it before
+    Wait,
+    /// It goes on where the plan would be safe without phases
+    GoOn,
+}
+
+impl WhenSilent {
+    pub fn unanswered(self) -> Unanswered {
+        match self {
+            Self::Stop => Unanswered::Stop,
+            Self::Wait => Unanswered::Wait,
+            Self::GoOn => Unanswered::GoOn,
+        }
+    }
 }
 
 /// How a change gets to the fabric.

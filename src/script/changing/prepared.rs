@@ -160,6 +160,7 @@ impl Prepared {
             simulator,
             lost_before: wrong(self.look.fabric(), &self.look.observation.tables, &self.plan).pairs,
             migrations: self.plan.migrations.clone(),
+            phases: self.plan.phases.clone(),
             writes: self.plan.writes.clone(),
             ..Begun::default()
         })

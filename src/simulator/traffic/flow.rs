@@ -30,6 +30,15 @@ pub struct FlowCount {
     pub packets: u64,
 }
 
+/// What the packets of a flow tell of the way, since the beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowOrder {
+    pub arrived: u64,
+    /// Packets that came behind one that had left its source later.
+    pub overtaken: u64,
+    pub lost: u64,
+}
+
 /// A flow under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Course {
@@ -37,8 +46,13 @@ pub(super) struct Course {
     pub to: u32,
     pub lid: u16,
     pub level: u8,
+    /// What it was before its end was told to send to other LIDs.
+    pub usual: Option<u8>,
     /// When its next packet may be made, and how long after the one before; 0: at once.
     pub due: u64,
     pub interval: u64,
     pub delivered: u64,
+    pub order: FlowOrder,
+    /// When the latest packet that arrived had left its source.
+    pub latest: u64,
 }

@@ -48,12 +48,12 @@ impl TrafficRun {
     }
 
     /// Lanes that nothing was on yet get queues.
-    fn widen_for(&mut self, level: u8) {
+    pub(super) fn widen_for(&mut self, level: u8) {
         self.lanes = self.lanes.max(self.lane_map.top(1 << level, &self.adapters));
         self.widen(u32::from(self.lanes).next_power_of_two().trailing_zeros());
     }
 
-    fn end_at(&self, port: PortId) -> Option<u32> {
+    pub(super) fn end_at(&self, port: PortId) -> Option<u32> {
         (0u32..).zip(&self.plant.ends).find(|(_, end)| end.port == port).map(|(number, _)| number)
     }
 

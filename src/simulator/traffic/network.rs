@@ -92,6 +92,8 @@ pub struct TrafficRun {
     /// Packets that found no path, by the switch and port that they came in by; and those that found a dead port.
     pub(super) astray: BTreeMap<(u32, u8), u64>,
     pub(super) discarded: BTreeMap<(u32, u8), u64>,
+    /// Ends that wait to send to other LIDs and have nothing under way any more.
+    pub(super) drained: Vec<u32>,
 }
 
 impl TrafficRun {
@@ -129,6 +131,7 @@ impl TrafficRun {
             credits: settings.credits(),
             astray: BTreeMap::new(),
             discarded: BTreeMap::new(),
+            drained: Vec::new(),
             plant,
             queues,
             lane_bits,
@@ -195,6 +198,7 @@ impl TrafficRun {
         } else {
             self.wake(actor - channels - queues);
         }
+        self.turn_drained();
     }
 
     pub(super) fn actor_of_queue(&self, queue: u32) -> u32 {
@@ -284,8 +288,13 @@ impl TrafficRun {
     /// Takes the first out of a queue that it ends in.
     pub(super) fn lose_first(&mut self, queue: u32) {
         let packet = self.pop(queue);
+        let origin = *self.packets.origin(packet);
         self.packets.give_back(packet);
         self.tally.lost += 1;
+        if let Some(flow) = self.senders.flows.get_mut(origin.flow as usize) {
+            flow.order.lost += 1;
+        }
+        self.landed(origin.source);
         self.make_room(queue);
     }
 
@@ -430,7 +439,8 @@ impl TrafficRun {
     fn take_in(&mut self, end: u32, packet: u32, arrives: u64) {
         let origin = *self.packets.origin(packet);
         self.tally.take_in(end, arrives.saturating_sub(origin.left));
-        self.senders.arrived(origin.flow, arrives);
+        self.senders.arrived(origin.flow, (origin.left, arrives));
+        self.landed(origin.source);
         self.packets.give_back(packet);
     }
 }

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::arbiter::bits;
 use super::error::TrafficError;
-use super::flow::{Course, Flow};
+use super::flow::{Course, Flow, FlowOrder};
 use super::lanes::{NO_LANE, Row};
 use super::load::{Given, Load};
 use super::network::{Stage, TrafficRun};
 use super::packets::{NONE, Origin, Packet};
 use super::pattern::{Pattern, permutation, ring, shift};
 use super::plant::{End, NEVER, Plant};
+use super::range::Seat;
 use super::tables::lane_of;
 use crate::fabric::{Fabric, PortId, PortNum};
 use crate::simulator::{Dice, Share};
@@ -69,6 +70,8 @@ pub(super) struct Senders {
     pub last_arrival: u64,
     /// Levels that somebody set for what an end draws, by the end and the LID that it is for.
     kept: BTreeMap<(u32, u16), u8>,
+    /// Which of the LIDs of a port each end sends to, and whether it has to drain first.
+    pub seats: Vec<Seat>,
 }
 
 impl Senders {
@@ -103,6 +106,7 @@ impl Senders {
             message: 0,
             last_arrival: 0,
             kept: BTreeMap::new(),
+            seats: vec![Seat::new(load.settings.base_lids); plant.ends.len()],
         };
         let ports: Vec<PortId> = senders.hosts.iter().map(|end| plant.ends[*end as usize].port).collect();
         match &load.pattern {
@@ -172,7 +176,18 @@ impl Senders {
             let lid = self.lid(from, target);
             let course = self.flows.len() as u32;
             let due = if flow.mbps == Some(0) { NEVER } else { 0 };
-            self.flows.push(Course { from, to, lid, level, due, interval, delivered: 0 });
+            self.flows.push(Course {
+                from,
+                to,
+                lid,
+                level,
+                usual: None,
+                due,
+                interval,
+                delivered: 0,
+                order: FlowOrder::default(),
+                latest: 0,
+            });
             self.take_up(course, lane_of(adapters, from, level));
         }
         Ok(())
@@ -261,7 +276,8 @@ impl Senders {
         let lid = self.lid(end, target);
         let spot = matches!(&self.scripts[end as usize], Script::Drawn(drawn) if drawn.spot == to);
         let level = self.spot_level.filter(|_| spot).unwrap_or(usual);
-        (lid, self.kept.get(&(end, lid)).copied().unwrap_or(level))
+        let own = self.seats[end as usize].level.or_else(|| self.kept.get(&(end, lid)).copied());
+        (lid, own.unwrap_or(level))
     }
 
     /// What an end draws for a LID is on this level and lane from now on.
@@ -297,15 +313,53 @@ impl Senders {
         moved
     }
 
+    /// What an end sends goes to other LIDs of the same ports from now on, and on their level; nothing of it is under way.
+    pub fn readdress(&mut self, end: u32, plant: &Plant, adapters: &[Row]) {
+        let level = self.seats[end as usize].level;
+        let mut own: Vec<u32> = Vec::new();
+        for course in 0..self.flows.len() as u32 {
+            let flow = &self.flows[course as usize];
+            if flow.from == end {
+                let lid = self.lid(end, &plant.ends[flow.to as usize]);
+                let flow = &mut self.flows[course as usize];
+                let usual = *flow.usual.get_or_insert(flow.level);
+                (flow.lid, flow.level) = (lid, level.unwrap_or(usual));
+                if level.is_none() {
+                    flow.usual = None;
+                }
+                own.push(course);
+            }
+        }
+        match &mut self.scripts[end as usize] {
+            Script::Turns(turns) => turns.clear(),
+            Script::Drawn(drawn) => {
+                // What was drawn meanwhile is on a level of before: it is drawn anew.
+                drawn.waiting.iter_mut().for_each(VecDeque::clear);
+                let lane = level.map_or(NO_LANE, |level| adapters[end as usize][usize::from(level & 0xF)]);
+                if lane != NO_LANE {
+                    drawn.lanes |= 1 << lane;
+                }
+            }
+            Script::Silent | Script::Shift { .. } => {}
+        }
+        for course in own {
+            let Course { from, level, .. } = self.flows[course as usize];
+            self.take_up(course, lane_of(adapters, from, level));
+        }
+    }
+
     /// The LID to send to: sources spread over the LIDs of a port.
     fn lid(&self, from: u32, to: &End) -> u16 {
-        lid_at(self.place[from as usize], to)
+        self.seats[from as usize].lid(self.place[from as usize], to)
     }
 
     /// `flow` is `NONE` where flows are not told apart.
-    pub fn arrived(&mut self, flow: u32, arrives: u64) {
+    pub fn arrived(&mut self, flow: u32, (left, arrives): (u64, u64)) {
         if let Some(flow) = self.flows.get_mut(flow as usize) {
             flow.delivered += 1;
+            flow.order.arrived += 1;
+            flow.order.overtaken += u64::from(left < flow.latest);
+            flow.latest = flow.latest.max(left);
         }
         self.last_arrival = self.last_arrival.max(arrives);
     }
@@ -317,15 +371,18 @@ impl Senders {
     }
 }
 
-fn lid_at(place: u32, to: &End) -> u16 {
-    to.lid.value() + (place & (u32::from(to.lmc.lids()) - 1)) as u16
-}
-
 /// The level that somebody set for what an end, and its place among hosts, draws for another; else the one given.
-fn kept_level(kept: &BTreeMap<(u32, u16), u8>, (end, place): (u32, u32), to: &End, usual: u8) -> u8 {
-    match kept.is_empty() {
-        true => usual,
-        false => kept.get(&(end, lid_at(place, to))).copied().unwrap_or(usual),
+fn kept_level(
+    kept: &BTreeMap<(u32, u16), u8>,
+    seat: &Seat,
+    (end, place): (u32, u32),
+    to: &End,
+    usual: u8,
+) -> u8 {
+    match (seat.level, kept.is_empty()) {
+        (Some(level), _) => level,
+        (None, true) => usual,
+        (None, false) => kept.get(&(end, seat.lid(place, to))).copied().unwrap_or(usual),
     }
 }
 
@@ -383,6 +440,7 @@ impl TrafficRun {
         let queue = self.send_queue(end, lane);
         let packet = self.packets.take(packet, Origin { left: 0, source: end, flow });
         self.tally.made += 1;
+        self.senders.seats[end as usize].flying += 1;
         self.push(queue, packet);
         self.first_comes(queue);
     }
@@ -390,6 +448,9 @@ impl TrafficRun {
     /// The next flow of a lane whose packet is due, else the one that is due first.
     pub(super) fn take_turn(&mut self, end: u32, lane: u8) {
         let now = self.wheel.now();
+        if self.senders.seats[end as usize].drains() {
+            return;
+        }
         let Senders { scripts, flows, .. } = &mut self.senders;
         let Script::Turns(all) = &mut scripts[end as usize] else { return };
         let Some(turns) = all.iter_mut().find(|turns| turns.lane == lane) else { return };
@@ -432,6 +493,9 @@ impl TrafficRun {
     }
 
     fn drawn_before(&mut self, end: u32, lane: u8) -> Option<Packet> {
+        if self.senders.seats[end as usize].drains() {
+            return None;
+        }
         let Script::Drawn(drawn) = &mut self.senders.scripts[end as usize] else { return None };
         let (to, level) = drawn.waiting[usize::from(lane)].pop_front()?;
         drawn.sending |= 1 << lane;
@@ -442,7 +506,7 @@ impl TrafficRun {
 
     fn draw_due(&mut self, end: u32) {
         let (ends, row) = (&self.plant.ends, &self.adapters[end as usize]);
-        let Senders { scripts, hosts, place, dice, share, spot_level, kept, .. } = &mut self.senders;
+        let Senders { scripts, hosts, place, dice, share, spot_level, kept, seats, .. } = &mut self.senders;
         let Script::Drawn(drawn) = &mut scripts[end as usize] else { return };
         let from = ends[end as usize].switch;
         while self.wheel.is_now(drawn.due) {
@@ -466,7 +530,8 @@ impl TrafficRun {
                 (true, Some(level)) => level,
                 _ => self.service.level(&self.routes, from, ends[to as usize].lid),
             };
-            let level = kept_level(kept, (end, place[end as usize]), &ends[to as usize], level);
+            let seat = &seats[end as usize];
+            let level = kept_level(kept, seat, (end, place[end as usize]), &ends[to as usize], level);
             let lane = row[usize::from(level & 0xF)];
             if lane != NO_LANE && drawn.waiting[usize::from(lane)].len() < BACKLOG {
                 drawn.waiting[usize::from(lane)].push_back((to, level));
@@ -476,6 +541,9 @@ impl TrafficRun {
 
     /// The next packet of a shift exchange: a message is begun when the one before has left.
     fn take_step(&mut self, end: u32) {
+        if self.senders.seats[end as usize].drains() {
+            return;
+        }
         let Senders { scripts, hosts, place, message, .. } = &mut self.senders;
         let count = hosts.len() as u32;
         let Script::Shift { step, left } = &mut scripts[end as usize] else { return };
@@ -490,7 +558,8 @@ impl TrafficRun {
         let target = self.plant.ends[to as usize];
         let level = self.service.level(&self.routes, self.plant.ends[end as usize].switch, target.lid);
         let at = (end, self.senders.place[end as usize]);
-        let level = kept_level(&self.senders.kept, at, &target, level);
+        let seat = &self.senders.seats[end as usize];
+        let level = kept_level(&self.senders.kept, seat, at, &target, level);
         let lane = self.adapters[end as usize][usize::from(level & 0xF)];
         if lane == NO_LANE {
             return;

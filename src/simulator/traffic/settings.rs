@@ -26,6 +26,8 @@ pub struct Settings {
     pub switch_limit_mbps: u32,
     /// What hosts offer, as a share of what they can send: for patterns that are drawn.
     pub load: f64,
+    /// Of ports with several LIDs the lower half alone is sent to, until an end is told otherwise; else all of them.
+    pub base_lids: bool,
     pub seed: u64,
 }
 
@@ -39,6 +41,7 @@ impl Default for Settings {
             host_limit_mbps: None,
             switch_limit_mbps: 2000,
             load: 1.0,
+            base_lids: false,
             seed: 1,
         }
     }

@@ -33,7 +33,7 @@ fn lid(fabric: &Fabric, host: NodeId) -> Lid {
 }
 
 fn to_slow(hot_spot: Lid, number: u16, hosts: Vec<Lid>) -> Repath {
-    Repath { hot_spot, level: ServiceLevel::new(1).unwrap(), back: false, number, hosts }
+    Repath { hot_spot: Some(hot_spot), level: ServiceLevel::new(1).unwrap(), back: false, number, hosts }
 }
 
 fn actuator(simulator: &SimulatedPort) -> LiveActuator {

@@ -1,0 +1,132 @@
+//! Five phases around the writes of a change: hosts are told to leave the base LIDs (1) and say that they have (2), tables
+//! change (3), hosts are told to come back and say that they have (4), and the change waits to be confirmed (5).
+//!
+//! On the way back the same is done around what is taken back, but for one thing: that hosts do not answer keeps no table
+//! from going back.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::keeper::Keeper;
+use super::notices::{ANSWERS, names_of, not_back};
+use crate::access::WriteError;
+use crate::change::driver::Halt;
+use crate::change::journal::{Left, Record};
+use crate::change::phases::{PlanPhases, Unanswered};
+use crate::fabric::Lid;
+use crate::mad::Repath;
+
+impl Keeper<'_> {
+    /// Phases 1 and 2: nothing is written before all hosts have said that they left the base LIDs, or somebody decided that
+    /// it does not take them.
+    pub(super) fn leave_base(&mut self) -> Result<(), Halt> {
+        let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
+        let words = format!("phase 1 of 5: {} hosts are to leave the base LIDs", phases.hosts.len());
+        let begun = Instant::now();
+        let (window, unanswered) =
+            (Duration::from_secs(self.told.begun.window_s), self.told.begun.unanswered);
+        let (time, user) = (self.time(), self.user());
+        self.record(Record::Notifying { time, back: false }, "notifying", &user, &words)?;
+        loop {
+            let told = self.say_in_phases(&phases, false).map_err(|error| {
+                self.unheard = !matches!(error, WriteError::Gone(_));
+                Halt::Write(error)
+            })?;
+            let silent = told.1.clone();
+            let (record, words) = self.answers(told);
+            self.record(record, "notified", &user, &format!("phase 2 of 5: {words}"))?;
+            self.heard_orders().map_err(Halt::Asked)?;
+            if silent.is_empty() {
+                return Ok(());
+            }
+            let who = names_of(&silent);
+            match unanswered {
+                Unanswered::Wait if begun.elapsed() < window => {}
+                Unanswered::GoOn if phases.safe_without == Some(true) => {
+                    self.audit("going on", &user, &format!("without {who}, as was asked for"));
+                    return Ok(());
+                }
+                Unanswered::GoOn => return Err(Halt::Unsafe(who)),
+                Unanswered::Stop | Unanswered::Wait => return Err(Halt::Unanswered(who)),
+            }
+        }
+    }
+
+    /// Phase 4: whoever does not come back stays on high LIDs, which lead on as they did, and is named.
+    pub(super) fn return_to_base(&mut self) -> Result<(), Halt> {
+        let Some(phases) = self.told.begun.phases.clone() else { return Ok(()) };
+        self.audit("written", &self.user(), "phase 3 of 5: the tables of base LIDs stand there");
+        let (time, user) = (self.time(), self.user());
+        let words = "phase 4 of 5: hosts are to come back to base LIDs";
+        self.record(Record::Notifying { time, back: true }, "notifying", &user, words)?;
+        let told = self.say_in_phases(&phases, true).map_err(Halt::Write)?;
+        let (record, words) = self.answers(told);
+        Ok(self.record(record, "notified", &user, &format!("phase 4 of 5: {words}"))?)
+    }
+
+    /// Before anything is taken back: hosts leave the base LIDs once more, those that do. Where no part can have been
+    /// written nobody has to.
+    pub(super) fn leave_base_again(&mut self) {
+        let Some(phases) = self.told.begun.phases.clone().filter(|_| !self.untouched) else { return };
+        let (time, user) = (self.time(), self.user());
+        let words = "hosts are to leave the base LIDs before tables go back";
+        self.keep_or_say(Record::Notifying { time, back: false }, "notifying", &user, words);
+        match self.say_in_phases(&phases, false) {
+            Ok(told) => {
+                let silent = told.1.len();
+                let (record, words) = self.answers(told);
+                let plainly = if silent > 0 { "; tables go back while their flows may be there" } else { "" };
+                self.keep_or_say(record, "notified", &user, &format!("{words}{plainly}"));
+            }
+            Err(error) => {
+                let words = format!("{error}; tables go back while flows may be on base LIDs");
+                self.audit("not told", &user, &words);
+            }
+        }
+    }
+
+    /// Behind all that was taken back: hosts come back to base LIDs; what is left where that could not be said.
+    pub(super) fn return_to_base_again(&mut self) -> Vec<Left> {
+        let Some(phases) = self.told.begun.phases.clone() else { return Vec::new() };
+        if !self.told.hosts.may_have_moved() {
+            return Vec::new();
+        }
+        let (time, user) = (self.time(), self.user());
+        let words = "hosts are to come back to base LIDs";
+        self.keep_or_say(Record::Notifying { time, back: true }, "notifying", &user, words);
+        match self.say_in_phases(&phases, true) {
+            Ok(told) => {
+                let left = not_back(&told.1);
+                let (record, words) = self.answers(told);
+                self.keep_or_say(record, "notified", &user, &words);
+                left
+            }
+            // Nobody heard of it, so nobody left.
+            Err(_) if self.unheard && self.untouched => Vec::new(),
+            Err(error) => {
+                let why = format!("they were not told to come back to base LIDs: {error}");
+                vec![Left { what: "hosts".to_owned(), why }]
+            }
+        }
+    }
+
+    /// The names of the hosts that answered, and of those that did not. The record of it stands in the journal, so that every
+    /// round has a number of its own whoever tells.
+    fn say_in_phases(
+        &mut self,
+        phases: &PlanPhases,
+        back: bool,
+    ) -> Result<(Vec<String>, Vec<String>), WriteError> {
+        let number = Repath::number_of(self.told.begun.notice_number(), self.told.rounds);
+        let notices: Vec<Repath> = phases.notice(number, back).into_iter().collect();
+        let lid = |host: &crate::change::phases::PhasedHost| Lid::new(host.port.lid.into());
+        let hosts: BTreeMap<Lid, String> =
+            phases.hosts.iter().filter_map(|host| Some((lid(host)?, host.port.name.clone()))).collect();
+        let whom: Vec<Lid> = hosts.keys().copied().collect();
+        let answered = self.driver.notify(&notices, &whom, ANSWERS)?;
+        let (heard, silent): (Vec<_>, Vec<_>) =
+            hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
+        let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
+        Ok((names(heard), names(silent)))
+    }
+}

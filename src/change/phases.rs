@@ -1,0 +1,98 @@
+//! Updates in five phases (dissertation 5.2.3): hosts leave the base LIDs, the tables of these change while nobody sends to
+//! them, and hosts come back. High LIDs keep their tables throughout.
+
+use serde::{Deserialize, Serialize};
+
+use super::lanes::bytes;
+use super::migration::PlanPort;
+use super::writes::{Write, lids_of};
+use crate::access::Part;
+use crate::fabric::{Lid, ServiceLevel};
+use crate::mad::Repath;
+
+/// A port of a host that leaves its base LIDs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PhasedHost {
+    #[serde(flatten)]
+    pub port: PlanPort,
+    /// How many it has from its first on: the upper half are the high ones.
+    pub lids: u16,
+}
+
+impl PhasedHost {
+    /// Its high LIDs.
+    fn high(&self) -> std::ops::Range<u32> {
+        let (first, lids) = (u32::from(self.port.lid), u32::from(self.lids));
+        first + lids / 2..first + lids
+    }
+}
+
+/// Who leaves the base LIDs, and on which levels flows are.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct PlanPhases {
+    /// Of flows to base LIDs, and to high LIDs.
+    pub base_level: u8,
+    pub high_level: u8,
+    /// Whether the change would be safe while flows are on base LIDs, as those of hosts that never answer may be.
+    pub safe_without: Option<bool>,
+    pub hosts: Vec<PhasedHost>,
+}
+
+impl PlanPhases {
+    /// What is wrong with them, for these writes.
+    pub(super) fn fault(&self, writes: &[Write]) -> Option<&'static str> {
+        let level = |level: u8| ServiceLevel::new(level.into()).is_some();
+        if !level(self.base_level) || !level(self.high_level) {
+            return Some("a service level is none of 0 to 15");
+        }
+        let lids = |host: &PhasedHost| {
+            let most = u32::from(host.port.lid) + u32::from(host.lids);
+            host.lids.is_power_of_two()
+                && (2..=128).contains(&host.lids)
+                && host.port.lid > 0
+                && host.port.lid.is_multiple_of(host.lids)
+                && most <= u32::from(Lid::MAX) + 1
+        };
+        if self.hosts.is_empty() || !self.hosts.iter().all(lids) {
+            return Some("it is for no host, or for one without two halves of LIDs");
+        }
+        if !writes.iter().all(|write| matches!(write.part, Part::Block(_))) {
+            return Some("it writes something else than forwarding tables");
+        }
+        let all: std::collections::BTreeSet<u32> = self.hosts.iter().flat_map(PhasedHost::high).collect();
+        let keeps = |write: &Write| {
+            let Part::Block(number) = write.part else { return true };
+            let (Some(old), Some(new)) = (bytes(&write.old), bytes(&write.new)) else { return false };
+            let mut places = lids_of(number).zip(old.iter().zip(&new));
+            places.all(|(lid, (old, new))| old == new || !all.contains(&lid))
+        };
+        (!writes.iter().all(keeps)).then_some("it changes the way to a high LID")
+    }
+
+    /// What all hosts are told: to leave base LIDs, or to come back. It names nobody, as who has no word in it yet may have
+    /// flows as well.
+    pub fn notice(&self, number: u16, back: bool) -> Option<Repath> {
+        let level = if back { self.base_level } else { self.high_level };
+        let level = ServiceLevel::new(level.into())?;
+        Some(Repath { hot_spot: None, level, back, number, hosts: Vec::new() })
+    }
+}
+
+/// What becomes of an update in five phases when hosts do not say that they left the base LIDs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unanswered {
+    /// Nothing is written, and whoever left is called back.
+    #[default]
+    Stop,
+    /// They are asked again for as long as the window of the change is, and then it stops.
+    Wait,
+    /// It goes on where it would be safe without phases; else it stops.
+    GoOn,
+}
+
+impl Unanswered {
+    pub(super) fn is_stop(&self) -> bool {
+        *self == Self::Stop
+    }
+}

@@ -1,0 +1,134 @@
+//! kill -9 at every moment of an update in five phases, and behind some over a fabric with traffic: whoever comes next brings
+//! all hosts back to base LIDs, over the tables of before, and nobody is there while these change.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use fabdeck::change::{Ask, Hosts, JournalError, Phase, Plan};
+use fabdeck::simulator::SimulatedPort;
+
+use super::phases::{Behind, Hands, flows, is_high, lab, pass, plan, with_agents};
+use super::window::{applied, ask};
+use super::{Course, Killed, Stage, nobody, seen};
+
+const NOBODY: Behind = Behind { at_base: 0, circle: false };
+
+/// What is left of a run that is killed at a moment, taken over by a guard that may be killed too.
+fn killed_at((simulator, plan): (&SimulatedPort, &Plan), moment: usize, again: Option<usize>) -> bool {
+    let before = seen(simulator).tables;
+    let mut stage = Stage::new(simulator, plan);
+    stage.witness.course().killed_at = Some(moment);
+    let (_sender, orders) = nobody();
+    let run = catch_unwind(AssertUnwindSafe(|| stage.apply(0, &orders)));
+    let Err(payload) = run else { return false };
+    assert!(payload.is::<Killed>(), "a panic of its own at moment {moment}");
+    let check = |stage: &Stage<'_>| {
+        let course = stage.witness.course();
+        assert_eq!((course.early, course.at_base), (0, 0), "moment {moment}, {again:?}");
+    };
+    check(&stage);
+    let mut left = stage.witness.left(moment % 3);
+    if let Some(again) = again {
+        let course = Course { killed_at: Some(again), ..Course::default() };
+        let run = catch_unwind(AssertUnwindSafe(|| stage.take_over_on(course, &left, &orders)));
+        check(&stage);
+        if run.is_err() {
+            left = stage.witness.left(again % 3);
+        }
+    }
+    match stage.take_over(&left, &orders) {
+        Err(JournalError::Empty { .. }) => assert!(stage.witness.course().sets.is_empty(), "moment {moment}"),
+        Err(error) => panic!("moment {moment}: {error}"),
+        Ok(told) => {
+            assert_eq!(told.phase, Phase::RolledBack, "moment {moment}, {again:?}: {told:?}");
+            let hosts = [Hosts::CalledBack, Hosts::Untold];
+            assert!(hosts.contains(&told.hosts), "moment {moment}, {again:?}: {:?}", told.hosts);
+            check(&stage);
+        }
+    }
+    assert!(seen(simulator).tables == before, "moment {moment}, {again:?}");
+    assert!(stage.listeners.lock().unwrap().moved.is_empty(), "moment {moment}, {again:?}");
+    true
+}
+
+/// Every moment of it: its window is over at once, so that the way back is among them.
+#[test]
+fn every_crash_brings_hosts_back_to_base_lids_over_the_tables_of_before() {
+    let simulator = lab(7);
+    let plan = plan(&simulator, "nue", true);
+    let at = (&simulator, &plan);
+    let moments = (1..).take_while(|moment| killed_at(at, *moment, None)).count();
+    println!("said: killed at each of {moments} moments");
+    assert!(moments > 90, "{moments}");
+    // And whoever takes over is killed as well.
+    for (at, again) in (1..moments).step_by(7).zip((1..).step_by(5).cycle()) {
+        killed_at((&simulator, &plan), at, Some(again % 40 + 1));
+    }
+}
+
+/// Over traffic, in each phase: before the notice and behind it, at the first write, in the midst and at the last, before
+/// hosts are called back and behind it.
+#[test]
+fn a_guard_that_is_killed_in_any_phase_leaves_nothing_that_packets_would_see() {
+    let writes = {
+        let simulator = with_agents(7);
+        plan(&simulator, "nue", true).writes.len()
+    };
+    let last = 2 + 2 * writes;
+    for lives in [0, 1, 2, 3, 2 + writes, last - 1, last, last + 1] {
+        let simulator = with_agents(7);
+        let plan = plan(&simulator, "nue", true);
+        let before = seen(&simulator).tables;
+        let mut stage = Stage::new(&simulator, &plan);
+        let (_sender, orders) = nobody();
+        let mut first = Hands::new(&simulator);
+        first.lives = Some(lives);
+        let now = &jiff::Timestamp::now;
+        let run =
+            catch_unwind(AssertUnwindSafe(|| stage.apply_with(&mut first, 60, &orders, now, &mut |_| ())));
+        assert!(run.is_err_and(|payload| payload.is::<Killed>()), "{lives}");
+        let left = stage.witness.left(2);
+        let mut second = Hands::new(&simulator);
+        let mut said = Vec::new();
+        let told = stage.take_over_with(&mut second, &left, &orders, &mut |line| said.push(line.to_owned()));
+        assert_eq!((told.phase, told.hosts), (Phase::RolledBack, Hosts::CalledBack), "{lives}: {said:?}");
+        pass(&simulator, std::time::Duration::from_millis(2));
+        assert!(seen(&simulator).tables == before, "{lives}");
+        assert!(first.behind.iter().chain(&second.behind).all(|behind| *behind == NOBODY), "{lives}");
+        let at: Vec<_> = flows(&simulator).into_iter().flat_map(|(_, to)| to).collect();
+        assert!(at.iter().all(|(lid, level)| !is_high(*lid) && *level == 0), "{lives}: {at:?}");
+        let order = simulator.with(|simulator| simulator.world_mut().order_of_flows());
+        assert!(order.iter().all(|order| order.overtaken + order.lost == 0), "{lives}: {order:?}");
+    }
+}
+
+/// A change that is taken back by a person goes the same way.
+#[test]
+fn a_rollback_goes_through_the_same_phases() {
+    let simulator = with_agents(7);
+    let plan = plan(&simulator, "nue", true);
+    let before = seen(&simulator).tables;
+    let (sender, orders) = nobody();
+    let (told, hands) = std::thread::scope(|scope| {
+        let (simulator, plan) = (&simulator, &plan);
+        let running = scope.spawn(move || {
+            let (mut stage, mut hands) = (Stage::new(simulator, plan), Hands::new(simulator));
+            let now = &jiff::Timestamp::now;
+            let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |_| ());
+            (told, hands)
+        });
+        applied(&sender);
+        ask(&sender, Ask::RollBack { user: "ada".into(), anyway: false });
+        running.join().unwrap()
+    });
+    assert_eq!((told.phase, told.hosts), (Phase::RolledBack, Hosts::CalledBack));
+    let writes = plan.writes.len();
+    let notices: Vec<_> = hands.notices.iter().map(|(at, notice)| (*at, notice.back)).collect();
+    assert_eq!(notices, [(0, false), (writes, true), (writes, false), (2 * writes, true)]);
+    let numbers: std::collections::BTreeSet<u16> =
+        hands.notices.iter().map(|(_, notice)| notice.number).collect();
+    assert_eq!(numbers.len(), 4, "each round is known by its number");
+    assert_eq!(hands.behind, vec![NOBODY; 2 * writes]);
+    assert!(seen(&simulator).tables == before);
+    let order = simulator.with(|simulator| simulator.world_mut().order_of_flows());
+    assert!(order.iter().all(|order| order.overtaken + order.lost == 0), "{order:?}");
+}

@@ -1,0 +1,98 @@
+//! An update in five phases through the program itself: a served simulator with two LIDs a port, agents as processes and as
+//! part of the fabric, and the command line.
+
+use serde_json::Value;
+
+use super::processes::Lab;
+use crate::agents::{Agent, hook};
+
+/// Nine hosts, all but the first with an agent of the fabric's own.
+fn lab(agents: &str) -> Lab {
+    Lab::new(&format!("sim:kary,k=3,n=2,lmc=1,traffic=permutation,agents={agents}"))
+}
+
+const ALL_BUT_ONE: &str = "node1+node2+node3+node4+node5+node6+node7+node8";
+
+fn agent(lab: &Lab, host: usize, args: &[&str]) -> Agent {
+    Agent::start(lab.home.path(), &lab.home.path().join("lab.sock"), host, args)
+}
+
+#[test]
+fn hosts_leave_and_come_back_by_the_commands() {
+    let lab = lab(ALL_BUT_ONE);
+    let args = ["route", "--engine", "dfsssp", "--lanes", "1", "--phases", "-o", "phases.plan"];
+    let said = lab.ends(&args, 4);
+    assert!(
+        said.contains("FD-7976") && said.contains("node0") && said.contains("transition check"),
+        "{said}"
+    );
+    let values = lab.home.path().join("values");
+    let script = format!("env | grep ^FABDECK_ | sort >> {}", values.display());
+    let hook = hook(lab.home.path(), "turns", &script);
+    let first = agent(&lab, 0, &["--hook", &hook]);
+    let said = lab.ends(&args, 0);
+    assert!(said.contains("9 ports of hosts to leave base LIDs (level 0) for high LIDs (level 1)"), "{said}");
+    let said = lab.ends(&["apply", "phases.plan", "--yes"], 0);
+    assert!(said.contains("9 ports of hosts to leave base LIDs"), "{said}");
+    let row = lab.row();
+    assert_eq!(
+        (&row["state"], row["silent"].as_array().map(Vec::len)),
+        (&"applied".into(), Some(0)),
+        "{row}"
+    );
+    let found = std::fs::read_to_string(&values).unwrap();
+    let told = |key: &str| {
+        let line = |line: &str| line.strip_prefix(key).map(str::to_owned);
+        found.lines().filter_map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(told("FABDECK_DIRECTION="), ["high", "base"], "{found}");
+    assert_eq!(told("FABDECK_SERVICE_LEVEL="), ["1", "0"], "{found}");
+    assert_eq!(told("FABDECK_HOT_SPOT_LID="), ["", ""], "{found}");
+    assert_eq!(first.count("moved"), 2);
+    let trail = lab.trail();
+    for phase in ["phase 1 of 5", "phase 2 of 5: 9 agents answered", "phase 3 of 5", "phase 4 of 5: 9 agents"]
+    {
+        assert!(trail.contains(phase), "{phase}: {trail}");
+    }
+    lab.ends(&["confirm", row["id"].as_str().unwrap()], 0);
+    let shown = lab.ends(&["plan", "show", "phases.plan"], 0);
+    assert!(shown.contains("9 ports of hosts to leave base LIDs"), "{shown}");
+}
+
+/// An agent that was killed is still subscribed: it does not answer, and nothing is written.
+#[test]
+fn an_agent_that_was_killed_is_named_and_nothing_is_written() {
+    let lab = lab(ALL_BUT_ONE);
+    let mut dead = agent(&lab, 0, &[]);
+    lab.ends(&["route", "--engine", "dfsssp", "--lanes", "1", "--phases", "-o", "phases.plan"], 0);
+    dead.child.kill().unwrap();
+    dead.child.wait().unwrap();
+    let before = lab.tables();
+    let said = lab.ends(&["apply", "phases.plan", "--yes"], 6);
+    assert!(said.contains("FD-5661") && said.contains("node0"), "{said}");
+    assert!(lab.tables() == before);
+    let row = lab.row();
+    assert_eq!(row["silent"], Value::from(vec!["node0 HCA-1[1]"]), "{row}");
+}
+
+#[test]
+fn without_two_lids_a_port_the_plain_update_is_offered() {
+    let lab = Lab::new("sim:kary,k=3,n=2,agents=all");
+    for flag in ["--phases", "--high-lids"] {
+        let said = lab.ends(&["route", "--engine", "dfsssp", "--lanes", "1", flag, "-o", "phases.plan"], 4);
+        assert!(said.contains("FD-7975") && said.contains("transition check"), "{said}");
+    }
+}
+
+/// Where packets wait in a circle already there is nowhere to go: high LIDs come first.
+#[test]
+fn high_lids_come_first_where_tables_in_force_have_circles() {
+    let lab = Lab::new("sim:torus,dims=5x5,hosts=25,lmc=1,agents=all");
+    let phased = ["route", "--engine", "updn", "--lanes", "1", "--phases", "-o", "phases.plan"];
+    let said = lab.ends(&phased, 4);
+    assert!(said.contains("FD-7978") && said.contains("--high-lids"), "{said}");
+    let high = ["route", "--engine", "updn", "--lanes", "1", "--high-lids", "-o", "high.plan", "--json"];
+    let ended = lab.run(&high);
+    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert!(told["changed_entries"].as_u64().unwrap() > 0, "{told}");
+}
