@@ -118,7 +118,7 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     assert_eq!((&told["jobs"], &told["engines"][0]["jobs"]), (&figures, &figures));
     assert_eq!(told["engines"][1]["jobs"]["max"], 1);
     let text = fabdeck(&args).out;
-    let row = |name: &str| text.lines().filter(|line| line.starts_with(name)).next_back().unwrap().to_owned();
+    let row = |name: &str| text.lines().rfind(|line| line.starts_with(name)).unwrap().to_owned();
     for tables in ["in force", "sar", "minhop"] {
         let row = row(tables);
         let cells: Vec<&str> = row[tables.len()..].split_whitespace().collect();
