@@ -121,7 +121,13 @@ fn bad_nodes(place: Place, job: &str, error: &NoList) -> Box<FileError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::prelude::*;
+    use serde_json::json;
+
     use super::*;
+    use crate::files::slurm::compress;
 
     fn told(text: &str) -> (Form, Vec<(u64, String, String)>) {
         let list = read(Input::new("t.jobs", text.as_bytes())).unwrap();
@@ -153,5 +159,53 @@ mod tests {
         assert_eq!(told("17 n1\n").1, [row(1, "n1", "17")]);
         assert_eq!(told("\u{feff} {\"jobs\": []}").0, Form::SqueueJson);
         assert_eq!(told("n[1-2] 17\n").1, [row(1, "n[1-2]", "17")]);
+    }
+
+    /// Jobs and their hosts, each once.
+    fn jobs_of(text: &str, form: Form) -> BTreeMap<String, BTreeSet<String>> {
+        let list = read(Input::new("t.jobs", text.as_bytes())).unwrap();
+        assert_eq!(list.form, form, "{text}");
+        let mut jobs: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for line in list.lines {
+            jobs.entry(line.job).or_default().insert(line.host);
+        }
+        jobs
+    }
+
+    proptest! {
+        /// The same jobs, told in the three forms and in both of the json, are the same jobs.
+        #[test]
+        fn all_forms_say_the_same(jobs in proptest::collection::btree_map(
+            "[1-9][0-9]{0,5}(_[1-9][0-9]?)?",
+            proptest::collection::btree_set("(n|rack[1-3]-|é)[0-9]{1,4}|login|[a-c]x", 1..20),
+            1..8,
+        )) {
+            let jobs: BTreeMap<String, BTreeSet<String>> = jobs;
+            let hosts = |hosts: &BTreeSet<String>| compress(&hosts.iter().collect::<Vec<_>>());
+            let (mut lines, mut text) = (String::new(), String::new());
+            let (mut old, mut new) = (Vec::new(), Vec::new());
+            for (job, on) in &jobs {
+                on.iter().for_each(|host| lines += &format!("{host}\t{job}\n"));
+                text += &format!("{job} {}\n", hosts(on));
+                let (id, task) = job.split_once('_').map_or((job.as_str(), None), |(id, task)| (id, Some(task)));
+                let number = |text: &str| text.parse::<u64>().unwrap();
+                let array = if task.is_some() { number(id) } else { 0 };
+                old.push(json!({ "job_id": 1_000_000 + number(id), "job_state": "RUNNING", "nodes": hosts(on),
+                    "array_job_id": array, "array_task_id": task.map(number), "het_job_id": 0 }));
+                let told = |value: Option<u64>| json!({ "set": value.is_some(), "infinite": false, "number": value.unwrap_or(0) });
+                new.push(json!({ "job_id": 1_000_000 + number(id), "job_state": ["RUNNING"], "nodes": hosts(on),
+                    "array_job_id": told(Some(array)), "array_task_id": told(task.map(number)), "het_job_id": told(Some(0)) }));
+                if task.is_none() {
+                    old.last_mut().unwrap()["job_id"] = json!(number(id));
+                    new.last_mut().unwrap()["job_id"] = json!(number(id));
+                }
+            }
+            prop_assert_eq!(&jobs_of(&lines, Form::Lines), &jobs);
+            prop_assert_eq!(&jobs_of(&text, Form::SqueueText), &jobs);
+            for told in [old, new] {
+                let text = json!({ "jobs": told, "errors": [] }).to_string();
+                prop_assert_eq!(&jobs_of(&text, Form::SqueueJson), &jobs);
+            }
+        }
     }
 }

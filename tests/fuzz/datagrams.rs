@@ -18,14 +18,19 @@ use fabdeck::simulator::{Line, Seat, Simulator, World};
 use fabdeck::source::{Keys, Policy, look};
 
 use super::judge::sound;
-use super::lines::lines;
+use super::lines::{job_lists, lines};
 
 /// What a target does with its bytes.
 pub type Run = fn(&[u8]);
 
 /// The targets besides the formats.
-pub const TARGETS: &[(&str, Run)] =
-    &[("mad", mad), ("requests", requests), ("answers", answers), ("fdcap-lines", lines)];
+pub const TARGETS: &[(&str, Run)] = &[
+    ("mad", mad),
+    ("requests", requests),
+    ("answers", answers),
+    ("fdcap-lines", lines),
+    ("jobs", job_lists),
+];
 
 fn fabric() -> &'static Fabric {
     static FABRIC: OnceLock<Fabric> = OnceLock::new();

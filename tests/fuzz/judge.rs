@@ -1,9 +1,9 @@
 //! What must hold of every input, accepted or refused.
 
 use fabdeck::fabric::{Fabric, Lid, PortNum};
-use fabdeck::files::Format;
 use fabdeck::files::content::Content;
 use fabdeck::files::text::Input;
+use fabdeck::files::{FileError, Format};
 
 /// Reads the input twice: the answers are equal, and what is accepted is sound.
 pub fn judge(format: &Format, input: Input<'_>) {
@@ -20,14 +20,14 @@ pub fn judge(format: &Format, input: Input<'_>) {
             }
         }
         Ok(_) => {}
-        Err(error) => {
-            assert!(error.code.starts_with("FD-"), "{error}");
-            assert!(
-                !error.what.is_empty() && !error.hint.is_empty() && error.place.file == "fuzz",
-                "{error}"
-            );
-        }
+        Err(error) => refused(&error),
     }
+}
+
+/// An error says what, where and what to do.
+pub fn refused(error: &FileError) {
+    assert!(error.code.starts_with("FD-"), "{error}");
+    assert!(!error.what.is_empty() && !error.hint.is_empty() && error.place.file == "fuzz", "{error}");
 }
 
 /// Links join known ports both ways, numbers are in range.

@@ -1,8 +1,29 @@
-//! The lines of a capture, behind a lead and a checksum that are right: what fuzzing of whole files never comes to.
+//! What is read by name and not by content: lists of jobs, and the lines of a capture behind a lead and a checksum that are
+//! right, which fuzzing of whole files never comes to.
 
 use fabdeck::files::capture::{Lead, Reader, flags};
+use fabdeck::files::jobs;
+use fabdeck::files::text::Input;
 
-use super::judge::sound;
+use super::judge::{refused, sound};
+
+/// Reads the bytes as a list of jobs, in whatever form they have and in both of squeue's. A list has names of hosts and jobs, and
+/// no more of them than a subnet holds.
+pub fn job_lists(data: &[u8]) {
+    let input = Input::new("fuzz", data);
+    for read in [jobs::read, jobs::read_json, jobs::read_text] {
+        let first = read(input);
+        assert_eq!(first, read(input), "the same bytes were read in two ways");
+        match first {
+            Ok(list) => {
+                assert!(list.lines.len() <= 1_000_000);
+                let named = |line: &jobs::JobLine| !line.host.is_empty() && !line.job.is_empty();
+                assert!(list.lines.iter().all(|line| named(line) && line.number > 0));
+            }
+            Err(error) => refused(&error),
+        }
+    }
+}
 
 /// Reads the bytes as the records of two frames, cut in the middle. Whatever they say ends with a value or a reason.
 pub fn lines(data: &[u8]) {

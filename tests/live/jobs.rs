@@ -9,6 +9,9 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use fabdeck::files::slurm::{compress, expand};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -161,6 +164,15 @@ impl Cluster {
     }
 }
 
+/// Lists as they may be written, some of which Slurm refuses.
+fn lists() -> impl Strategy<Value = String> {
+    let range = prop_oneof!["0{0,2}[0-9]{1,3}", "0{0,2}[0-9]{1,2}-0{0,2}[0-9]{1,2}", "-[0-9]", "", "x"];
+    let bracket = vec(range, 1..4).prop_map(|ranges| format!("[{}]", ranges.join(",")));
+    let name =
+        ("[a-z]{1,3}[0-9]{0,2}-?", vec(bracket, 0..3)).prop_map(|(text, brackets)| text + &brackets.concat());
+    vec(name, 1..4).prop_map(|names| names.join(","))
+}
+
 /// Whoever reads a list that fabdeck wrote or reads the same list as fabdeck has the same names.
 #[test]
 fn host_lists_are_what_slurm_says() {
@@ -193,6 +205,16 @@ fn host_lists_are_what_slurm_says() {
         own.sort_unstable();
         assert_eq!(own, slurm, "{list}");
     }
+    let cases = Config { cases: 500, failure_persistence: None, ..Config::default() };
+    let same = |list: String| {
+        let mut slurm = by_slurm(&list);
+        slurm.sort_unstable();
+        let mut own = expand(&list).unwrap_or_default();
+        own.sort_unstable();
+        prop_assert_eq!(own, slurm, "{}", list);
+        Ok(())
+    };
+    TestRunner::new(cases).run(&lists(), same).unwrap_or_else(|error| panic!("{error}"));
     for list in ["n[]", "n[3-1]", "n[a-b]", "n[1-2]]", "n[[1-2]]", "n[1-70000]", "n[1-2-3]", "n[1-2,]"] {
         assert_eq!((expand(list).is_err(), by_slurm(list)), (true, Vec::new()), "{list}");
     }
@@ -209,8 +231,9 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
     let mut cluster = Cluster::started();
     cluster.submit(&["-N4", "--nodelist=node[0-3]"]);
     cluster.submit(&["-N1", "--array=1-2", "--nodelist=node4"]);
+    cluster.submit(&["-N1", "--nodelist=node5", ":", "-N2", "--nodelist=node[6-7]"]);
     cluster.submit(&["-N8"]);
-    cluster.wait("jobs", || cluster.said("squeue", &["-h", "-t", "R"]).lines().count() >= 2);
+    cluster.wait("jobs", || cluster.said("squeue", &["-h", "-t", "R"]).lines().count() >= 4);
     let told = cluster.fabdeck(&["jobs", "--slurm", "--json"]);
     let report: Value = serde_json::from_slice(&told.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&told.stderr)));
@@ -220,10 +243,11 @@ fn jobs_are_those_of_a_real_slurm_and_its_silence_is_bounded() {
         .iter()
         .map(|row| (row["job"].as_str().unwrap().to_owned(), row["hosts"].as_u64().unwrap()))
         .collect();
-    // Jobs that wait are not on the fabric; of the array one task has the node.
+    // Jobs that wait are not on the fabric; of the array one task has the node; two components are one job.
     assert_eq!(rows[0], ("1".to_owned(), 4), "{report}");
-    assert_eq!(rows.len(), 2, "{report}");
-    assert!(rows[1].0.starts_with("2_") && rows[1].1 == 1, "{report}");
+    assert_eq!(rows.len(), 3, "{report}");
+    assert!(rows[1].0.parse::<u64>().is_ok() && rows[1].1 == 3, "{report}");
+    assert!(rows[2].0.starts_with("2_") && rows[2].1 == 1, "{report}");
     assert!(report["rows"][0]["max"].as_u64().unwrap() > 0, "{report}");
 
     let text = cluster.folder.path().join("list");

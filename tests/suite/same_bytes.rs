@@ -102,3 +102,22 @@ fn certificates_and_engines_are_the_same_bytes() {
         }
     }
 }
+
+#[test]
+fn routes_for_jobs_are_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs");
+    let list: String = (0..9).map(|job| format!("{job} node[{job}-{},{}]\n", job + 3, 20 - job)).collect();
+    std::fs::write(&file, list).unwrap();
+    let file = file.to_str().unwrap();
+    for name in ["kary,k=3,n=3", "random,switches=20,links=60,seed=5"] {
+        let source = ["--source", &format!("sim:{name}")];
+        let asked = |args: &[&str]| always_the_same(&[&source[..], args, &["--json", "--no-times"]].concat());
+        asked(&["jobs", "--file", file]);
+        asked(&["jobs", "watch", "--file", file, "--count", "1"]);
+        asked(&["whatif", "--jobs", file]);
+        for by in ["pair", "destination"] {
+            asked(&["route", "--engine", "sar", "--jobs", file, "--lanes-by", by, "-o", "-"]);
+        }
+    }
+}

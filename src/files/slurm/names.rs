@@ -6,7 +6,8 @@
 //! range = digits | digits "-" digits                the first number's width is that of all
 //! ```
 //!
-//! What Slurm takes is read as Slurm reads it. Besides, text may follow a bracket (`n[1-2]-ib`), as other tools write.
+//! What Slurm takes is read as Slurm reads it, but for a range without its end (`n[1-]`), which Slurm takes for its first number
+//! and which is refused here: it is half of something. Besides, text may follow a bracket (`n[1-2]-ib`), as other tools write.
 
 /// More names are no job: a subnet has fewer LIDs, and Slurm takes no more in one range.
 pub const MOST_NAMES: usize = 65_536;
