@@ -1,6 +1,6 @@
 //! Which job runs where, in three forms that are told by content:
 //!
-//! - by hand or by another batch system: a host and a job on each line, `#` comments;
+//! - by hand or by another batch system: a host, or a list of hosts, and a job on each line, `#` comments;
 //! - `squeue -h -t R -o "%i %N"`: a job and its host list on each line;
 //! - `squeue --json`.
 //!
@@ -12,7 +12,7 @@ mod squeue;
 use serde::{Deserialize, Serialize};
 
 use super::FileError;
-use super::opensm::{bad_line, nothing};
+use super::opensm::bad_line;
 use super::slurm::{NoList, expand};
 use super::text::Input;
 use crate::observe::Place;
@@ -67,8 +67,13 @@ impl JobList {
     }
 }
 
-/// A list in whatever form. What Slurm says may be that nothing runs; a list by hand has a line.
+/// A list in whatever form. What Slurm says may be that nothing runs, and so may a comment; an empty file says nothing.
 pub fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
+    if let Some(at) = input.bytes.iter().position(|byte| *byte == 0) {
+        let place = Place { offset: Some(at as u64), ..Place::file(input.name) };
+        let hint = "save it as UTF-8 if it is text in UTF-16";
+        return Err(FileError::new("FD-2312", place, "a byte of zero, which no list of jobs has", hint));
+    }
     let bytes = input.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(input.bytes);
     if bytes.trim_ascii_start().starts_with(b"{") {
         return read_json(input);
@@ -90,23 +95,32 @@ pub fn read_text(input: Input<'_>) -> Result<JobList, Box<FileError>> {
 }
 
 fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
-    let mut lines = Vec::new();
+    let mut list = JobList::default();
+    let mut silent = true;
     for line in input.lines() {
         let line = line?;
         let text = plain(&line.text);
+        silent &= line.text.trim().is_empty();
         if text.is_empty() {
             continue;
         }
         let mut words = text.split_whitespace();
-        let (Some(host), Some(job), None) = (words.next(), words.next(), words.next()) else {
+        // A job of brackets or commas is a host list: the columns are turned round, or the forms mixed.
+        let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));
         };
-        lines.push(JobLine { number: line.number, host: host.to_owned(), job: job.to_owned() });
+        if job.contains(['[', ']', ',']) {
+            return Err(bad_line(input.place(line.number), text, "a host and its job, in this order"));
+        }
+        let added = list.add(line.number, job, hosts);
+        added.map_err(|error| bad_nodes(input.place(line.number), job, &error))?;
     }
-    if lines.is_empty() {
-        return Err(nothing(input.name, "host with its job"));
+    if silent {
+        let what = "no host with its job in the file";
+        let hint = "is it whole? Where nothing runs a comment says so (# nothing runs)";
+        return Err(FileError::new("FD-2307", Place::file(input.name), what, hint));
     }
-    Ok(JobList { form: Form::Lines, lines })
+    Ok(list)
 }
 
 /// A line without its comment.
@@ -147,7 +161,29 @@ mod tests {
             let error = fails(text);
             assert_eq!((error.code, error.place.line), ("FD-2303", Some(line)), "{text}");
         }
-        assert_eq!(fails("# nobody\n").code, "FD-2307");
+        for text in ["", "\n \n"] {
+            assert_eq!(fails(text).code, "FD-2307");
+        }
+        // Whoever writes this means it.
+        assert_eq!(told("# nothing runs\n"), (Form::Lines, vec![]));
+        let error = fails("\u{feff}n1\017\n");
+        assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
+    }
+
+    /// A list of hosts stands for each of them, and what is turned round is not taken for jobs of such names.
+    #[test]
+    fn lines_may_have_lists_of_hosts() {
+        assert_eq!(told("n[1-2],m 17\n").1, [row(1, "n1", "17"), row(1, "n2", "17"), row(1, "m", "17")]);
+        for (text, code, line) in [
+            ("n1 17\n18 n[3-9]\n", "FD-2303", 2),
+            ("n1 17\nn[3- 18\n", "FD-2309", 2),
+            ("17_[1-5] n1\n18 n[2-3]\n", "FD-2303", 1),
+        ] {
+            let error = read(Input::new("t.jobs", text.as_bytes())).unwrap_err();
+            assert_eq!((error.code, error.place.line), (code, Some(line)), "{text}: {error}");
+        }
+        let much: String = (0..40).map(|job| format!("n[0-65535] {job}\n")).collect();
+        assert_eq!(read(Input::new("t", much.as_bytes())).unwrap_err().code, "FD-2309");
     }
 
     #[test]
@@ -158,7 +194,6 @@ mod tests {
         assert_eq!(told("7 12\n").0, Form::Lines);
         assert_eq!(told("17 n1\n").1, [row(1, "n1", "17")]);
         assert_eq!(told("\u{feff} {\"jobs\": []}").0, Form::SqueueJson);
-        assert_eq!(told("n[1-2] 17\n").1, [row(1, "n[1-2]", "17")]);
     }
 
     /// Jobs and their hosts, each once.

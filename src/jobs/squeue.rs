@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::pipe::fcntl_setpipe_size;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::files::jobs::{JobList, read_json, read_text};
 use crate::files::text::Input;
@@ -21,6 +23,12 @@ const MOST_BYTES: usize = 512 << 20;
 const COMPLAINT_BYTES: usize = 4096;
 /// At a turn so much is read at the most: a turn is short.
 const TURN_BYTES: usize = 16 << 20;
+/// What a pipe holds between two turns, as much as Linux gives anybody.
+const PIPE_BYTES: usize = 1 << 20;
+/// What it started may hold its pipes open when it is gone; words of its own are there by then.
+const GRACE: Duration = Duration::from_secs(1);
+/// What a caller of squeue may have set to see less; these are questions about all.
+const FILTERS: &str = "SQUEUE_";
 
 /// Whom to ask, and for how long.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,14 +46,23 @@ pub enum Trouble {
     )]
     NoProgram { program: String, why: String },
     #[error(
-        "FD-4602: {program} has not answered within {} s and was ended; does its controller live (scontrol ping)? \
-         --slurm-timeout lets it take longer", .timeout.as_secs_f64()
+        "FD-4602: {program} has not answered within {} s and was ended; {}; --slurm-timeout lets it take longer",
+        .timeout.as_secs_f64(), half_answer(*.bytes)
     )]
-    Silent { program: String, timeout: Duration },
+    Silent { program: String, timeout: Duration, bytes: usize },
     #[error("FD-4603: {program} failed: {said}; does its controller live (scontrol ping)?")]
     Failed { program: String, said: String },
     #[error("FD-4604: {program} prints more than {MOST_BYTES} bytes; give the jobs with --file")]
     TooMuch { program: String },
+    #[error("FD-4605: {program} prints no list of jobs: {said}; is it Slurm's squeue?")]
+    NoList { program: String, said: String },
+}
+
+fn half_answer(bytes: usize) -> String {
+    match bytes {
+        0 => "does its controller live (scontrol ping)?".to_owned(),
+        _ => format!("it was still at it, with {bytes} bytes printed"),
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,8 +74,9 @@ enum Form {
 impl Form {
     fn args(self) -> &'static [&'static str] {
         match self {
-            Self::Json => &["--json"],
-            Self::Text => &["-h", "-t", "R", "-o", "%i %N"],
+            // Of hidden partitions too.
+            Self::Json => &["--json", "--all"],
+            Self::Text => &["-h", "-a", "-t", "R", "-o", "%i %N"],
         }
     }
 }
@@ -68,49 +86,72 @@ impl Form {
 pub struct Poll {
     squeue: Squeue,
     form: Form,
+    /// Why there was no JSON.
+    no_json: Option<Wrong>,
     began: Duration,
     running: Running,
+}
+
+/// What is wrong with an answer.
+#[derive(Debug)]
+enum Wrong {
+    /// It ended badly, and said this.
+    Ended(String),
+    /// What it printed cannot be read.
+    Unread(String),
 }
 
 impl Poll {
     /// `now`: on whatever clock the turns are told of.
     pub fn start(squeue: &Squeue, now: Duration) -> Result<Self, Trouble> {
         let running = Running::start(squeue, Form::Json)?;
-        Ok(Self { squeue: squeue.clone(), form: Form::Json, began: now, running })
+        Ok(Self { squeue: squeue.clone(), form: Form::Json, no_json: None, began: now, running })
     }
 
     /// What came of it, once something did. Never waits.
     pub fn turn(&mut self, now: Duration) -> Option<Result<JobList, Trouble>> {
         let program = || self.squeue.program.display().to_string();
-        let ended = self.running.turn();
-        if self.running.out.len() > MOST_BYTES {
+        let ended = self.running.turn(now);
+        let bytes = self.running.out.len();
+        if bytes > MOST_BYTES {
             return Some(Err(Trouble::TooMuch { program: program() }));
         }
         let Some(status) = ended else {
             let timeout = self.squeue.timeout;
             let late = now.saturating_sub(self.began) >= timeout;
-            return late.then(|| Err(Trouble::Silent { program: program(), timeout }));
+            return late.then(|| Err(Trouble::Silent { program: program(), timeout, bytes }));
         };
         match (self.running.answer(self.form, status), self.form) {
             (Ok(list), _) => Some(Ok(list)),
-            (Err(_), Form::Json) => {
-                self.form = Form::Text;
+            (Err(wrong), Form::Json) => {
+                (self.form, self.no_json) = (Form::Text, Some(wrong));
                 match Running::start(&self.squeue, Form::Text) {
                     Ok(running) => self.running = running,
                     Err(trouble) => return Some(Err(trouble)),
                 }
                 None
             }
-            (Err(said), Form::Text) => Some(Err(Trouble::Failed { program: program(), said })),
+            (Err(wrong), Form::Text) => Some(Err(self.trouble(wrong))),
+        }
+    }
+
+    /// Two questions failed: JSON that came and is damaged says more than text that is none either.
+    fn trouble(&mut self, text: Wrong) -> Trouble {
+        let program = self.squeue.program.display().to_string();
+        match (self.no_json.take(), text) {
+            (_, Wrong::Ended(said)) => Trouble::Failed { program, said },
+            (Some(Wrong::Unread(said)), Wrong::Unread(_)) | (_, Wrong::Unread(said)) => {
+                Trouble::NoList { program, said }
+            }
         }
     }
 }
 
 #[derive(Debug)]
 struct Running {
-    /// `None` once it was given to whoever waits for its end.
     child: Option<Child>,
-    status: Option<ExitStatus>,
+    /// When it was seen to be gone. Until its pipes are at their end, or nobody waits for that, its id stays its own.
+    gone: Option<Duration>,
     out: Vec<u8>,
     said: Vec<u8>,
 }
@@ -123,9 +164,13 @@ impl Running {
         };
         let mut command = Command::new(&squeue.program);
         command.args(form.args()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let named = std::env::vars_os().map(|(name, _)| name);
+        for name in named.filter(|name| name.to_string_lossy().starts_with(FILTERS)) {
+            command.env_remove(name);
+        }
         // A group of its own: what it starts ends with it, and Ctrl-C is for this process.
         let child = command.process_group(0).spawn().map_err(failed)?;
-        let running = Self { child: Some(child), status: None, out: Vec::new(), said: Vec::new() };
+        let running = Self { child: Some(child), gone: None, out: Vec::new(), said: Vec::new() };
         running.unblock().map_err(failed)?;
         Ok(running)
     }
@@ -133,6 +178,8 @@ impl Running {
     fn unblock(&self) -> std::io::Result<()> {
         fn of(pipe: Option<&impl AsFd>) -> std::io::Result<()> {
             let Some(pipe) = pipe else { return Ok(()) };
+            // A smaller pipe makes it slower and nothing else.
+            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
             Ok(fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?)
         }
         let Some(child) = &self.child else { return Ok(()) };
@@ -141,25 +188,58 @@ impl Running {
     }
 
     /// Reads what there is; how it ended, once it did and everything is read.
-    fn turn(&mut self) -> Option<ExitStatus> {
+    fn turn(&mut self, now: Duration) -> Option<ExitStatus> {
         let child = self.child.as_mut()?;
         // Its end before its words: what it said before it ended is in the pipes then.
-        self.status = self.status.or_else(|| child.try_wait().ok().flatten());
+        if self.gone.is_none() && is_gone(child) {
+            self.gone = Some(now);
+        }
         let out = child.stdout.as_mut().is_none_or(|pipe| drain(pipe, &mut self.out, MOST_BYTES + 1));
         let said = child.stderr.as_mut().is_none_or(|pipe| drain(pipe, &mut self.said, COMPLAINT_BYTES));
-        self.status.filter(|_| out && said)
+        let gone = self.gone?;
+        if out && said {
+            return self.child.take()?.wait().ok();
+        }
+        if now.saturating_sub(gone) < GRACE {
+            return None;
+        }
+        end(child);
+        self.child.take()?.wait().ok()
     }
 
-    /// The list, or what is wrong with it in words.
-    fn answer(&self, form: Form, status: ExitStatus) -> Result<JobList, String> {
+    /// The list, or what is wrong with it.
+    fn answer(&self, form: Form, status: ExitStatus) -> Result<JobList, Wrong> {
         if !status.success() {
             let said = String::from_utf8_lossy(&self.said);
             let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-            return Err(if lines.is_empty() { status.to_string() } else { lines.join("; ") });
+            return Err(Wrong::Ended(if lines.is_empty() { status.to_string() } else { lines.join("; ") }));
         }
         let input = Input::new("squeue", &self.out);
         let read = if form == Form::Json { read_json(input) } else { read_text(input) };
-        read.map_err(|error| error.to_string())
+        // What the controller says of itself is how squeue ended, whatever its exit code.
+        read.map_err(|error| {
+            if error.code == "FD-2311" { Wrong::Ended(error.what) } else { Wrong::Unread(error.to_string()) }
+        })
+    }
+}
+
+/// Whether it has ended; its id is still its own then.
+fn is_gone(child: &Child) -> bool {
+    let Some(id) = id(child) else { return true };
+    let peek = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    // Who cannot be waited for is gone.
+    waitid(WaitId::Pid(id), peek).map_or(true, |status| status.is_some())
+}
+
+fn id(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
+}
+
+/// Ends it, and all that it started.
+fn end(child: &Child) {
+    if let Some(id) = id(child) {
+        // Whoever is gone already needs no end.
+        let _ = kill_process_group(id, Signal::KILL);
     }
 }
 
@@ -185,14 +265,7 @@ fn drain(pipe: &mut impl Read, kept: &mut Vec<u8>, most: usize) -> bool {
 impl Drop for Running {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        if self.status.is_some() {
-            return;
-        }
-        let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-        if let Some(id) = id {
-            // Whoever is gone already needs no end.
-            let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
-        }
+        end(&child);
         // One that hangs in a system call ends when that does; nobody waits here.
         std::thread::spawn(move || drop(child.wait()));
     }
@@ -252,6 +325,49 @@ mod tests {
         }
     }
 
+    /// What it leaves behind holds its pipes; the answer does not wait for that, and it is ended.
+    #[test]
+    fn one_that_leaves_somebody_behind_has_answered() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        let text =
+            format!("sleep 600 & echo $! > {}; case $1 in --json) exit 1;; esac; echo 7 n1", note.display());
+        let since = Instant::now();
+        assert_eq!(ask(&text, LONG).unwrap(), rows(&[("7", "n1")]));
+        assert!(since.elapsed() < Duration::from_secs(30), "{:?}", since.elapsed());
+        ends(&note);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_as_what_it_is() {
+        let said = |text: &str| ask(text, LONG).unwrap_err().to_string();
+        let cut = said(r#"echo '{"jobs": [{"job_id": 8,'"#);
+        assert!(cut.contains("FD-4605") && cut.contains("FD-2310") && !cut.contains("scontrol"), "{cut}");
+        let other = said("case $1 in --json) exit 1;; esac; echo a b c");
+        assert!(other.contains("FD-4605") && other.contains("'a b c'"), "{other}");
+        let slow =
+            ask("while :; do echo; sleep 0.01; done", Duration::from_millis(300)).unwrap_err().to_string();
+        assert!(slow.contains("FD-4602") && slow.contains("still at it"), "{slow}");
+    }
+
+    /// A pipe is emptied at each turn, and holds more than Linux gives unasked.
+    #[test]
+    fn much_of_one_line_takes_few_turns() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "case $1 in --json) exit 1;; esac; yes '7 n1' | head -n 400000";
+        let squeue = Squeue { program: script(folder.path(), text), timeout: LONG };
+        let mut running = Running::start(&squeue, Form::Text).unwrap();
+        let (mut turns, mut most, mut before) = (0, 0, 0);
+        while running.turn(Duration::ZERO).is_none() {
+            turns += 1;
+            (most, before) = (most.max(running.out.len() - before), running.out.len());
+            assert!(turns < 5_000, "{}", running.out.len());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(running.out.len(), 2_000_000);
+        assert!(most > 65_536, "{most}");
+    }
+
     #[test]
     fn what_fails_is_told_in_its_own_words() {
         let fails = ask("echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1", LONG);
@@ -280,7 +396,12 @@ mod tests {
         let trouble = ask(&text, Duration::from_millis(400)).unwrap_err();
         assert!(matches!(trouble, Trouble::Silent { .. }), "{trouble}");
         assert!(since.elapsed() < Duration::from_secs(30));
-        let id = std::fs::read_to_string(&note).unwrap();
+        ends(&note);
+    }
+
+    /// Whose id stands in the file ends.
+    fn ends(note: &Path) {
+        let id = std::fs::read_to_string(note).unwrap();
         let stat = Path::new("/proc").join(id.trim()).join("stat");
         for _ in 0..500 {
             if std::fs::read_to_string(&stat).map_or(true, |text| text.contains(") Z ")) {

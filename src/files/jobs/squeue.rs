@@ -6,13 +6,15 @@
 //! 19+0 n6          a component of the heterogeneous job 19: all of them are one job
 //! 19+1 gpu1
 //! 20               has no nodes: left out
+//! 21 (Resources)   waits, and says for what: left out
 //! ```
 
 use super::{FileError, Form, Input, JobList, bad_nodes, plain};
-use crate::files::opensm::bad_line;
+use crate::files::opensm::shown;
 
 /// The heading that squeue prints without -h.
-const HEADING: [&str; 2] = ["JOBID", "NODELIST"];
+const HEADING: &str = "JOBID";
+const NODES: [&str; 2] = ["NODELIST", "NODELIST(REASON)"];
 
 /// Whether a file is squeue's: the first line tells whose first word alone, or second word alone, can be a job's id.
 pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
@@ -20,7 +22,7 @@ pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
         let line = line?;
         let mut words = plain(&line.text).split_whitespace();
         let (Some(first), second) = (words.next(), words.next()) else { continue };
-        if first == HEADING[0] {
+        if first == HEADING {
             return Ok(true);
         }
         match (is_id(first), second.is_none_or(is_id)) {
@@ -32,13 +34,20 @@ pub(super) fn is_squeue(input: Input<'_>) -> Result<bool, Box<FileError>> {
     Ok(false)
 }
 
-/// `17`, `17_3`, `17+1`.
+/// `17`, `17_3`, `17+1`, and `17_[4-9]`, tasks that wait.
 fn is_id(word: &str) -> bool {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     match word.split_once(['_', '+']) {
-        Some((job, part)) => digits(job) && digits(part),
+        Some((job, part)) => digits(job) && (digits(part) || waits(part)),
         None => digits(word),
     }
+}
+
+fn digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn waits(tasks: &str) -> bool {
+    tasks.starts_with('[')
 }
 
 /// The components of a heterogeneous job run as one.
@@ -52,11 +61,16 @@ pub(super) fn read(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         let line = line?;
         let text = plain(&line.text);
         let (id, nodes) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        if id.is_empty() || id == HEADING[0] {
+        let nodes = nodes.trim_start();
+        let heading = id == HEADING;
+        if id.is_empty() || heading && NODES.contains(&nodes) || is_id(id) && nodes.starts_with('(') {
             continue;
         }
-        if !is_id(id) {
-            return Err(bad_line(input.place(line.number), text, "a job's id and its nodes"));
+        // More columns, as squeue prints them when nobody says which, are no node lists.
+        if heading || !is_id(id) || id.ends_with(']') || nodes.contains(char::is_whitespace) {
+            let what = format!("'{}' is not a job's id and its nodes", shown(text));
+            let hint = "give what squeue -h -t R -o \"%i %N\" prints, or mend this line";
+            return Err(FileError::new("FD-2303", input.place(line.number), what, hint));
         }
         let job = job_of(id);
         let added = list.add(line.number, job, nodes);
@@ -86,7 +100,11 @@ mod tests {
             row(4, "19", "gpu1"),
         ];
         assert_eq!(told, expected);
-        assert_eq!(read_text("JOBID NODELIST\n7 n1\n").unwrap(), [row(2, "7", "n1")]);
+        for heading in ["JOBID NODELIST", "JOBID  NODELIST(REASON)"] {
+            let text =
+                format!("{heading}\n7 n1\n8 (Resources)\n9_[1-3] (ReqNodeNotAvail, may be reserved)\n");
+            assert_eq!(read_text(&text).unwrap(), [row(2, "7", "n1")]);
+        }
         assert_eq!(read_text("").unwrap(), []);
     }
 
@@ -97,6 +115,13 @@ mod tests {
             ("17 n1\n\nslurm_load_jobs error: Socket timed out\n", "FD-2303", 3),
             ("17 n1\n18_[3-9] n2\n", "FD-2303", 2),
             ("17 n[0-70000]\n", "FD-2309", 1),
+            (
+                "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n4 debug a node2 PD 0:00 2 (Resources)\n",
+                "FD-2303",
+                1,
+            ),
+            ("4 debug a node2 PD 0:00 2 (Resources)\n", "FD-2303", 1),
+            ("4 n1 n2\n", "FD-2303", 1),
         ] {
             let error = read_text(text).unwrap_err();
             assert_eq!((error.code, error.place.line), (code, Some(line)), "{text}: {error}");

@@ -167,3 +167,18 @@ fn a_proposal_is_a_plan_and_the_next_one_waits() {
     assert_ne!(events(&told)[1], "held", "{told:?}");
     assert!(folder.path().join("sar-00002.plan").is_file());
 }
+
+/// What a caller of squeue sets to see less does not make a fabric look idle.
+#[test]
+fn filters_of_the_caller_are_not_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("squeue");
+    let text = "#!/bin/sh\ncase $1 in --json) exit 1;; esac\n[ -n \"$SQUEUE_USERS\" ] || echo 7 \"node[0-1]\" # \"$SLURM_CONF\"\n";
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(["--source", "sim:kary,k=2,n=2", "jobs", "--json", "--slurm", "--squeue"]).arg(&program);
+    command.env("SQUEUE_USERS", "nobody").env("HOME", folder.path()).env_remove("XDG_CONFIG_HOME");
+    let told: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+    assert_eq!(told["totals"]["listed"], 1, "{told}");
+}
