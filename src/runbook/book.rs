@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::guard::Guard;
 use super::rows::RowsAre;
+use crate::change::Unanswered;
 
 /// Steps with what they may not go beyond.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -104,6 +105,8 @@ pub struct Apply {
     pub opensm_console: Option<SocketAddr>,
     pub beside_manager: bool,
     pub accept: Vec<String>,
+    /// For plans in five phases: what is done when hosts do not answer.
+    pub unanswered: Unanswered,
 }
 
 #[derive(Clone, PartialEq, Debug)]

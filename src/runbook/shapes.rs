@@ -9,6 +9,7 @@ use super::book::{Apply, Expected, Program, Propose, Route, Task, Wait};
 use super::fields::Fields;
 use super::guard::Bound;
 use super::rows::{Aggregate, Claim, RowsAre, TABLES};
+use crate::change::Unanswered;
 use crate::fabric::{meant, resembling};
 use crate::routing::ENGINES;
 use crate::session::Browse;
@@ -211,6 +212,7 @@ fn apply(mut fields: Fields<'_, '_>) -> Task {
     });
     let beside_manager = fields.flag("beside_manager");
     let accept = accepted(&mut fields);
+    let unanswered = unanswered(&mut fields);
     fields.end();
     Task::Apply(Apply {
         plan,
@@ -220,7 +222,23 @@ fn apply(mut fields: Fields<'_, '_>) -> Task {
         opensm_console,
         beside_manager,
         accept,
+        unanswered,
     })
+}
+
+/// What is done when hosts do not say that they left the base LIDs.
+fn unanswered(fields: &mut Fields<'_, '_>) -> Unanswered {
+    let Some((line, word)) = fields.text("unanswered") else { return Unanswered::default() };
+    match word.as_str() {
+        "stop" => Unanswered::Stop,
+        "wait" => Unanswered::Wait,
+        "go-on" => Unanswered::GoOn,
+        _ => {
+            let why = format!("FD-9206: 'unanswered': there is no '{word}'; stop, wait or go-on");
+            fields.reader.fault(line, why);
+            Unanswered::default()
+        }
+    }
 }
 
 fn verify(mut fields: Fields<'_, '_>) -> Task {

@@ -8,7 +8,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::asking::{LaneChoice, PlanAction, RoutePlanArgs, WhatifArgs};
-use super::changing::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::changing::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 use super::jobs::{JobRowArgs, JobsArgs};
 use super::running::RunArgs;
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
@@ -127,10 +127,7 @@ pub enum Action {
     Enable(ServiceArgs),
     Apply(ApplyArgs),
     Run(RunArgs),
-    Confirm {
-        /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
-        id: String,
-    },
+    Confirm(ConfirmArgs),
     Extend(ExtendArgs),
     Rollback(RollbackArgs),
     Changes,

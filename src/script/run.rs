@@ -140,7 +140,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Enable(args)) => changing::service(context, args, Service::Enable),
         Some(Action::Apply(args)) => changing::apply(context, args),
         Some(Action::Run(args)) => running::run(context, args),
-        Some(Action::Confirm { id }) => changing::confirm(context, id),
+        Some(Action::Confirm(args)) => changing::confirm(context, args),
         Some(Action::Extend(args)) => changing::extend(context, args),
         Some(Action::Rollback(args)) => changing::roll_back(context, args),
         Some(Action::Changes) => changing::changes(context),

@@ -35,6 +35,9 @@ pub struct ChangeRow {
     /// Hosts with an agent that did not answer when they were told to move flows.
     #[serde(default)]
     pub silent: Vec<String>,
+    /// It waits for these, with nothing written, until they answer or somebody decides.
+    #[serde(default)]
+    pub waits: bool,
     pub drift: Option<String>,
     /// What keeps its guard from doing what it is there for.
     #[serde(default)]
@@ -62,6 +65,7 @@ impl ChangeRow {
             left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
             moves: begun.migrations.iter().map(migration_words).collect(),
             silent: told.silent.clone(),
+            waits: told.waits(),
             drift,
             trouble,
         }
@@ -78,6 +82,7 @@ impl ChangeRow {
             why: status.why.clone(),
             left: status.left.clone(),
             silent: status.silent.clone(),
+            waits: status.waits,
             drift: status.drift.clone(),
             trouble: status.trouble.clone(),
             ..self
@@ -109,6 +114,9 @@ pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, Strin
     if let Some(silent) = silent_words(&status.silent) {
         lines.push(("agents", silent));
     }
+    if status.waits {
+        lines.push(("waits", waits_words(&status.id)));
+    }
     const SHOWN: usize = 5;
     lines.extend(status.left.iter().take(SHOWN).map(|left| ("left", format!("{}: {}", left.what, left.why))));
     if status.left.len() > SHOWN {
@@ -124,6 +132,14 @@ pub fn change_words(status: &Status, now: Timestamp) -> Vec<(&'static str, Strin
         lines.push(("or", format!("fabdeck rollback {id}; left alone, it is rolled back by itself")));
     }
     lines
+}
+
+/// What somebody can decide while hosts are waited for.
+pub fn waits_words(id: &str) -> String {
+    format!(
+        "nothing is written before they answer; 'fabdeck confirm {id} --go-on' goes on without them where that is safe, 'fabdeck \
+         rollback {id}' ends it"
+    )
 }
 
 /// One line while it is under way.

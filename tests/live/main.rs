@@ -21,6 +21,7 @@ mod lives;
 mod lossy;
 mod machines;
 mod opensm_road;
+mod phased;
 mod planned;
 mod played;
 mod replayed;

@@ -202,8 +202,18 @@ impl Stage {
 
     /// An OpenSM that stays in charge of the fabric as another one left it.
     pub fn opensm_stays(&self, args: &[&str]) -> Manager {
+        self.opensm_stays_at(&self.host, args)
+    }
+
+    /// The same at a node of its own; `args` name the GUID of its port.
+    pub fn opensm_stays_at(&self, node: &str, args: &[&str]) -> Manager {
         let mut command = self.command(program("opensm", "opensm"));
-        command.args(self.opensm_args()).args(args).stdin(Stdio::null()).stdout(Stdio::null());
+        command
+            .env("SIM_HOST", node)
+            .args(self.opensm_args())
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null());
         let manager = Manager(command.stderr(Stdio::null()).spawn().unwrap());
         let begun = Instant::now();
         loop {

@@ -50,6 +50,13 @@ pub enum Halt {
     NotDurable,
 }
 
+impl Halt {
+    /// Hosts did not follow, and nobody asked for an end.
+    pub fn is_unanswered(&self) -> bool {
+        matches!(self, Self::Unanswered(_) | Self::Unsafe(_))
+    }
+}
+
 /// Whoever waits: told how many writes are settled; a reason ends it before the next write.
 pub type Heed<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
 

@@ -18,6 +18,10 @@ pub enum Ask {
         user: String,
         seconds: u64,
     },
+    /// To go on without hosts that do not answer, where a change in five phases waits for them.
+    GoOn {
+        user: String,
+    },
     RollBack {
         user: String,
         /// Even where that loses paths.
@@ -30,7 +34,10 @@ impl Ask {
     pub fn user(&self) -> &str {
         match self {
             Self::Status => "",
-            Self::Confirm { user } | Self::Extend { user, .. } | Self::RollBack { user, .. } => user,
+            Self::Confirm { user }
+            | Self::Extend { user, .. }
+            | Self::GoOn { user }
+            | Self::RollBack { user, .. } => user,
         }
     }
 
@@ -40,6 +47,7 @@ impl Ask {
             Self::Status => "status",
             Self::Confirm { .. } => "confirm",
             Self::Extend { .. } => "extend",
+            Self::GoOn { .. } => "confirm --go-on",
             Self::RollBack { .. } => "rollback",
         }
     }
@@ -60,6 +68,9 @@ pub struct Status {
     /// Hosts with an agent that did not answer when they were told to move flows.
     #[serde(default)]
     pub silent: Vec<String>,
+    /// It waits for these, with nothing written, until they answer or somebody decides.
+    #[serde(default)]
+    pub waits: bool,
     /// What somebody else wrote over since it was applied.
     pub drift: Option<String>,
     /// What keeps its guard from doing what it is there for.
@@ -78,6 +89,7 @@ impl Status {
             why: told.why.clone(),
             left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
             silent: told.silent.clone(),
+            waits: told.waits(),
             drift: None,
             trouble: None,
         }

@@ -67,7 +67,7 @@ impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
         let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
-        let (kept, unheard, untouched) = (Vec::new(), false, false);
+        let (kept, unheard, untouched, unanswered) = (Vec::new(), false, false, false);
         Keeper {
             plan,
             journal,
@@ -82,6 +82,7 @@ impl Guard<'_> {
             kept,
             unheard,
             untouched,
+            unanswered,
         }
         .keep(errand)
     }
@@ -105,6 +106,8 @@ pub(super) struct Keeper<'a> {
     pub unheard: bool,
     /// No part can have been written yet.
     pub untouched: bool,
+    /// It ended because hosts did not leave the base LIDs.
+    unanswered: bool,
 }
 
 impl Keeper<'_> {
@@ -204,6 +207,7 @@ impl Keeper<'_> {
         self.untouched = true;
         let done = self.leave_base().and_then(|()| self.write(steps)).and_then(|()| self.return_to_base());
         if let Err(halt) = done.and_then(|()| self.tell_hosts()) {
+            self.unanswered = halt.is_unanswered();
             let why = halt.to_string();
             return self.take_back(steps, &why, false);
         }
@@ -317,6 +321,10 @@ impl Keeper<'_> {
                         }
                         Err(error) => self.not_durable(steps, &order, &error),
                     };
+                }
+                Ask::GoOn { .. } => {
+                    let why = waits_for_nobody(&self.told);
+                    self.refuse(&order, why);
                 }
                 Ask::Extend { user, seconds } => {
                     let before = self.deadline();
@@ -433,6 +441,15 @@ impl Keeper<'_> {
         }
         let left = self.go_back(steps);
         recorded?;
+        if self.unanswered && self.untouched && left.is_empty() {
+            let time = self.time();
+            return self.record(
+                Record::Refused { time, why: why.to_owned() },
+                "refused",
+                &user,
+                "nothing was written, and whoever left is back",
+            );
+        }
         let detail =
             left.iter().map(|left| format!("{}: {}", left.what, left.why)).collect::<Vec<_>>().join("; ");
         let what = if left.is_empty() { "rolled back" } else { "rollback incomplete" };
@@ -472,11 +489,15 @@ impl Keeper<'_> {
     }
 
     /// Whoever asked meanwhile is answered; that somebody wants it ended is a reason to end it.
-    pub(super) fn heard_orders(&mut self) -> Result<(), String> {
+    pub(super) fn heed_all(&mut self, orders: Vec<Order>) -> Result<(), String> {
         let change = self.told.begun.id.clone();
         let (kept, patience) = (&mut self.kept, SHORT);
         let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
-        heed(self.orders, (&self.told, self.trouble.as_deref()), &mut trail)
+        let mut end = Ok(());
+        for order in orders {
+            end = end.and(heed_one(&order, (&self.told, self.trouble.as_deref()), &mut trail));
+        }
+        end
     }
 }
 
@@ -493,22 +514,39 @@ fn heed(
     trail: &mut Trail<'_>,
 ) -> Result<(), String> {
     while let Ok(order) = orders.try_recv() {
-        let status = || Answer::Status(Status { trouble: trouble.map(str::to_owned), ..Status::of(told) });
-        let (answer, end) = match &order.ask {
-            Ask::Status => (status(), None),
-            Ask::RollBack { user, .. } if told.phase == Phase::Applying => {
-                (status(), Some(format!("asked for by {user}")))
-            }
-            ask => {
-                let why = busy(told);
-                trail.add("refused", ask.user(), &format!("{}: {why}", ask.word()));
-                (Answer::Refused { why }, None)
-            }
-        };
-        let _ = order.reply.send(answer);
-        if let Some(why) = end {
-            return Err(why);
-        }
+        heed_one(&order, (told, trouble), trail)?;
     }
     Ok(())
+}
+
+fn heed_one(
+    order: &Order,
+    (told, trouble): (&Told, Option<&str>),
+    trail: &mut Trail<'_>,
+) -> Result<(), String> {
+    let status = || Answer::Status(Status { trouble: trouble.map(str::to_owned), ..Status::of(told) });
+    let (answer, end) = match &order.ask {
+        Ask::Status => (status(), Ok(())),
+        Ask::RollBack { user, .. } if told.phase == Phase::Applying => {
+            (status(), Err(format!("asked for by {user}")))
+        }
+        ask => {
+            let why = if matches!(ask, Ask::GoOn { .. }) { waits_for_nobody(told) } else { busy(told) };
+            trail.add("refused", ask.user(), &format!("{}: {why}", ask.word()));
+            (Answer::Refused { why }, Ok(()))
+        }
+    };
+    // Whoever asked may be gone.
+    let _ = order.reply.send(answer);
+    end
+}
+
+/// Why it cannot be told to go on.
+fn waits_for_nobody(told: &Told) -> String {
+    let Told { begun, phase, .. } = told;
+    format!(
+        "FD-5664: change {} is {} and waits for no host, so there is nothing to go on with",
+        begun.id,
+        phase.title()
+    )
 }

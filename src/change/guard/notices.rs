@@ -51,7 +51,7 @@ impl Keeper<'_> {
         );
         match self.say_to_hosts(true) {
             Ok(told) => {
-                let left = if self.unheard { Vec::new() } else { not_back(&told.1) };
+                let left = if self.unheard { Vec::new() } else { not_back(told.1.iter()) };
                 let (record, words) = self.answers(told);
                 self.keep_or_say(record, "notified", &user, &words);
                 left
@@ -109,10 +109,10 @@ pub(super) fn names_of(hosts: &[String]) -> String {
 }
 
 /// Hosts whose flows may still be where the change moved them.
-pub(super) fn not_back(silent: &[String]) -> Vec<Left> {
+pub(super) fn not_back<'h>(silent: impl Iterator<Item = &'h String>) -> Vec<Left> {
     let left = |host: &String| Left {
         what: format!("host {host}"),
         why: "its agent did not say that its flows went back".to_owned(),
     };
-    silent.iter().map(left).collect()
+    silent.map(left).collect()
 }

@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use super::ask::{Answer, Ask, Status};
 use super::keeper::Keeper;
 use super::notices::{ANSWERS, names_of, not_back};
 use crate::access::WriteError;
 use crate::change::driver::Halt;
-use crate::change::journal::{Left, Record};
+use crate::change::journal::{JournalError, Left, Record};
 use crate::change::phases::{PlanPhases, Unanswered};
 use crate::fabric::Lid;
 use crate::mad::Repath;
@@ -35,21 +36,50 @@ impl Keeper<'_> {
             let silent = told.1.clone();
             let (record, words) = self.answers(told);
             self.record(record, "notified", &user, &format!("phase 2 of 5: {words}"))?;
-            self.heard_orders().map_err(Halt::Asked)?;
-            if silent.is_empty() {
+            let decided = self.decided(&phases, &silent)?;
+            if silent.is_empty() || decided {
                 return Ok(());
             }
             let who = names_of(&silent);
             match unanswered {
                 Unanswered::Wait if begun.elapsed() < window => {}
                 Unanswered::GoOn if phases.safe_without == Some(true) => {
-                    self.audit("going on", &user, &format!("without {who}, as was asked for"));
-                    return Ok(());
+                    return Ok(self.go_on(&user, &who)?);
                 }
                 Unanswered::GoOn => return Err(Halt::Unsafe(who)),
                 Unanswered::Stop | Unanswered::Wait => return Err(Halt::Unanswered(who)),
             }
         }
+    }
+
+    /// What somebody decided while hosts were asked: whether it is to go on without those that did not answer.
+    fn decided(&mut self, phases: &PlanPhases, silent: &[String]) -> Result<bool, Halt> {
+        let mut others = Vec::new();
+        let mut decided = false;
+        while let Ok(order) = self.orders.try_recv() {
+            let Ask::GoOn { user } = &order.ask else {
+                others.push(order);
+                continue;
+            };
+            let (user, who) = (user.clone(), names_of(silent));
+            if !silent.is_empty() && phases.safe_without != Some(true) {
+                self.refuse(&order, not_shown_safe(&self.told.begun.id, &who));
+                continue;
+            }
+            if !silent.is_empty() && !decided {
+                self.go_on(&user, &who)?;
+            }
+            decided = true;
+            // Whoever asked may be gone.
+            let _ = order.reply.send(Answer::Status(Status::of(&self.told)));
+        }
+        self.heed_all(others).map_err(Halt::Asked)?;
+        Ok(decided)
+    }
+
+    fn go_on(&mut self, user: &str, who: &str) -> Result<(), JournalError> {
+        let record = Record::GoingOn { time: self.time(), user: user.to_owned() };
+        self.record(record, "going on", user, &format!("without {who}, as was asked for"))
     }
 
     /// Phase 4: whoever does not come back stays on high LIDs, which lead on as they did, and is named.
@@ -85,7 +115,8 @@ impl Keeper<'_> {
         }
     }
 
-    /// Behind all that was taken back: hosts come back to base LIDs; what is left where that could not be said.
+    /// Behind all that was taken back: hosts come back to base LIDs; what is left where that could not be said. Where nothing
+    /// was written, whoever never said that it left has nowhere to come back from.
     pub(super) fn return_to_base_again(&mut self) -> Vec<Left> {
         let Some(phases) = self.told.begun.phases.clone() else { return Vec::new() };
         if !self.told.hosts.may_have_moved() {
@@ -96,7 +127,8 @@ impl Keeper<'_> {
         self.keep_or_say(Record::Notifying { time, back: true }, "notifying", &user, words);
         match self.say_in_phases(&phases, true) {
             Ok(told) => {
-                let left = not_back(&told.1);
+                let left_it = |host: &&String| !self.untouched || self.told.away.contains(*host);
+                let left = not_back(told.1.iter().filter(left_it));
                 let (record, words) = self.answers(told);
                 self.keep_or_say(record, "notified", &user, &words);
                 left
@@ -129,4 +161,11 @@ impl Keeper<'_> {
         let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
         Ok((names(heard), names(silent)))
     }
+}
+
+fn not_shown_safe(id: &str, who: &str) -> String {
+    format!(
+        "FD-5663: {who} did not say that they left the base LIDs, and going on without them is not shown to be safe; look after \
+         their agents, or end it: 'fabdeck rollback {id}'"
+    )
 }

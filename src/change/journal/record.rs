@@ -100,6 +100,11 @@ pub enum Record {
         answered: Vec<String>,
         silent: Vec<String>,
     },
+    /// Hosts that did not say that they left the base LIDs are waited for no longer.
+    GoingOn {
+        time: String,
+        user: String,
+    },
     /// All is written and was read back; it is rolled back at the deadline.
     Applied {
         time: String,
@@ -224,6 +229,10 @@ pub struct Told {
     pub silent: Vec<String>,
     /// Those that did not when they were told to move flows.
     pub silent_there: Vec<String>,
+    /// Hosts that said that they moved or left, and did not say since that they are back.
+    pub away: BTreeSet<String>,
+    /// Nobody is waited for any more.
+    pub going_on: bool,
     pub ended: Option<Ended>,
 }
 
@@ -241,6 +250,8 @@ impl Told {
             rounds: 0,
             silent: Vec::new(),
             silent_there: Vec::new(),
+            away: BTreeSet::new(),
+            going_on: false,
             ended: None,
         }
     }
@@ -262,14 +273,19 @@ impl Told {
                 self.silent.clear();
                 self.rounds += 1;
             }
-            Record::Notified { silent, .. } => {
+            Record::Notified { answered, silent, .. } => {
                 self.silent.clone_from(silent);
+                match self.hosts {
+                    Hosts::CallingBack => self.away.retain(|host| !answered.contains(host)),
+                    _ => self.away.extend(answered.iter().cloned()),
+                }
                 if self.hosts == Hosts::CallingBack {
                     self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
                 } else {
                     self.silent_there.clone_from(silent);
                 }
             }
+            Record::GoingOn { .. } => self.going_on = true,
             Record::Applied { deadline, .. } => {
                 self.written = self.begun.writes.len() as u64;
                 (self.phase, self.deadline) = (Phase::Applied, Some(deadline.clone()));
@@ -293,6 +309,16 @@ impl Told {
                 self.end(Phase::Refused, time, &[]);
             }
         }
+    }
+
+    /// Whether hosts that did not answer are asked again, with nothing written.
+    pub fn waits(&self) -> bool {
+        let asked = self.begun.phases.is_some() && self.begun.unanswered == Unanswered::Wait;
+        asked
+            && self.phase == Phase::Applying
+            && self.hosts == Hosts::Told
+            && !self.silent.is_empty()
+            && !self.going_on
     }
 
     fn end(&mut self, phase: Phase, time: &str, left: &[Left]) {

@@ -42,9 +42,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     }
     ready.refuse(means, &road, &mut |remark| context.output.say(remark))?;
     ask_first(context, args, &ready)?;
-    let terms = Acceptance { accepted: args.accept.clone(), window: args.confirm_within };
-    let mut begun = said_yes(ready.begun(means, &road)?, &terms);
-    begun.unanswered = args.unanswered.unanswered();
+    let unanswered = args.unanswered.unanswered();
+    let terms = Acceptance { accepted: args.accept.clone(), window: args.confirm_within, unanswered };
+    let begun = said_yes(ready.begun(means, &road)?, &terms);
     let Prepared { plan, own, simulated, text, actuator, .. } = ready;
     if let Some(mut actuator) = actuator.filter(|_| own) {
         return in_process(context, args, &plan, (begun, actuator.as_mut()));

@@ -48,7 +48,7 @@ pub struct ApplyArgs {
 pub enum WhenSilent {
     /// Nothing is written, and whoever left is called back
     Stop,
-    /// They are asked again for as long as --confirm-within says; `rollback` stops it before
+    /// They are asked again for as long as --confirm-within says; `rollback` stops it before, `confirm --go-on` goes on
     Wait,
     /// It goes on where the plan would be safe without phases
     GoOn,
@@ -83,6 +83,16 @@ pub struct ServiceArgs {
     /// Write over a file that is there
     #[arg(long)]
     pub force: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ConfirmArgs {
+    /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
+    pub id: String,
+    /// Of a change in five phases that waits for hosts (`apply --unanswered wait`): go on without them, where that is shown to
+    /// be safe; it is confirmed once it is applied, by `confirm` alone
+    #[arg(long)]
+    pub go_on: bool,
 }
 
 #[derive(Debug, Args)]

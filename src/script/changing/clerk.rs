@@ -21,7 +21,7 @@ use crate::script::open::Outside;
 use crate::script::{Failure, plan};
 use crate::session::interactive::{Acceptance, ChangeOffer, Changer, Changes, LanesAsked, Planned};
 use crate::session::{
-    ChangeRow, LaneState, Look, Made, Sent, Service, migration_lines, plan_text, service_plan,
+    ChangeRow, LaneState, Look, Made, Sent, Service, migration_lines, phase_lines, plan_text, service_plan,
 };
 use crate::source::is_live;
 
@@ -328,6 +328,7 @@ fn by_user(ask: &Ask) -> Ask {
     match ask.clone() {
         Ask::Status => Ask::Status,
         Ask::Confirm { .. } => Ask::Confirm { user },
+        Ask::GoOn { .. } => Ask::GoOn { user },
         Ask::Extend { seconds, .. } => Ask::Extend { user, seconds },
         Ask::RollBack { anyway, .. } => Ask::RollBack { user, anyway },
     }
@@ -343,7 +344,11 @@ fn said(title: String, source: &str, plan: &Plan) -> ChangeOffer {
         switches,
         adapters,
         moved_pairs: plan.impact["moved_pairs"].as_u64().unwrap_or(0),
-        migrations: migration_lines(plan).into_iter().map(|(_, words)| words).collect(),
+        migrations: migration_lines(plan)
+            .into_iter()
+            .chain(phase_lines(plan))
+            .map(|(_, words)| words)
+            .collect(),
         transition: Vec::new(),
         findings: Vec::new(),
         own: false,

@@ -22,7 +22,7 @@ mod service;
 mod told;
 
 pub use accept::NAMES as FINDINGS;
-pub use args::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+pub use args::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 pub use carried::{
     Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder, refuse_findings,
     refuse_unwritable, road, roll_back as roll_back_step, status as change_status,

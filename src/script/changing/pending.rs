@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::args::{ExtendArgs, RollbackArgs};
+use super::args::{ConfirmArgs, ExtendArgs, RollbackArgs};
 use super::listed::{self, Listing};
 use super::means::Means;
 use super::told::{exit, user};
@@ -14,13 +14,15 @@ use crate::script::context::Context;
 use crate::script::progress::{renew, take_away};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
-use crate::session::{ChangeRow, change_progress, change_words};
+use crate::session::{ChangeRow, change_progress, change_words, silent_words, waits_words};
 
 const TURN: Duration = Duration::from_millis(50);
 
-pub fn confirm(context: &mut Context<'_, '_>, id: &str) -> Result<Exit, Failure> {
-    let id = meant(context, id)?;
-    let status = order(context, &id, &Ask::Confirm { user: user() })?;
+pub fn confirm(context: &mut Context<'_, '_>, args: &ConfirmArgs) -> Result<Exit, Failure> {
+    let id = meant(context, &args.id)?;
+    let user = user();
+    let ask = if args.go_on { Ask::GoOn { user } } else { Ask::Confirm { user } };
+    let status = order(context, &id, &ask)?;
     report(context, &status)?;
     Ok(exit(status.phase))
 }
@@ -66,7 +68,7 @@ pub fn until(
     so: impl Fn(&Status) -> bool,
 ) -> Result<Status, Failure> {
     let mut status = Ok(first);
-    let mut troubled = false;
+    let (mut troubled, mut waited) = (false, false);
     while status.as_ref().is_ok_and(|status| !so(status)) {
         std::thread::sleep(TURN);
         status = asking::look(means, (home, kept));
@@ -74,6 +76,11 @@ pub fn until(
         if let Some(trouble) = trouble.filter(|_| !troubled) {
             context.output.say(&trouble);
             troubled = true;
+        }
+        if let Some(status) = status.as_ref().ok().filter(|status| status.waits && !waited) {
+            let silent = silent_words(&status.silent).unwrap_or_default();
+            context.output.say(&format!("{silent}: {}", waits_words(&status.id)));
+            waited = true;
         }
         if let (true, Ok(status)) = (context.progress, &status) {
             renew(context.output.err, context.output.margin, &change_progress(status, Timestamp::now()));

@@ -203,6 +203,7 @@ pub fn said_yes(begun: Begun, terms: &Acceptance) -> Begun {
         pid: std::process::id(),
         window_s: terms.window.as_secs(),
         accepted: terms.accepted.clone(),
+        unanswered: terms.unanswered,
         ..begun
     };
     begun.id = id_of(&begun);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::schemas::{closed, list, nullable, number, text};
+use crate::script::schemas::{closed, flag, list, nullable, number, text};
 
 /// How far a change is.
 fn state() -> Value {
@@ -26,6 +26,7 @@ pub fn change() -> Vec<(&'static str, Value)> {
         ("why", nullable(text())),
         ("left", left()),
         ("silent", list(text())),
+        ("waits", flag()),
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
     ]
@@ -51,6 +52,7 @@ pub fn row() -> Value {
         ("left", left()),
         ("moves", list(text())),
         ("silent", list(text())),
+        ("waits", flag()),
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
     ])

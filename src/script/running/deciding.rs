@@ -41,7 +41,8 @@ impl Hands<'_, '_, '_> {
             return Ok(Did { values, rehearsed: true, ..Did::said(words) });
         }
         let road = road(apply.opensm, apply.opensm_conf.clone(), apply.opensm_console, apply.beside_manager);
-        let acceptance = Acceptance { accepted: apply.accept.clone(), window: apply.window };
+        let (accepted, window, unanswered) = (apply.accept.clone(), apply.window, apply.unanswered);
+        let acceptance = Acceptance { accepted, window, unanswered };
         let terms = Terms { source: &self.source, road: &road, acceptance: &acceptance };
         let means = Means { outside: self.context.outside, given: &self.given };
         let (journal, pending, output) = (&mut self.journal, &mut self.pending, &mut self.context.output);

@@ -348,11 +348,16 @@ pub const ACTIONS: &[Action] = &[
         .when(changing::can_apply)
         .writes_fabric()
         .prominent(),
-    of("confirm", &["y"], "Keep a change for good", changing::confirm)
-        .takes("[CHANGE]")
-        .when(changing::can_keep)
-        .writes_fabric()
-        .prominent(),
+    of(
+        "confirm",
+        &["y"],
+        "Keep a change for good, or let it go on without hosts that it waits for",
+        changing::confirm,
+    )
+    .takes("[CHANGE]")
+    .when(changing::can_confirm)
+    .writes_fabric()
+    .prominent(),
     of("rollback", &["u"], "Roll a change back at once", changing::roll_back)
         .takes("[CHANGE]")
         .when(changing::can_decide)

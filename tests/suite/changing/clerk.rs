@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::change::{Ask, Phase};
+use fabdeck::change::{Ask, Phase, Unanswered};
 use fabdeck::fabric::{Element, Faults, Tables};
 use fabdeck::routing::{NoPulse, Request};
 use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
@@ -57,7 +57,11 @@ fn proposed(look: &Arc<Look>, engine: &str, faults: &Faults) -> Planned {
 
 /// All that stands against it is taken in.
 fn taking_all(offer: &ChangeOffer, window: Duration) -> Acceptance {
-    Acceptance { accepted: offer.findings.iter().map(|(name, _)| name.clone()).collect(), window }
+    Acceptance {
+        accepted: offer.findings.iter().map(|(name, _)| name.clone()).collect(),
+        window,
+        unanswered: Unanswered::Stop,
+    }
 }
 
 const LONG: Duration = Duration::from_secs(600);
@@ -115,7 +119,7 @@ fn a_change_of_this_process_is_offered_applied_and_confirmed() {
     assert!(offer.parts > 0 && offer.switches > 0 && offer.moved_pairs > 0 && !offer.transition.is_empty());
     let names: Vec<&str> = offer.findings.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!((names, offer.remarks.len()), (vec!["transition"], 0));
-    let none = Acceptance { accepted: Vec::new(), window: LONG };
+    let none = Acceptance { accepted: Vec::new(), window: LONG, unanswered: Unanswered::Stop };
     let refused = desk.clerk.begin(&offer, &none).unwrap_err();
     assert!(refused.contains("FD-7983") && refused.contains("--accept transition"), "{refused}");
     assert!(desk.clerk.changes().unwrap().rows.is_empty() && desk.tables() == before);
@@ -385,6 +389,7 @@ fn what_a_console_refuses_it_refuses_as_the_command_does() {
     let accepting = |names: &[&str]| Acceptance {
         accepted: names.iter().map(|name| (*name).to_owned()).collect(),
         window: LONG,
+        unanswered: Unanswered::Stop,
     };
     same(clerk.begin(&offer, &accepting(&[])).unwrap_err(), &["a.plan"], 4, "FD-7983");
     let named = ["a.plan", "--accept", "nonsense"];

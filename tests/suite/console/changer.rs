@@ -80,6 +80,7 @@ pub fn row(number: u64, state: Phase) -> ChangeRow {
         left,
         moves: Vec::new(),
         silent: Vec::new(),
+        waits: false,
         drift: None,
         trouble: None,
     }
@@ -181,6 +182,7 @@ pub fn status(number: u64, phase: Phase, deadline: Option<&str>) -> Status {
         why: None,
         left: Vec::new(),
         silent: Vec::new(),
+        waits: false,
         drift: None,
         trouble: None,
     }

@@ -168,6 +168,9 @@ impl Judged {
 
     fn policy(&mut self, told: &Told, plan: &Plan, look: &Observation) {
         let lanes = plan.lanes.count;
+        if let Some(why) = no_policy_says(plan) {
+            return self.refusals.push(Refusal::Lanes(why.to_owned()));
+        }
         if !told.config.qos() {
             if lanes > 1 {
                 self.refusals.push(Refusal::NoQos { lanes });
@@ -190,6 +193,22 @@ impl Judged {
             Err(Policy::Lanes(what)) => self.refusals.push(Refusal::Lanes(what)),
         }
     }
+}
+
+/// Why no policy says the lanes of a plan, however it is written. What else is wrong would be mended in vain.
+fn no_policy_says(plan: &Plan) -> Option<&'static str> {
+    let laned = plan.lanes.count > 1;
+    if laned && plan.lanes.by == "pair" {
+        return Some(
+            "the lane of a path follows its source too, and a policy of OpenSM would need a rule for each pair; 'fabdeck route \
+             --engine sar --jobs FILE --lanes-by destination' gives lanes that a policy can say",
+        );
+    }
+    (laned && plan.phases.is_some()).then_some(
+        "high LIDs are on a lane of their own, and a policy of OpenSM knows ports and not their LIDs; '--via direct \
+         --beside-manager' carries it, and where SL2VL tables give level 1 no lane of its own (qos_sl2vl) high LIDs share \
+         that of base LIDs: make the plan again then",
+    )
 }
 
 /// A policy does not know who asks, and a plan of moves names some hosts alone.

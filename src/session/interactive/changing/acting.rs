@@ -46,6 +46,13 @@ pub fn can_decide(state: &State) -> Result<(), String> {
     target(state, "").map(drop)
 }
 
+/// Whether there is one that waits to be confirmed, or for a word to go on.
+pub fn can_confirm(state: &State) -> Result<(), String> {
+    can_ask(state)?;
+    let row = target(state, "")?;
+    if row.waits { Ok(()) } else { waits(&row) }
+}
+
 /// Whether there is one that waits.
 pub fn can_keep(state: &State) -> Result<(), String> {
     can_ask(state)?;
@@ -105,9 +112,11 @@ fn waiting(state: &mut State, what: &str, named: &str) -> Option<ChangeRow> {
     Some(row)
 }
 
-/// Asks whether a change is to stay for good.
+/// Asks whether a change is to stay for good, or to go on without hosts that it waits for.
 pub fn confirm(state: &mut State, named: &str) -> Vec<Effect> {
-    if let Some(row) = waiting(state, "confirm", named) {
+    if let Some(row) = target(state, named.trim()).ok().filter(|row| row.waits) {
+        open(state, Question::GoOn { id: row.id });
+    } else if let Some(row) = waiting(state, "confirm", named) {
         open(state, Question::Confirm { id: row.id });
     }
     Vec::new()

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::changer::Acceptance;
 use super::dialogue::{Dialogue, Question, Stop};
 use super::flow;
-use crate::change::Ask;
+use crate::change::{Ask, Unanswered};
 use crate::session::counted;
 use crate::session::interactive::actions::Over;
 use crate::session::interactive::effect::Effect;
@@ -113,10 +113,12 @@ fn act(state: &mut State) -> Vec<Effect> {
             let mut accepted: Vec<String> = offer.findings.iter().map(|(name, _)| name.clone()).collect();
             accepted.sort();
             accepted.dedup();
-            let acceptance = Acceptance { accepted, window: Duration::from_secs(window_s) };
+            let acceptance =
+                Acceptance { accepted, window: Duration::from_secs(window_s), unanswered: Unanswered::Stop };
             flow::begin(state, offer, acceptance, line)
         }
         Question::Confirm { id } => flow::ask(state, id, Ask::Confirm { user: user() }),
+        Question::GoOn { id } => flow::ask(state, id, Ask::GoOn { user: user() }),
         Question::RollBack { id, lost } => {
             flow::ask(state, id, Ask::RollBack { user: user(), anyway: lost.is_some() })
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::change::{Ask, Plan, Status};
+use crate::change::{Ask, Plan, Status, Unanswered};
 use crate::fabric::Resolved;
 use crate::session::interactive::effect::PlanFor;
 use crate::session::interactive::slow_lanes::LanesAsked;
@@ -84,6 +84,9 @@ pub struct Acceptance {
     /// Findings that are taken in, by name.
     pub accepted: Vec<String>,
     pub window: Duration,
+    /// For plans in five phases: what is done when hosts do not answer.
+    #[serde(default)]
+    pub unanswered: Unanswered,
 }
 
 /// How changes stand.

@@ -29,6 +29,8 @@ pub enum Question {
     Apply { offer: Box<Offer>, taken: BTreeSet<usize>, window_s: u64, line: Option<String> },
     /// Whether to keep one for good.
     Confirm { id: String },
+    /// Whether one that waits for hosts is to go on without them.
+    GoOn { id: String },
     /// Whether to take one back at once; and why that was refused when it was asked before.
     RollBack { id: String, lost: Option<String> },
     /// Whether to leave though a change ends with this process.
@@ -137,6 +139,9 @@ impl Dialogue {
         match &self.question {
             Question::Apply { offer, .. } => format!("Apply {} to {}?", offer.title, offer.source),
             Question::Confirm { id } => format!("Keep change {} for good?", number(id)),
+            Question::GoOn { id } => {
+                format!("Go on with change {} without hosts that do not answer?", number(id))
+            }
             Question::RollBack { id, lost: None } => format!("Roll change {} back?", number(id)),
             Question::RollBack { id, .. } => {
                 format!("Roll change {} back though paths are lost?", number(id))
@@ -150,6 +155,7 @@ impl Dialogue {
         match &self.question {
             Question::Apply { .. } => ["cancel", "apply"],
             Question::Confirm { .. } => ["not yet", "confirm"],
+            Question::GoOn { .. } => ["wait", "go on"],
             Question::RollBack { lost: None, .. } => ["not now", "roll back"],
             Question::RollBack { .. } => ["leave it", "roll back anyway"],
             Question::Leave { .. } => ["stay", "leave"],
@@ -182,6 +188,7 @@ impl Dialogue {
                 rows
             }
             Question::Confirm { id } => pairs(&seen.row(id).map_or_else(Vec::new, |row| kept(seen, row))),
+            Question::GoOn { id } => pairs(&seen.row(id).map_or_else(Vec::new, gone_on)),
             Question::RollBack { id, lost } => {
                 let row = seen.row(id);
                 pairs(&row.map_or_else(Vec::new, |row| taken_back(seen, row, lost.as_deref())))
@@ -211,7 +218,7 @@ impl Dialogue {
     /// The change that it is about, where that has to be pending.
     pub(super) fn of_change(&self) -> Option<&str> {
         match &self.question {
-            Question::Confirm { id } | Question::RollBack { id, .. } => Some(id),
+            Question::Confirm { id } | Question::GoOn { id } | Question::RollBack { id, .. } => Some(id),
             Question::Apply { .. } | Question::Leave { .. } => None,
         }
     }
@@ -285,6 +292,17 @@ fn kept(seen: &ChangesSeen, row: &ChangeRow) -> Pairs<'static> {
         None => ("drift", "none: nobody wrote over it since".to_owned()),
     });
     pairs.push(("then", "it stays: nothing of it goes back by itself any more".to_owned()));
+    pairs
+}
+
+fn gone_on(row: &ChangeRow) -> Pairs<'static> {
+    let mut pairs = of_change(row);
+    let safe = "tables change while flows of theirs may be on base LIDs; where that is not shown to be safe it is refused";
+    pairs.push(("then", safe.to_owned()));
+    pairs.push((
+        "else",
+        "they are asked again until the window is over; u ends it, with nothing written".to_owned(),
+    ));
     pairs
 }
 

@@ -151,6 +151,7 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
     let (what, line) = match &ask {
         Ask::Status => return Vec::new(),
         Ask::Confirm { .. } => ("confirmed", format!("confirm {id}")),
+        Ask::GoOn { .. } => ("told to go on", format!("confirm {id} --go-on")),
         Ask::Extend { seconds, .. } => ("extended", format!("extend {id} {seconds}s")),
         Ask::RollBack { anyway, .. } => {
             ("rolled back", format!("rollback {id}{}", if *anyway { " --force" } else { "" }))

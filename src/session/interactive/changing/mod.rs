@@ -11,7 +11,8 @@ mod told;
 mod wanting;
 
 pub use acting::{
-    can_ask, can_decide, can_keep, can_write, confirm, ends_with_session, extend, roll_back, serve,
+    can_ask, can_confirm, can_decide, can_keep, can_write, confirm, ends_with_session, extend, roll_back,
+    serve,
 };
 pub use answering::pressed;
 pub use changer::{Acceptance, Changer, Changes, Offer, Planned, Unchanging, Writing};
