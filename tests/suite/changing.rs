@@ -17,6 +17,7 @@ mod lives;
 mod notices;
 mod phases;
 mod phases_crashes;
+mod phases_decided;
 mod phases_lives;
 pub mod processes;
 mod racing;

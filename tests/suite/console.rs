@@ -10,6 +10,7 @@ mod endings;
 mod frames;
 mod jobs;
 mod lanes;
+mod let_go_on;
 mod lines;
 mod mashing;
 mod operating;

@@ -453,3 +453,25 @@ fn a_console_that_looks_on_gives_a_change_another_guard() {
     }
     lab.ends(&["rollback", &id], 0);
 }
+
+/// A plan in five phases, by the console: what it asks says who leaves, and the guard goes through them.
+#[test]
+fn a_console_applies_in_five_phases() {
+    let lab = Lab::new("sim:kary,k=3,n=2,lmc=1,traffic=permutation,agents=all");
+    lab.ends(&["route", "--engine", "dfsssp", "--lanes", "1", "--phases", "-o", "phases.plan"], 0);
+    let (mut clerk, ..) = served(&lab);
+    let offer = clerk.offer(&file(&lab, "phases.plan")).unwrap();
+    let leaves = "9 ports of hosts to leave base LIDs (level 0) for high LIDs (level 1)";
+    assert!(offer.migrations.iter().any(|words| words.starts_with(leaves)), "{offer:?}");
+    assert!(offer.findings.is_empty(), "{offer:?}");
+    let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
+    becomes(&mut clerk, &id, Phase::Applied);
+    let trail = lab.trail();
+    for phase in ["phase 1 of 5", "phase 2 of 5: 9 agents answered", "phase 3 of 5", "phase 4 of 5: 9 agents"]
+    {
+        assert!(trail.contains(phase), "{phase}: {trail}");
+    }
+    let go_on = clerk.ask(&id, &Ask::GoOn { user: String::new() }).unwrap_err();
+    assert!(go_on.contains("FD-5664"), "{go_on}");
+    clerk.ask(&id, &Ask::Confirm { user: String::new() }).unwrap();
+}

@@ -321,7 +321,7 @@ fn a_host_that_does_not_answer_stops_it_before_the_first_write() {
     });
     let before = seen(&simulator).tables;
     let came = came_of(&simulator, &plan, Unanswered::Stop);
-    assert_eq!((came.told.phase, came.hands.behind.len()), (Phase::Incomplete, 0));
+    assert_eq!((came.told.phase, came.hands.behind.len()), (Phase::Refused, 0));
     let why = came.told.why.clone().unwrap();
     assert!(why.contains("FD-5661") && why.contains(&names[0]) && !why.contains(&names[1]), "{why}");
     assert_eq!(came.told.silent.iter().map(|name| called(name)).collect::<Vec<_>>(), names[..1]);
@@ -351,7 +351,7 @@ fn going_on_without_hosts_takes_a_plan_that_is_safe_without_phases() {
         match safe {
             Some(true) => assert_eq!((told.phase, sets), (Phase::Confirmed, plan.writes.len())),
             _ => {
-                assert_eq!((told.phase, sets), (Phase::Incomplete, 0));
+                assert_eq!((told.phase, sets), (Phase::Refused, 0));
                 assert!(told.why.as_ref().unwrap().contains("FD-5662"), "{told:?}");
             }
         }

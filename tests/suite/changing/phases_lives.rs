@@ -1,6 +1,8 @@
 //! An update in five phases through the program itself: a served simulator with two LIDs a port, agents as processes and as
 //! part of the fabric, and the command line.
 
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 
 use super::processes::Lab;
@@ -68,10 +70,11 @@ fn an_agent_that_was_killed_is_named_and_nothing_is_written() {
     dead.child.kill().unwrap();
     dead.child.wait().unwrap();
     let before = lab.tables();
-    let said = lab.ends(&["apply", "phases.plan", "--yes"], 6);
+    let said = lab.ends(&["apply", "phases.plan", "--yes"], 4);
     assert!(said.contains("FD-5661") && said.contains("node0"), "{said}");
     assert!(lab.tables() == before);
     let row = lab.row();
+    assert_eq!((&row["state"], &row["left"]), (&"refused".into(), &Value::Array(Vec::new())), "{row}");
     assert_eq!(row["silent"], Value::from(vec!["node0 HCA-1[1]"]), "{row}");
 }
 
@@ -95,4 +98,83 @@ fn high_lids_come_first_where_tables_in_force_have_circles() {
     let ended = lab.run(&high);
     let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert!(told["changed_entries"].as_u64().unwrap() > 0, "{told}");
+}
+
+/// The first host has an agent that was killed, and a plan for all of them is made.
+fn with_a_dead_agent() -> Lab {
+    let lab = lab(ALL_BUT_ONE);
+    let mut dead = agent(&lab, 0, &[]);
+    lab.ends(&["route", "--engine", "dfsssp", "--lanes", "1", "--phases", "-o", "phases.plan"], 0);
+    dead.child.kill().unwrap();
+    dead.child.wait().unwrap();
+    lab
+}
+
+/// Whoever applied it waits; somebody else lets it go on, or ends it.
+#[test]
+fn a_change_that_waits_for_a_host_is_decided_from_elsewhere() {
+    let lab = with_a_dead_agent();
+    let waits = |lab: &Lab| {
+        let apply = lab.command(&["apply", "phases.plan", "--yes", "--unanswered", "wait"]).spawn().unwrap();
+        let since = Instant::now();
+        loop {
+            let row = lab.row();
+            if row["waits"] == true {
+                return (apply, row["id"].as_str().unwrap().to_owned());
+            }
+            assert!(since.elapsed() < Duration::from_secs(30), "{row}{}", lab.logs());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    let ends = |apply: std::process::Child, code: i32| {
+        let ended = apply.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(code), "{said}");
+        said
+    };
+    let before = lab.tables();
+    let (apply, id) = waits(&lab);
+    lab.ends(&["rollback", &id], 0);
+    ends(apply, 5);
+    assert!(lab.tables() == before);
+    let (apply, id) = waits(&lab);
+    assert!(lab.ends(&["confirm", &id], 4).contains("FD-5655"), "it is not applied yet");
+    lab.ends(&["confirm", &id, "--go-on"], 0);
+    let said = ends(apply, 0);
+    assert!(said.contains("node0") && said.contains(&format!("fabdeck confirm {id} --go-on")), "{said}");
+    assert!(lab.tables() != before);
+    let row = lab.row();
+    assert_eq!((&row["state"], &row["waits"]), (&"applied".into(), &false.into()), "{row}");
+    assert!(lab.ends(&["confirm", &id, "--go-on"], 4).contains("FD-5664"));
+    assert!(lab.trail().contains("going on"));
+    lab.ends(&["confirm", &id], 0);
+    assert_eq!(lab.state(), "confirmed");
+}
+
+/// A book goes through the phases as `apply` does, and says itself what becomes of hosts that do not answer.
+#[test]
+fn a_runbook_applies_in_five_phases() {
+    let lab = with_a_dead_agent();
+    let book = |more: &str| {
+        let text = format!(
+            "name = \"phases\"\nsummary = \"base LIDs\"\n[[step]]\napply = {{ plan = \"phases.plan\"{more} }}\n[[step]]\n\
+             confirm = true\n"
+        );
+        std::fs::write(lab.home.path().join("book.toml"), text).unwrap();
+    };
+    let before = lab.tables();
+    book(", unanswered = \"perhaps\"");
+    assert!(lab.ends(&["run", "book.toml"], 7).contains("stop, wait or go-on"));
+    book("");
+    let said = lab.ends(&["run", "book.toml"], 4);
+    assert!(said.contains("FD-5661") && said.contains("node0"), "{said}");
+    assert!(lab.tables() == before && lab.state() == "refused");
+    book(", unanswered = \"go-on\"");
+    lab.ends(&["run", "book.toml"], 0);
+    assert!(lab.tables() != before && lab.state() == "confirmed");
+    let trail = lab.trail();
+    assert!(
+        ["phase 1 of 5", "going on", "phase 4 of 5"].iter().all(|phase| trail.contains(phase)),
+        "{trail}"
+    );
 }

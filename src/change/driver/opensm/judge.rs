@@ -236,7 +236,7 @@ mod tests {
     use crate::access::{Device, Slot};
     use crate::change::driver::opensm::conf::Config;
     use crate::change::driver::opensm::status::Status;
-    use crate::change::{Follows, Migration, PlanFlow, PlanLanes, PlanPort};
+    use crate::change::{Follows, Migration, PlanFlow, PlanLanes, PlanPhases, PlanPort};
     use crate::fabric::{Faults, Guid, Lid, NodeId, PortNum};
     use crate::files::qos_policy;
     use crate::files::text::Input;
@@ -414,5 +414,25 @@ mod tests {
         assert!(levels.is_empty(), "{levels:?}");
         std::fs::write(&policy, "qos-ulps\n default : 1\nend-qos-ulps\n").unwrap();
         assert_eq!(judge(&told, &plan, &[], &look).files.len(), 1);
+    }
+
+    #[test]
+    fn lanes_that_no_policy_says_are_refused_with_what_would_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let (look, plan) = planned();
+        let laned = |by: &str| PlanLanes { count: 2, by: by.into(), ..PlanLanes::default() };
+        let by_pair = Plan { lanes: laned("pair"), ..plan.clone() };
+        let phases = PlanPhases { base_level: 0, high_level: 1, safe_without: None, hosts: Vec::new() };
+        let phased = Plan { lanes: laned("destination"), phases: Some(phases), ..plan };
+        // Without qos as well: who sets that to TRUE first has restarted OpenSM for nothing.
+        for qos in ["qos TRUE", "qos FALSE"] {
+            let told = told(folder.path(), qos);
+            for (plan, offer) in
+                [(&by_pair, "--engine sar --jobs FILE --lanes-by destination"), (&phased, "--via direct")]
+            {
+                let said = words(&judge(&told, plan, &[], &look));
+                assert!(said.starts_with("FD-5682") && said.contains(offer), "{qos}: {said}");
+            }
+        }
     }
 }

@@ -175,8 +175,12 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
     }
     // A change of a simulator in this process can be reached from here alone.
     let line = (state.writing != Writing::Own).then(|| state.line_anywhere(&line));
-    let doing = if what == "rolled back" { "asked to roll back" } else { what };
-    let mut effects = entering::changed(state, format!("{doing} change {id}"), line.clone());
+    let doing = match &ask {
+        Ask::RollBack { .. } => format!("asked to roll back change {id}"),
+        Ask::GoOn { .. } => format!("let change {id} go on"),
+        _ => format!("{what} change {id}"),
+    };
+    let mut effects = entering::changed(state, doing, line.clone());
     if line.is_some() {
         state.last_line = line;
     }
