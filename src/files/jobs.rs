@@ -166,7 +166,7 @@ mod tests {
         }
         // Whoever writes this means it.
         assert_eq!(told("# nothing runs\n"), (Form::Lines, vec![]));
-        let error = fails("\u{feff}n1\017\n");
+        let error = fails("\u{feff}n1\x0017\n");
         assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
     }
 
