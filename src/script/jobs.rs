@@ -1,6 +1,9 @@
 //! `jobs` and `show jobs`; the list of `--jobs` of other commands.
 
+mod applying;
 mod asked;
+mod event;
+mod mark;
 mod watch;
 
 use std::path::Path;
@@ -23,6 +26,9 @@ use super::{Exit, Failure};
 
 pub use asked::{JobRowArgs, JobSource, JobsArgs};
 use asked::{JobsAction, listed};
+
+/// The engine that routes for jobs.
+const ENGINE: &str = "sar";
 
 /// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
 /// the file; Slurm knows of hosts that no fabric has.

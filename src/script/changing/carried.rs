@@ -9,7 +9,7 @@ use super::prepared::{Prepared, Road, begin, prepare, said_yes, simulator, switc
 use super::told::{exit_of, user};
 use super::{accept, asking, home, refused, seen};
 use crate::access::Watch;
-use crate::change::{Ask, Begun, Kept, OpensmSite, Phase, Plan, Status};
+use crate::change::{Ask, Begun, Kept, OpensmSite, Phase, Plan, Status, Unanswered};
 use crate::script::{Exit, Failure};
 use crate::session::interactive::Acceptance;
 use crate::session::{Judged, Look};
@@ -31,6 +31,13 @@ pub fn folder(means: Means<'_>, source: &str) -> Result<PathBuf, Failure> {
 
 /// Whether the source may be written to, before anything is done.
 pub fn refuse_unwritable(means: Means<'_>, source: &str, look: &Look) -> Result<(), Failure> {
+    refuse_without_right(means, source)?;
+    let here = Begun { simulator: simulator(source)?, switches: switches(look), ..Begun::default() };
+    home::refuse_beside(means, source.starts_with("sim:"), &here, None)
+}
+
+/// Whether anybody may write to the source at all.
+pub fn refuse_without_right(means: Means<'_>, source: &str) -> Result<(), Failure> {
     if means.outside.is_own_simulator(source) {
         return Err(Failure::new(
             Exit::Refused,
@@ -39,8 +46,7 @@ pub fn refuse_unwritable(means: Means<'_>, source: &str, look: &Look) -> Result<
         ));
     }
     drop(means.outside.actuator(source, &means.given.reach, &means.given.right)?);
-    let here = Begun { simulator: simulator(source)?, switches: switches(look), ..Begun::default() };
-    home::refuse_beside(means, source.starts_with("sim:"), &here, None)
+    Ok(())
 }
 
 /// What is asked of a change that is carried out.
@@ -48,6 +54,10 @@ pub struct Terms<'t> {
     pub source: &'t str,
     pub road: &'t Road,
     pub acceptance: &'t Acceptance,
+    /// Of plans in five phases.
+    pub unanswered: Unanswered,
+    /// Who applies it, for the trail.
+    pub by: &'t str,
 }
 
 /// Applies a plan: ends when it is read back, when it went back, or when somebody wants it to end. `begins` is told the id before
@@ -63,7 +73,7 @@ pub fn apply(
     let name = read.0.engine.clone();
     let applied = applied(means, terms, read, watch, say, begins);
     applied.map_err(|failure| {
-        refused::to_source(means, terms.source, &format!("apply of {name}, in a run"), failure, say)
+        refused::to_source(means, terms.source, &format!("apply of {name}, {}", terms.by), failure, say)
     })
 }
 
@@ -78,7 +88,8 @@ fn applied(
     let Some(mut ready) = prepare(means, terms.source, read, terms.road, watch)? else { return Ok(None) };
     accept::refuse(&ready.found, &terms.acceptance.accepted)?;
     ready.refuse(means, terms.road, say)?;
-    let begun = said_yes(ready.begun(means, terms.road)?, terms.acceptance);
+    let mut begun = said_yes(ready.begun(means, terms.road)?, terms.acceptance);
+    begun.unanswered = terms.unanswered;
     let Prepared { simulated, text, .. } = ready;
     begins(&begun.id)?;
     let (home, kept) = begin(means, simulated, (begun, &text), say)?;
@@ -143,4 +154,10 @@ pub fn roll_back(
 pub fn status(means: Means<'_>, id: &str) -> Option<Status> {
     let (_, Kept { read, .. }) = home::find(means, id).ok()?;
     Some(Status::of(&read.told))
+}
+
+/// How a change stands by its guard. One that is gone gets a successor, for otherwise nobody would take the change back.
+pub fn look(means: Means<'_>, id: &str) -> Result<Status, Failure> {
+    let (home, kept) = home::find(means, id)?;
+    asking::look(means, (&home, &kept))
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::journal::RunJournal;
-use crate::access::{Progress, Wanted, Watch};
+use crate::access::Wanted;
 use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Refusal;
@@ -222,16 +222,5 @@ impl Crew for Hands<'_, '_, '_> {
 
     fn take_back(&mut self) -> TakenBack {
         self.taken_back()
-    }
-}
-
-/// Ends a look when somebody wants the run to end.
-pub struct Ending<'s>(pub &'s Stop);
-
-impl Watch for Ending<'_> {
-    fn progress(&mut self, _: Progress) {}
-
-    fn cancelled(&self) -> bool {
-        self.0.is_asked()
     }
 }
