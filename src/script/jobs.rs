@@ -24,8 +24,8 @@ use super::schemas::{closed, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-pub use asked::{JobRowArgs, JobSource, JobsArgs};
-use asked::{JobsAction, listed};
+pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
+use asked::JobsAction;
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
@@ -48,7 +48,7 @@ pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<J
 }
 
 /// The jobs of a list on a fabric; what is not there is noted.
-fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
+pub fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
     let placed = Hosts::new(look.fabric(), &look.names).place(list);
     look.observation.notes.extend(placed.notes(place));
     placed

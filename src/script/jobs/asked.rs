@@ -139,7 +139,7 @@ pub struct ApplyChoice {
 }
 
 /// The list, of whoever is named. A Slurm that hangs is left after its time.
-pub(super) fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
+pub fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
     from.check()?;
     if let Some(file) = &from.file {
         return context.outside.jobs(file).map_err(Failure::of_list);

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::crew::{Done, Hands};
 use super::fabric::{wanted, with_paths};
+use super::jobs::of_routes;
 use crate::access::Wanted;
 use crate::change::{Plan, TransitionReport};
 use crate::routing::{NoPulse, Request};
@@ -17,7 +18,8 @@ use crate::script::output::Output;
 use crate::script::paint::Paint;
 use crate::script::{Exit, Failure, Stop, hotspots, whatif};
 use crate::session::{
-    Asked, Comparison, EngineRow, Preview, Report, check_in_force, cost, counted, links, propose,
+    Asked, Comparison, EngineRow, Preview, Report, check_in_force, cost, counted, job_figures_in_force,
+    links, propose,
 };
 
 pub type Given = Vec<(String, Found)>;
@@ -199,7 +201,9 @@ impl Hands<'_, '_, '_> {
         ];
         let mut words =
             vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
-        let request = Request { manager: look.manager(), ..Request::default() };
+        let jobs = self.running(&look);
+        let request = Request { manager: look.manager(), jobs, ..Request::default() };
+        let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {
             let engine = whatif::engine_named(id)?;
@@ -210,6 +214,10 @@ impl Hands<'_, '_, '_> {
             self.heed()?;
             let row = EngineRow::new(engine.id, outcome.as_ref(), None);
             values.extend(of_engine(&row));
+            if self.jobs.is_some() {
+                let prefix = format!("{id}.");
+                values.extend(of_routes(&prefix, given::ENGINE_JOBS, now.as_ref(), row.jobs.as_ref()));
+            }
             let moved = row.moved_pairs.map(|moved| format!("{id} moves {moved} pairs"));
             words.push(moved.unwrap_or_else(|| format!("{id}: {}", row.refused.clone().unwrap_or_default())));
             compared.push(row);
