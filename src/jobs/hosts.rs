@@ -240,17 +240,25 @@ mod tests {
 
     #[test]
     fn rules_of_a_site_come_first_and_what_they_leave_open_is_told() {
-        let descriptions = ["rack1-cn7 HCA-1", "rack1-cn7 HCA-2", "rack2-cn-8 HCA-1", "n9 HCA-1", "ib0.site mlx5_0"];
+        let descriptions =
+            ["rack1-cn7 HCA-1", "rack1-cn7 HCA-2", "rack2-cn-8 HCA-1", "n9 HCA-1", "ib0.site mlx5_0"];
         let fabric = fabric(&descriptions);
         let rules = [("rack*-{} HCA-*", "{}"), ("ib{} *", "cn{}")];
         let rules = rules.iter().map(|(adapter, host)| HostRule::new(adapter, host).unwrap()).collect();
         let names = Names::new(&fabric, &NameMap { hosts: HostRules::new(rules), ..NameMap::default() });
         let list = "7 cn7,n9,cn0\n8 rack1-cn7,cn-8\n";
-        let placed = Hosts::new(&fabric, &names).place(&jobs::read(Input::new("t", list.as_bytes())).unwrap());
-        assert_eq!(placed.jobs.iter().map(|(job, ports)| (job.as_str(), ports.len())).collect::<Vec<_>>(), [("7", 4)]);
+        let placed =
+            Hosts::new(&fabric, &names).place(&jobs::read(Input::new("t", list.as_bytes())).unwrap());
+        assert_eq!(
+            placed.jobs.iter().map(|(job, ports)| (job.as_str(), ports.len())).collect::<Vec<_>>(),
+            [("7", 4)]
+        );
         assert_eq!(placed.missing, BTreeMap::from([("8".to_owned(), 2)]));
         let notes: Vec<String> = placed.notes(&Place::file("f")).iter().map(ToString::to_string).collect();
-        assert!(notes[1].contains("FN-543") && notes[1].contains("'rack2-cn-8 HCA-1' (8 or cn-8)"), "{notes:?}");
+        assert!(
+            notes[1].contains("FN-543") && notes[1].contains("'rack2-cn-8 HCA-1' (8 or cn-8)"),
+            "{notes:?}"
+        );
         // So are elements that somebody names.
         assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
         assert!(names.find(&fabric, "rack1-cn7", None).is_empty());

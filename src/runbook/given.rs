@@ -42,7 +42,8 @@ const JOBS: &[&str] = &[
     "jobs.dark_fiber",
 ];
 /// Of the jobs of a step before, under a plan, and under an engine of a preview.
-pub const JOBS_THEN: &[&str; 4] = &["jobs.then_max", "jobs.then_mean_max", "jobs.then_dark_fiber", "jobs.gain"];
+pub const JOBS_THEN: &[&str; 4] =
+    &["jobs.then_max", "jobs.then_mean_max", "jobs.then_dark_fiber", "jobs.gain"];
 pub const ENGINE_JOBS: &[&str; 4] = &["jobs.max", "jobs.mean_max", "jobs.dark_fiber", "jobs.gain"];
 const LANES: &[&str] = &["migrations", "hotspots"];
 

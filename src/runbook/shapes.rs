@@ -15,8 +15,8 @@ use crate::session::Browse;
 
 /// What a step may do.
 pub const KINDS: &[&str] = &[
-    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify",
-    "jobs", "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
+    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify", "jobs",
+    "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
 ];
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
@@ -181,7 +181,8 @@ fn route(mut fields: Fields<'_, '_>) -> Option<Task> {
 
 fn jobs(mut fields: Fields<'_, '_>) -> Task {
     let (file, slurm) = (fields.path("file"), fields.flag("slurm"));
-    let (squeue, timeout) = (fields.path("squeue"), fields.take("timeout").and_then(|_| fields.time("timeout")));
+    let (squeue, timeout) =
+        (fields.path("squeue"), fields.take("timeout").and_then(|_| fields.time("timeout")));
     if file.is_some() == slurm {
         let what = format!("FD-9205: {} has either 'file' or 'slurm = true'", fields.what);
         fields.reader.fault(fields.line, what);

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use super::args::Color;
 use self::jobs::{JOBS_HINT, jobs, line_of_rule};
+use super::args::Color;
 use super::theme_choice::ThemeChoice;
 use super::values::duration;
 use super::{Exit, Failure};

@@ -24,8 +24,8 @@ use super::schemas::{closed, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
 use asked::JobsAction;
+pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";

@@ -35,7 +35,8 @@ impl Drop for Watch {
 
 impl Watch {
     fn over(lab: &Lab, more: &[&str]) -> Self {
-        let usual = ["jobs", "watch", "--file", "jobs.txt", "--gain", "0", "--at-most-every", "1ms", "--json"];
+        let usual =
+            ["jobs", "watch", "--file", "jobs.txt", "--gain", "0", "--at-most-every", "1ms", "--json"];
         let applies = ["--interval", "300ms", "--apply", "--confirm-within", "30s"];
         let mut child = lab.command(&[&usual[..], &applies, more].concat()).spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -84,7 +85,11 @@ fn what_a_watch_applies_is_a_change_with_its_journal() {
     let proposed = watch.is("proposed");
     assert_eq!(proposed["findings"], serde_json::json!([]), "{proposed}");
     let applied = watch.is("applied");
-    assert_eq!((&applied["writes"], applied["deadline"].is_string()), (&proposed["writes"], true), "{applied}");
+    assert_eq!(
+        (&applied["writes"], applied["deadline"].is_string()),
+        (&proposed["writes"], true),
+        "{applied}"
+    );
     let confirmed = watch.is("confirmed");
     assert_eq!(confirmed["change"], applied["change"]);
     assert_ne!(lab.tables(), before);

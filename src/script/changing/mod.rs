@@ -25,9 +25,9 @@ mod verified;
 pub use accept::NAMES as FINDINGS;
 pub use args::{ApplyArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs, Via, WhenSilent};
 pub use carried::{
-    Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder, look as look_at_change,
-    refuse_findings, refuse_unwritable, refuse_without_right, road, roll_back as roll_back_step,
-    status as change_status,
+    Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder,
+    look as look_at_change, refuse_findings, refuse_unwritable, refuse_without_right, road,
+    roll_back as roll_back_step, status as change_status,
 };
 pub use clerk::Clerk;
 pub use home::{in_force, resume};

@@ -24,7 +24,10 @@ impl Mark {
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {
-        let what = format!("FD-7817: {} cannot be written, and nothing is applied without: {error}", self.0.display());
+        let what = format!(
+            "FD-7817: {} cannot be written, and nothing is applied without: {error}",
+            self.0.display()
+        );
         Failure::new(Exit::Failed, what)
     }
 
@@ -49,18 +52,23 @@ impl Mark {
         let open = open_regular(&self.0, OpenOptions::new().write(true).create_new(true));
         let mut file = match open {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                return Err(Failure::new(Exit::Refused, self.standing().unwrap_or_else(|| error.to_string())));
+                return Err(Failure::new(
+                    Exit::Refused,
+                    self.standing().unwrap_or_else(|| error.to_string()),
+                ));
             }
             opened => opened.map_err(|error| self.failed(&error))?,
         };
-        let line = format!("change {change} of {}, process {}, {}\n", user(), std::process::id(), Timestamp::now());
+        let line =
+            format!("change {change} of {}, process {}, {}\n", user(), std::process::id(), Timestamp::now());
         let written = file.write_all(line.as_bytes()).and_then(|()| file.sync_all());
         written.map_err(|error| self.failed(&error))
     }
 
     /// What became of it.
     pub fn tell(&self, why: &str) -> Result<(), Failure> {
-        let mut open = open_regular(&self.0, OpenOptions::new().append(true)).map_err(|error| self.failed(&error))?;
+        let mut open =
+            open_regular(&self.0, OpenOptions::new().append(true)).map_err(|error| self.failed(&error))?;
         open.write_all(format!("{why}\n").as_bytes()).map_err(|error| self.failed(&error))
     }
 

@@ -78,9 +78,11 @@ fn wrong(look: &Look, step: &Step, made: &[&Path], dry: bool) -> Option<String> 
         Task::Route(route) => taken(route.plan.as_deref(), dry),
         Task::Lanes(propose) => taken(propose.plan.as_deref(), dry),
         Task::Record { file, .. } => taken(Some(file), dry),
-        Task::Jobs(jobs) => jobs.squeue.as_ref().filter(|program| !program.is_file()).map(|program| {
-            format!("FD-9219: there is no program '{}' that could be run", program.display())
-        }),
+        Task::Jobs(jobs) => {
+            jobs.squeue.as_ref().filter(|program| !program.is_file()).map(|program| {
+                format!("FD-9219: there is no program '{}' that could be run", program.display())
+            })
+        }
         Task::Run(program) => program_of(&program.program)
             .is_none()
             .then(|| format!("FD-9219: there is no program '{}' that could be run", program.program)),

@@ -16,7 +16,9 @@ use crate::script::args::{LanesAction, LanesArgs, LanesShown, ProposeArgs};
 use crate::script::plan::knows_lanes;
 use crate::script::route::{Routed, changes, made, routed, text_of};
 use crate::script::{Exit, Failure, lanes, target, whatif};
-use crate::session::{Asked, Fit, Report, Sent, job_figures_in_force, Service, fit, judge, marks, service_element, service_plan};
+use crate::session::{
+    Asked, Fit, Report, Sent, Service, fit, job_figures_in_force, judge, marks, service_element, service_plan,
+};
 
 impl Hands<'_, '_, '_> {
     fn marked(&self, words: String) -> Did {

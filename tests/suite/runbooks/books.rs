@@ -96,7 +96,11 @@ fn routes_for_jobs_are_kept_where_they_are_worth_it() {
     assert!(states(&report).split(' ').all(|state| state == "done"), "{report:#}{said}");
     assert_ne!(lab.tables(), before);
     let max = |step: usize, name: &str| report["steps"][step]["values"][name].clone();
-    assert_eq!(max(5, "jobs.max"), max(2, "jobs.then_max"), "what was planned is what the jobs have: {report:#}");
+    assert_eq!(
+        max(5, "jobs.max"),
+        max(2, "jobs.then_max"),
+        "what was planned is what the jobs have: {report:#}"
+    );
 }
 
 #[test]
@@ -185,7 +189,7 @@ fn the_page_of_runbooks_has_every_kind_every_value_and_every_book() {
             window: |_| Ok(std::time::Duration::from_secs(60)),
             findings: &["unreachable", "loop", "cycle", "lanes", "transition"],
         };
-        let set = [("switch", "spine-2"), ("engine", "updn"), ("left", "7")];
+        let set = [("switch", "spine-2"), ("engine", "updn"), ("left", "7"), ("list", "jobs.txt")];
         let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let needed = set.into_iter().filter(|(name, _)| text.contains(&format!("[vars.{name}]"))).collect();
         read(&text, &needed, known).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));

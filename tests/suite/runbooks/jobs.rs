@@ -52,7 +52,7 @@ fn routes_behind_it_are_made_for_these_jobs() {
     let writes = |name| serde_json::from_str::<serde_json::Value>(&read(name)).unwrap()["writes"].clone();
     assert_ne!(writes("all.plan"), writes("same.plan"));
     put(lab.home.path(), "few.toml", &book(&STEPS.replace("jobs.missing <= 1", "jobs.missing <= 0")));
-    let (report, _) = runs(&lab, &["few.toml"], 2);
+    let (report, _) = runs(&lab, &["few.toml", "--dry-run"], 2);
     assert!(report["why"].as_str().unwrap().contains("jobs.missing is 1"), "{report:#}");
 }
 
@@ -70,7 +70,8 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
         let faults = read_book(&book(steps)).unwrap_err();
         assert!(faults.iter().any(|fault| fault.what.contains(code)), "{steps}: {faults:?}");
     }
-    read_book(&book("[[step]]\njobs = { slurm = true, squeue = \"/opt/squeue\", timeout = \"9s\" }\n")).unwrap();
+    read_book(&book("[[step]]\njobs = { slurm = true, squeue = \"/opt/squeue\", timeout = \"9s\" }\n"))
+        .unwrap();
     let lab = Lab::new("sim:kary,k=2,n=2");
     let refused = |text: &str, code: &str| {
         put(lab.home.path(), "wrong.toml", &book(text));
