@@ -326,8 +326,7 @@ fn routes_for_the_jobs_of_a_real_slurm_are_applied_over_a_real_port() {
     let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
     assert_eq!(events, ["proposed", "applied", "confirmed", "unchanged"], "{lines:#?}{said}");
-    let changes: Value =
-        serde_json::from_slice(&slurm(&[&opted[..], &["changes"]].concat()).stdout).unwrap();
+    let changes: Value = serde_json::from_slice(&slurm(&[&opted[..], &["changes"]].concat()).stdout).unwrap();
     let row = &changes["rows"][0];
     assert_eq!((&row["id"], &row["state"]), (&lines[2]["change"], &"confirmed".into()), "{changes:#}");
     let jobs: Value = serde_json::from_slice(&slurm(&["jobs", "--slurm"]).stdout).unwrap();
