@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Fabric, Guid, Node, NodeId, NodeKind};
+use super::{Fabric, Guid, HostRules, NamedHost, Node, NodeId, NodeKind};
 
 /// The operator's own names by GUID (a node-name-map file).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameMap {
     pub by_guid: BTreeMap<Guid, String>,
+    /// What names of adapters say of their hosts.
+    pub hosts: HostRules,
 }
 
 /// The names in use for one fabric.
@@ -17,6 +19,7 @@ pub struct NameMap {
 pub struct Names {
     names: Vec<Box<str>>,
     by_name: FxHashMap<Box<str>, Vec<NodeId>>,
+    hosts: HostRules,
 }
 
 impl Names {
@@ -26,7 +29,12 @@ impl Names {
         for (at, name) in names.iter().enumerate() {
             by_name.entry(name.clone()).or_default().push(NodeId(at as u32));
         }
-        Self { names, by_name }
+        Self { names, by_name, hosts: map.hosts.clone() }
+    }
+
+    /// The rules by which adapters belong to hosts.
+    pub fn host_rules(&self) -> &HostRules {
+        &self.hosts
     }
 
     pub fn of(&self, id: NodeId) -> &str {
@@ -59,7 +67,11 @@ impl Names {
             return named;
         }
         let by_host = |id: &NodeId| {
-            fabric.node(*id).facts.kind != NodeKind::Switch && host_name(self.of(*id)) == Some(text.trim())
+            let is = match self.hosts.host_of(self.of(*id)) {
+                Some(host) => host == NamedHost::Host(text.trim().to_owned()),
+                None => host_name(self.of(*id)) == Some(text.trim()),
+            };
+            fabric.node(*id).facts.kind != NodeKind::Switch && is
         };
         fabric.nodes().map(|(id, _)| id).filter(wanted).filter(by_host).collect()
     }

@@ -1,13 +1,14 @@
 //! From the names of hosts, as batch systems have them, to ports. The rule, for each adapter that computes:
 //!
 //! - it goes by the operator's name for it (node-name-map) and by its own description;
-//! - of either the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
+//! - where a rule of the site fits either, that says whose it is; one that fits in several ways says nothing;
+//! - else the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
 //! - a name with its domain means that host; without one, or with another, hosts count whose names begin alike;
 //! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fabric::{Fabric, JobMap, Names, NodeId, NodeKind};
+use crate::fabric::{Fabric, JobMap, NamedHost, Names, NodeId, NodeKind};
 use crate::files::jobs::JobList;
 use crate::files::slurm::{host_name, host_word};
 use crate::observe::{Notes, Place};
@@ -21,7 +22,9 @@ pub struct Hosts<'f> {
     fabric: &'f Fabric,
     names: &'f Names,
     /// By the name without its domain: each name with its domain, and who bears it.
-    by_name: BTreeMap<String, BTreeMap<&'f str, BTreeSet<NodeId>>>,
+    by_name: BTreeMap<String, BTreeMap<String, BTreeSet<NodeId>>>,
+    /// Adapters whose rule fits in several ways, and what they may mean.
+    unclear: BTreeMap<String, Vec<String>>,
 }
 
 enum Found {
@@ -33,23 +36,33 @@ enum Found {
 
 impl<'f> Hosts<'f> {
     pub fn new(fabric: &'f Fabric, names: &'f Names) -> Self {
-        let mut by_name: BTreeMap<String, BTreeMap<&str, BTreeSet<NodeId>>> = BTreeMap::new();
+        let mut by_name: BTreeMap<String, BTreeMap<String, BTreeSet<NodeId>>> = BTreeMap::new();
+        let mut unclear = BTreeMap::new();
         let computes = |kind: NodeKind, aggregates: bool| kind == NodeKind::ChannelAdapter && !aggregates;
         for (id, node) in fabric.nodes() {
             if !computes(node.facts.kind, node.facts.is_aggregation()) {
                 continue;
             }
             for name in [names.of(id), node.facts.description.as_str()] {
-                if let (Some(word), Some(short)) = (host_word(name), host_name(name)) {
+                let said = match names.host_rules().host_of(name) {
+                    Some(NamedHost::Several(hosts)) => {
+                        unclear.insert(name.to_owned(), hosts);
+                        continue;
+                    }
+                    Some(NamedHost::Host(host)) => Some((host_of_word(&host), host)),
+                    None => host_name(name).zip(host_word(name).map(str::to_owned)),
+                };
+                if let Some((short, word)) = said {
                     by_name.entry(short).or_default().entry(word).or_default().insert(id);
                 }
             }
         }
-        Self { fabric, names, by_name }
+        Self { fabric, names, by_name, unclear }
     }
 
     fn find(&self, host: &str) -> Found {
-        let bearers = host_name(host).and_then(|short| self.by_name.get(&short));
+        let bearers = self.by_name.get(&host_of_word(host));
+        let bearers = bearers.or_else(|| self.by_name.get(&host_name(host)?));
         let Some(bearers) = bearers else {
             // Whoever writes a list by hand may write a GUID.
             let named = self.names.find(self.fabric, host, Some(NodeKind::ChannelAdapter));
@@ -58,13 +71,13 @@ impl<'f> Hosts<'f> {
         match (bearers.get(host), bearers.len()) {
             (Some(nodes), _) => Found::Nodes(nodes.clone()),
             (None, 1) => Found::Nodes(bearers.values().flatten().copied().collect()),
-            (None, _) => Found::Several(bearers.keys().map(|word| (*word).to_owned()).collect()),
+            (None, _) => Found::Several(bearers.keys().cloned().collect()),
         }
     }
 
     /// The jobs of a list by the ports of their hosts.
     pub fn place(&self, list: &JobList) -> Placed {
-        let mut placed = Placed::default();
+        let mut placed = Placed { unclear: self.unclear.clone(), ..Placed::default() };
         let mut found: BTreeMap<&str, Found> = BTreeMap::new();
         let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         let mut listed: BTreeSet<&str> = BTreeSet::new();
@@ -106,6 +119,8 @@ pub struct Placed {
     pub unknown: BTreeSet<String>,
     /// Hosts whose name fits several, and these.
     pub ambiguous: BTreeMap<String, Vec<String>>,
+    /// Adapters that a rule of the site reads in several ways, and what they may mean.
+    pub unclear: BTreeMap<String, Vec<String>>,
     /// How many hosts of a job are either, where some are.
     pub missing: BTreeMap<String, usize>,
 }
@@ -129,8 +144,26 @@ impl Placed {
                 format!("{} {of} fit several of the fabric and are left out: {named}", self.ambiguous.len())
             });
         }
+        if !self.unclear.is_empty() {
+            notes.add("FN-543", place.clone(), || {
+                let each = self.unclear.iter().map(|(name, hosts)| format!("'{name}' ({})", hosts.join(" or ")));
+                let each: Vec<String> = each.take(NAMED + 1).collect();
+                let named = some(each.iter().map(String::as_str));
+                format!(
+                    "{} names of adapters fit their rule in [jobs] in several ways and say nothing of their hosts: {named}",
+                    self.unclear.len()
+                )
+            });
+        }
         notes
     }
+}
+
+/// A host's name without its domain, as a rule or a list has it.
+fn host_of_word(word: &str) -> String {
+    let address = word.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let short = if address { word } else { word.split('.').next().unwrap_or(word) };
+    short.to_owned()
 }
 
 fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
@@ -144,7 +177,7 @@ fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::NameMap;
+    use crate::fabric::{HostRule, HostRules, NameMap};
     use crate::files::jobs;
     use crate::files::text::Input;
 
@@ -203,6 +236,32 @@ mod tests {
                 "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ..."
             ]
         );
+    }
+
+    #[test]
+    fn rules_of_a_site_come_first_and_what_they_leave_open_is_told() {
+        let descriptions =
+            ["rack1-cn7 HCA-1", "rack1-cn7 HCA-2", "rack2-cn-8 HCA-1", "n9 HCA-1", "ib0.site mlx5_0"];
+        let fabric = fabric(&descriptions);
+        let rules = [("rack*-{} HCA-*", "{}"), ("ib{} *", "cn{}")];
+        let rules = rules.iter().map(|(adapter, host)| HostRule::new(adapter, host).unwrap()).collect();
+        let names = Names::new(&fabric, &NameMap { hosts: HostRules::new(rules), ..NameMap::default() });
+        let list = "7 cn7,n9,cn0\n8 rack1-cn7,cn-8\n";
+        let placed =
+            Hosts::new(&fabric, &names).place(&jobs::read(Input::new("t", list.as_bytes())).unwrap());
+        assert_eq!(
+            placed.jobs.iter().map(|(job, ports)| (job.as_str(), ports.len())).collect::<Vec<_>>(),
+            [("7", 4)]
+        );
+        assert_eq!(placed.missing, BTreeMap::from([("8".to_owned(), 2)]));
+        let notes: Vec<String> = placed.notes(&Place::file("f")).iter().map(ToString::to_string).collect();
+        assert!(
+            notes[1].contains("FN-543") && notes[1].contains("'rack2-cn-8 HCA-1' (8 or cn-8)"),
+            "{notes:?}"
+        );
+        // So are elements that somebody names.
+        assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
+        assert!(names.find(&fabric, "rack1-cn7", None).is_empty());
     }
 
     #[test]

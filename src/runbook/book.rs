@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::guard::Guard;
 use super::rows::RowsAre;
 use crate::change::Unanswered;
+use crate::routing::LanesBy;
 
 /// Steps with what they may not go beyond.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -51,6 +52,7 @@ pub enum Task {
     Verify {
         accept: Vec<String>,
     },
+    Jobs(JobsOf),
     Hotspots {
         interval: Duration,
         count: u32,
@@ -77,11 +79,21 @@ pub enum Expected {
     Values(Vec<Guard>),
 }
 
+/// Who knows which jobs run: a list, or Slurm.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobsOf {
+    pub file: Option<PathBuf>,
+    pub slurm: bool,
+    pub squeue: Option<PathBuf>,
+    pub timeout: Option<Duration>,
+}
+
 /// Routes of an engine around what is marked.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
     pub engine: String,
     pub lanes: u8,
+    pub lanes_by: LanesBy,
     /// Where the plan is written; else it is kept for the steps that follow alone.
     pub plan: Option<PathBuf>,
 }
@@ -150,6 +162,7 @@ impl Task {
             Self::Apply(_) => "apply",
             Self::Wait(_) => "wait",
             Self::Verify { .. } => "verify",
+            Self::Jobs(_) => "jobs",
             Self::Hotspots { .. } => "hotspots",
             Self::Lanes(_) => "lanes",
             Self::Confirm => "confirm",
@@ -169,6 +182,7 @@ impl Task {
             Self::Lanes(propose) => propose.interval.saturating_mul(propose.count),
             Self::Record { time, .. } => *time,
             Self::Run(program) => program.timeout,
+            Self::Jobs(jobs) => jobs.timeout.unwrap_or_default(),
             _ => Duration::ZERO,
         }
     }

@@ -93,11 +93,14 @@ fn values(book: &Book, found: &mut Vec<Fault>) {
             }
         }
     };
+    let mut jobs = false;
     for step in book.steps.iter().chain(&book.on_failure) {
+        jobs |= matches!(step.task, Task::Jobs(_));
         if let Task::Expect(Expected::Values(guards)) = &step.task {
             refuse(guards, &known, found, "no step before gives");
         }
-        for name in given::by(&step.task) {
+        // Nobody weighs routes for jobs that no step named.
+        for name in given::by(&step.task).into_iter().filter(|name| jobs || !given::is_of_jobs(name)) {
             known.extend(step.id.as_ref().map(|id| format!("{id}.{name}")));
             known.insert(name);
         }

@@ -28,6 +28,23 @@ const PREVIEW: &[&str] = &["lost_until_reroute", "lost_share", "cut_off_pairs", 
 /// Of counters over a while.
 pub const HOTSPOTS: &[&str] =
     &["hotspots", "contributors", "victims", "held_up_elsewhere", "links_in_trouble", "worst_wait", "ports"];
+/// Of jobs under the tables in force.
+const JOBS: &[&str] = &[
+    "jobs.listed",
+    "jobs.placed",
+    "jobs.multi_switch",
+    "jobs.hosts",
+    "jobs.missing",
+    "jobs.links",
+    "jobs.max",
+    "jobs.mean_max",
+    "jobs.mean_links",
+    "jobs.dark_fiber",
+];
+/// Of the jobs of a step before, under a plan, and under an engine of a preview.
+pub const JOBS_THEN: &[&str; 4] =
+    &["jobs.then_max", "jobs.then_mean_max", "jobs.then_dark_fiber", "jobs.gain"];
+pub const ENGINE_JOBS: &[&str; 4] = &["jobs.max", "jobs.mean_max", "jobs.dark_fiber", "jobs.gain"];
 const LANES: &[&str] = &["migrations", "hotspots"];
 
 /// What a certificate gives.
@@ -38,7 +55,7 @@ pub fn certificate() -> &'static [&'static str] {
 /// Every value there is, without those behind the name of an engine or the id of a step.
 pub fn names() -> Vec<&'static str> {
     let own = ["rows", "marked", "drifted", "sweeps", "exit_code"];
-    let all = [CERTIFICATE, PLAN, ENGINE, PREVIEW, HOTSPOTS, LANES];
+    let all = [CERTIFICATE, PLAN, ENGINE, PREVIEW, HOTSPOTS, LANES, JOBS, JOBS_THEN, ENGINE_JOBS];
     let mut names: Vec<_> = all.iter().flat_map(|list| list.iter().copied()).chain(own).collect();
     names.sort_unstable();
     names.dedup();
@@ -54,6 +71,11 @@ pub fn plan() -> impl Iterator<Item = &'static str> {
     CERTIFICATE.iter().chain(PLAN).copied()
 }
 
+/// Whether a value is known only where a step names the jobs.
+pub fn is_of_jobs(name: &str) -> bool {
+    name.split('.').any(|part| part == "jobs")
+}
+
 /// What a step gives when it is done.
 pub fn by(task: &Task) -> Vec<String> {
     match task {
@@ -61,11 +83,14 @@ pub fn by(task: &Task) -> Vec<String> {
         Task::Fail(_) | Task::Unmark(_) => own(&["marked"]),
         Task::Preview { engines } => {
             let of = |engine: &String| {
-                CERTIFICATE.iter().chain(ENGINE).map(|name| format!("{engine}.{name}")).collect::<Vec<_>>()
+                let all = CERTIFICATE.iter().chain(ENGINE).chain(ENGINE_JOBS);
+                all.map(|name| format!("{engine}.{name}")).collect::<Vec<_>>()
             };
             own(PREVIEW).into_iter().chain(engines.iter().flat_map(of)).collect()
         }
-        Task::Route(_) | Task::Disable(_) | Task::Enable(_) => own(&[CERTIFICATE, PLAN].concat()),
+        Task::Jobs(_) => own(JOBS),
+        Task::Route(_) => own(&[CERTIFICATE, PLAN, JOBS_THEN].concat()),
+        Task::Disable(_) | Task::Enable(_) => own(&[CERTIFICATE, PLAN].concat()),
         Task::Lanes(_) => own(&[CERTIFICATE, PLAN, LANES].concat()),
         Task::Apply(_) => own(&["writes"]),
         Task::Verify { .. } => own(&[CERTIFICATE, &["drifted"]].concat()),

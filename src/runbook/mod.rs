@@ -13,7 +13,7 @@ mod shapes;
 mod values;
 mod walk;
 
-pub use book::{Apply, Book, Expected, Program, Propose, Route, Step, Task, Wait};
+pub use book::{Apply, Book, Expected, JobsOf, Program, Propose, Route, Step, Task, Wait};
 pub use fields::Fault;
 pub use guard::{Bound, Guard, Verdict};
 pub use read::{Known, read};

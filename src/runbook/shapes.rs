@@ -5,18 +5,18 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::book::{Apply, Expected, Program, Propose, Route, Task, Wait};
+use super::book::{Apply, Expected, JobsOf, Program, Propose, Route, Task, Wait};
 use super::fields::Fields;
 use super::guard::Bound;
 use super::rows::{Aggregate, Claim, RowsAre, TABLES};
 use crate::change::Unanswered;
 use crate::fabric::{meant, resembling};
-use crate::routing::ENGINES;
+use crate::routing::{ENGINES, LanesBy};
 use crate::session::Browse;
 
 /// What a step may do.
 pub const KINDS: &[&str] = &[
-    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify",
+    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify", "jobs",
     "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
 ];
 
@@ -40,6 +40,7 @@ pub fn task(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<Task> {
         "apply" => fields.below(value, words).map(apply),
         "wait" => wait(fields, value, words),
         "verify" => is_true(fields, value, words.clone()).or_else(|| fields.below(value, words).map(verify)),
+        "jobs" => fields.below(value, words).map(jobs),
         "hotspots" => fields.below(value, words).map(hotspots),
         "lanes" => fields.below(value, words).map(lanes),
         "confirm" => plain(fields, value, words).then_some(Task::Confirm),
@@ -164,9 +165,34 @@ fn route(mut fields: Fields<'_, '_>) -> Option<Task> {
         engine(&fields, line, &id);
     }
     let lanes = u8::try_from(fields.number("lanes", LANES, 1..=15)).unwrap_or(1);
+    let lanes_by = match fields.text("lanes_by") {
+        None => LanesBy::Pair,
+        Some((_, by)) if by == "pair" => LanesBy::Pair,
+        Some((_, by)) if by == "destination" => LanesBy::Destination,
+        Some((line, by)) => {
+            let what = format!("FD-9206: 'lanes_by': lanes do not go by '{by}'; pair or destination");
+            fields.reader.fault(line, what);
+            LanesBy::Pair
+        }
+    };
     let plan = fields.path("plan");
     fields.end();
-    Some(Task::Route(Route { engine: id, lanes, plan }))
+    Some(Task::Route(Route { engine: id, lanes, lanes_by, plan }))
+}
+
+fn jobs(mut fields: Fields<'_, '_>) -> Task {
+    let (file, slurm) = (fields.path("file"), fields.flag("slurm"));
+    let (squeue, timeout) =
+        (fields.path("squeue"), fields.take("timeout").and_then(|_| fields.time("timeout")));
+    if file.is_some() == slurm {
+        let what = format!("FD-9205: {} has either 'file' or 'slurm = true'", fields.what);
+        fields.reader.fault(fields.line, what);
+    } else if !slurm && (squeue.is_some() || timeout.is_some()) {
+        let what = format!("FD-9205: {}: 'squeue' and 'timeout' are for 'slurm = true'", fields.what);
+        fields.reader.fault(fields.line, what);
+    }
+    fields.end();
+    Task::Jobs(JobsOf { file, slurm, squeue, timeout })
 }
 
 /// Names of findings that are taken in.

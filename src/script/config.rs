@@ -1,19 +1,22 @@
 //! The configuration: defaults for flags, under the names of the flags.
 
+mod jobs;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::ValueEnum;
 
+use self::jobs::{JOBS_HINT, jobs, line_of_rule};
 use super::args::Color;
 use super::theme_choice::ThemeChoice;
 use super::values::duration;
 use super::{Exit, Failure};
 use crate::access::Identity;
 use crate::counters::Thresholds;
-use crate::fabric::Guid;
-use crate::session::interactive::{JobSettings, JobsFrom};
+use crate::fabric::{Guid, HostRules};
+use crate::session::interactive::JobSettings;
 
 /// What the file may set.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -42,6 +45,8 @@ pub struct Config {
     pub watch: Option<Duration>,
     /// Who tells the console which jobs run.
     pub jobs: JobSettings,
+    /// Which host an adapter belongs to, by its name.
+    pub host_rules: HostRules,
 }
 
 const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, [themes], [keys], [hotspots], [watch], [jobs], [[fabric]]";
@@ -88,7 +93,10 @@ impl Config {
                 continue;
             }
             if key == "jobs" {
-                config.jobs = jobs(value).map_err(|what| bad(file, line, &what, JOBS_HINT))?;
+                (config.jobs, config.host_rules) = jobs(value).map_err(|wrong| {
+                    let line = wrong.rule.and_then(|rule| line_of_rule(text, rule)).or(line);
+                    bad(file, line, &wrong.what, JOBS_HINT)
+                })?;
                 continue;
             }
             if key == "themes" {
@@ -204,40 +212,6 @@ fn past_mib(value: &toml::Value) -> Result<u64, String> {
     number.ok_or_else(|| format!("FD-7112: [watch] past_mib: it is no number from 0 to {MOST}"))
 }
 
-const JOBS_HINT: &str = "under [jobs] stand slurm = true, with squeue = \"PROGRAM\" where PATH has none, or file = \"LIST\"; and interval = \"30s\"";
-
-fn jobs(value: &toml::Value) -> Result<JobSettings, String> {
-    let table = value.as_table().ok_or("FD-7113: 'jobs' is no table: write [jobs]")?;
-    let (mut settings, mut slurm, mut squeue, mut list) = (JobSettings::default(), false, None, None);
-    for (key, value) in table {
-        let text = || value.as_str().ok_or_else(|| format!("FD-7113: [jobs] {key}: it is no text"));
-        match key.as_str() {
-            "slurm" => {
-                let flag = value.as_bool();
-                slurm = flag.ok_or("FD-7113: [jobs] slurm: it is neither true nor false")?;
-            }
-            "squeue" => squeue = Some(PathBuf::from(text()?)),
-            "file" => list = Some(PathBuf::from(text()?)),
-            "interval" => {
-                let text = text()?;
-                let interval =
-                    duration(text).map_err(|why| format!("FD-7113: [jobs] {key}: '{text}': {why}"))?;
-                settings.interval_ms = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
-            }
-            _ => return Err(format!("FD-7113: [jobs] {key}: it is none of its keys")),
-        }
-    }
-    settings.from = match (slurm, squeue, list) {
-        (true, squeue, None) => Some(JobsFrom::Slurm(squeue)),
-        (false, None, list) => list.map(JobsFrom::File),
-        (true, _, Some(_)) => {
-            return Err("FD-7113: [jobs] names slurm and a file: one of them knows".to_owned());
-        }
-        (false, Some(_), _) => return Err("FD-7113: [jobs] squeue: it is for slurm = true".to_owned()),
-    };
-    Ok(settings)
-}
-
 const KEYS_HINT: &str =
     "under [keys] stand lines such as mark = [\"f\", \"x\"]; docs/keys.md has the actions";
 
@@ -334,7 +308,7 @@ fn line_of_key(text: &str, key: &str) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn parse(text: &str) -> Result<Config, String> {
+    pub(super) fn parse(text: &str) -> Result<Config, String> {
         Config::parse(text, Path::new("c.toml")).map_err(|failure| {
             assert_eq!(failure.exit, Exit::BadInput);
             failure.message.unwrap()
@@ -385,29 +359,6 @@ mod tests {
         }
         assert!(parse("watch = 3").unwrap_err().contains("FD-7112"));
         assert!(parse("[watch]\nevery = \"1s\"").unwrap_err().contains("FD-7112: [watch] every"));
-    }
-
-    #[test]
-    fn who_knows_the_jobs_is_named_once() {
-        let jobs = |text: &str| parse(&format!("[jobs]\n{text}\n")).map(|config| config.jobs);
-        assert_eq!(jobs("").unwrap(), JobSettings::default());
-        let named = |from, interval_ms| JobSettings { from: Some(from), interval_ms };
-        let usual = JobSettings::default().interval_ms;
-        assert_eq!(jobs("slurm = true").unwrap(), named(JobsFrom::Slurm(None), usual));
-        let own = jobs("slurm = true\nsqueue = \"/opt/squeue\"\ninterval = \"2m\"").unwrap();
-        assert_eq!(own, named(JobsFrom::Slurm(Some("/opt/squeue".into())), 120_000));
-        assert_eq!(jobs("file = \"jobs.txt\"").unwrap(), named(JobsFrom::File("jobs.txt".into()), usual));
-        for text in [
-            "slurm = true\nfile = \"a\"",
-            "squeue = \"a\"",
-            "slurm = 1",
-            "file = 1",
-            "interval = \"soon\"",
-            "pbs = true",
-        ] {
-            assert!(jobs(text).unwrap_err().starts_with("c.toml:1: FD-7113"), "{text}");
-        }
-        assert!(parse("jobs = 3").unwrap_err().contains("FD-7113"));
     }
 
     #[test]

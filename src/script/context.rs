@@ -85,6 +85,7 @@ impl Context<'_, '_> {
             reach: self.reach(),
             right: Right { asked: globals.allow_write, opted_in: config.fabrics.clone(), ..Right::default() },
             node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
+            host_rules: config.host_rules.clone(),
             state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
             config: globals.config.clone(),
             mkey_file: globals.mkey_file.clone(),
@@ -192,10 +193,12 @@ impl Context<'_, '_> {
 
     fn own_names(&self) -> Result<(NameMap, Notes), Failure> {
         let file = self.globals.node_name_map.as_deref().or(self.config.node_name_map.as_deref());
-        match file {
-            None => Ok((NameMap::default(), Notes::new())),
-            Some(file) => Ok(self.outside.names(file)?),
-        }
+        let (mut own, notes) = match file {
+            None => (NameMap::default(), Notes::new()),
+            Some(file) => self.outside.names(file)?,
+        };
+        own.hosts.clone_from(&self.config.host_rules);
+        Ok((own, notes))
     }
 
     /// Begins the object of a command that looked at something.

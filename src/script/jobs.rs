@@ -1,6 +1,9 @@
 //! `jobs` and `show jobs`; the list of `--jobs` of other commands.
 
+mod applying;
 mod asked;
+mod event;
+mod mark;
 mod watch;
 
 use std::path::Path;
@@ -21,8 +24,11 @@ use super::schemas::{closed, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
-pub use asked::{JobRowArgs, JobSource, JobsArgs};
-use asked::{JobsAction, listed};
+use asked::JobsAction;
+pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
+
+/// The engine that routes for jobs.
+const ENGINE: &str = "sar";
 
 /// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
 /// the file; Slurm knows of hosts that no fabric has.
@@ -42,7 +48,7 @@ pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<J
 }
 
 /// The jobs of a list on a fabric; what is not there is noted.
-fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
+pub fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
     let placed = Hosts::new(look.fabric(), &look.names).place(list);
     look.observation.notes.extend(placed.notes(place));
     placed

@@ -73,7 +73,7 @@ pub use opening::Opening;
 pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};
 pub use schemas::schemas;
-pub use stop::Stop;
+pub use stop::{Ending, Stop};
 pub use target::{begin_beside, write_new};
 pub use theme_choice::ThemeChoice;
 pub use wires::Machine;

@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::access::{Progress, Watch};
+
 /// A wish of the process that its command ends. Commands that end by themselves do not look at it.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<Flags>);
@@ -46,5 +48,17 @@ impl Stop {
     pub fn heed(&self) -> &AtomicBool {
         self.0.heeded.store(true, Ordering::SeqCst);
         &self.0.asked
+    }
+}
+
+/// Ends a look when somebody wants its command to end.
+#[derive(Debug)]
+pub struct Ending<'s>(pub &'s Stop);
+
+impl Watch for Ending<'_> {
+    fn progress(&mut self, _: Progress) {}
+
+    fn cancelled(&self) -> bool {
+        self.0.is_asked()
     }
 }

@@ -68,6 +68,18 @@ pub struct JobFigures {
     pub mean_links: f64,
 }
 
+impl JobFigures {
+    /// By how many percent the mean over jobs of their largest index falls with what is proposed. Where the largest of all jobs
+    /// together rises, that rise counts: what helps each must not hurt all.
+    pub fn gain(&self, proposed: &Self) -> f64 {
+        let fall = |now: f64, proposed: f64| if now > 0.0 { 100.0 * (now - proposed) / now } else { 0.0 };
+        match proposed.max > self.max {
+            true => fall(self.max as f64, proposed.max as f64),
+            false => fall(self.mean_max, proposed.mean_max),
+        }
+    }
+}
+
 impl From<JobMetrics> for JobFigures {
     fn from(JobMetrics { jobs, max, mean_max, dark_fiber, mean_links }: JobMetrics) -> Self {
         Self { multi_switch: jobs, max, mean_max, dark_fiber, mean_links }
@@ -222,4 +234,18 @@ pub fn run_on(look: &Look, host: &str, job: &str, jobs: &mut JobMap) -> Result<(
         Resolved::Link(_) => {}
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_helps_each_and_hurts_all_is_no_gain() {
+        let figures =
+            |max, mean_max| JobFigures { multi_switch: 2, max, mean_max, dark_fiber: 0.0, mean_links: 0.0 };
+        assert_eq!(figures(10, 8.0).gain(&figures(10, 6.0)), 25.0);
+        assert_eq!(figures(10, 8.0).gain(&figures(12, 4.0)), -20.0);
+        assert_eq!(figures(0, 0.0).gain(&figures(0, 0.0)), 0.0);
+    }
 }

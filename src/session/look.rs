@@ -30,6 +30,7 @@ impl Look {
     pub fn new(source: impl Into<String>, observation: Observation, own: &NameMap) -> Self {
         let mut map = observation.names.clone();
         map.by_guid.extend(own.by_guid.iter().map(|(guid, name)| (*guid, name.clone())));
+        map.hosts.clone_from(&own.hosts);
         let names = Names::new(&observation.fabric, &map);
         let source = source.into();
         Self { source, observation, names, assumed: None, routes: None, partitions: None, map }

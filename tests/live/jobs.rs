@@ -15,7 +15,8 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::stage::program;
+use crate::changed::opt_in;
+use crate::stage::{Stage, fabric, finish, program};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 const NODES: usize = 8;
@@ -299,4 +300,36 @@ fn watched_while_it_dies(cluster: &mut Cluster) {
     let id = rustix::process::Pid::from_child(&watch);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
     assert_eq!(watch.wait().unwrap().code(), Some(143));
+}
+
+/// The opted-in watch over a port of ibsim: the change that it applied and confirmed is in the journal, and the jobs have of it
+/// what was proposed.
+#[test]
+fn routes_for_the_jobs_of_a_real_slurm_are_applied_over_a_real_port() {
+    let cluster = Cluster::started();
+    cluster.submit(&["-N6", "--nodelist=node[0-5]"]);
+    cluster.wait("a job", || !cluster.said("squeue", &["-h", "-t", "R"]).is_empty());
+    let stage = Stage::play(&fabric("kary,k=2,n=3"));
+    stage.opensm(&["-R", "minhop"]);
+    opt_in(&stage);
+    let slurm = |args: &[&str]| {
+        let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
+        command.args(["--source", "umad", "--json"]).args(args).env("SLURM_CONF", cluster.configured());
+        finish(command)
+    };
+    let opted = ["--allow-write", "--config", "site.toml", "--state-dir", "state"];
+    let watch = ["jobs", "watch", "--slurm", "--gain", "0", "--count", "2", "--interval", "1s", "--apply"];
+    let ended = slurm(&[&opted[..], &watch, &["--beside-manager"]].concat());
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let told = String::from_utf8(ended.stdout).unwrap();
+    let lines: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let events: Vec<&str> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
+    assert_eq!(events, ["proposed", "applied", "confirmed", "unchanged"], "{lines:#?}{said}");
+    let changes: Value = serde_json::from_slice(&slurm(&[&opted[..], &["changes"]].concat()).stdout).unwrap();
+    let row = &changes["rows"][0];
+    assert_eq!((&row["id"], &row["state"]), (&lines[2]["change"], &"confirmed".into()), "{changes:#}");
+    let jobs: Value = serde_json::from_slice(&slurm(&["jobs", "--slurm"]).stdout).unwrap();
+    assert_eq!(jobs["totals"]["max"], lines[0]["proposed"]["max"], "{jobs:#}");
+    println!("said: {} writes for the jobs of a real Slurm", lines[1]["writes"]);
 }

@@ -36,3 +36,4 @@ mod sources;
 mod tables;
 mod topology;
 mod traffic;
+mod watching;

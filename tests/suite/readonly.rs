@@ -36,6 +36,23 @@ const READS: &[(&str, &[&str])] = &[
     ("jobs", &["jobs", "--file", "jobs.txt"]),
     ("show jobs", &["show", "jobs", "--file", "jobs.txt"]),
     ("jobs watch", &["jobs", "watch", "--file", "jobs.txt", "--count", "2", "--interval", "1ms"]),
+    (
+        "jobs watch",
+        &[
+            "jobs",
+            "watch",
+            "--file",
+            "jobs.txt",
+            "--count",
+            "1",
+            "--interval",
+            "1ms",
+            "--gain",
+            "0",
+            "-o",
+            ".",
+        ],
+    ),
     ("record", &["record", "-o", "read.fdcap", "--interval", "10ms", "--for", "100ms"]),
     ("sources", &["sources", "--identity"]),
 ];

@@ -4,6 +4,7 @@
 mod books;
 mod guarded;
 mod interrupted;
+mod jobs;
 mod partial;
 mod refused;
 mod walked;

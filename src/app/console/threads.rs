@@ -301,7 +301,8 @@ fn look_and_keep(
 /// How moments of a recording become looks: with the names and the assumption that the session was opened with.
 fn looking(machine: &Machine, opening: &Opening) -> Looking {
     let named = opening.given.node_name_map.as_ref().and_then(|file| machine.names(file).ok());
-    let own = named.map(|(own, _)| own).unwrap_or_default();
+    let mut own = named.map(|(own, _)| own).unwrap_or_default();
+    own.hosts.clone_from(&opening.given.host_rules);
     let (source, assumed) = (opening.source.clone(), opening.assume);
     Arc::new(move |observation| {
         let mut look = Look::new(&source, observation, &own);
@@ -370,10 +371,11 @@ fn work(
 fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<(Look, Box<dyn Source>), String> {
     let mut source =
         machine.open(&opening.source, &opening.given.reach).map_err(|error| error.to_string())?;
-    let (own, notes) = match &opening.given.node_name_map {
+    let (mut own, notes) = match &opening.given.node_name_map {
         None => Default::default(),
         Some(file) => machine.names(file).map_err(|error| error.to_string())?,
     };
+    own.hosts.clone_from(&opening.given.host_rules);
     let wanted = Wanted { tables: true, counters: true, multicast: true, ..Wanted::default() };
     let mut waiting = Waiting { pace, source: source.describe().to_owned(), names: &own };
     let observed = source.observe(wanted, &mut waiting);

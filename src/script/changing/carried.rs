@@ -31,6 +31,13 @@ pub fn folder(means: Means<'_>, source: &str) -> Result<PathBuf, Failure> {
 
 /// Whether the source may be written to, before anything is done.
 pub fn refuse_unwritable(means: Means<'_>, source: &str, look: &Look) -> Result<(), Failure> {
+    refuse_without_right(means, source)?;
+    let here = Begun { simulator: simulator(source)?, switches: switches(look), ..Begun::default() };
+    home::refuse_beside(means, source.starts_with("sim:"), &here, None)
+}
+
+/// Whether anybody may write to the source at all.
+pub fn refuse_without_right(means: Means<'_>, source: &str) -> Result<(), Failure> {
     if means.outside.is_own_simulator(source) {
         return Err(Failure::new(
             Exit::Refused,
@@ -39,8 +46,7 @@ pub fn refuse_unwritable(means: Means<'_>, source: &str, look: &Look) -> Result<
         ));
     }
     drop(means.outside.actuator(source, &means.given.reach, &means.given.right)?);
-    let here = Begun { simulator: simulator(source)?, switches: switches(look), ..Begun::default() };
-    home::refuse_beside(means, source.starts_with("sim:"), &here, None)
+    Ok(())
 }
 
 /// What is asked of a change that is carried out.
@@ -48,6 +54,8 @@ pub struct Terms<'t> {
     pub source: &'t str,
     pub road: &'t Road,
     pub acceptance: &'t Acceptance,
+    /// Who applies it, for the trail.
+    pub by: &'t str,
 }
 
 /// Applies a plan: ends when it is read back, when it went back, or when somebody wants it to end. `begins` is told the id before
@@ -63,7 +71,7 @@ pub fn apply(
     let name = read.0.engine.clone();
     let applied = applied(means, terms, read, watch, say, begins);
     applied.map_err(|failure| {
-        refused::to_source(means, terms.source, &format!("apply of {name}, in a run"), failure, say)
+        refused::to_source(means, terms.source, &format!("apply of {name}, {}", terms.by), failure, say)
     })
 }
 
@@ -143,4 +151,10 @@ pub fn roll_back(
 pub fn status(means: Means<'_>, id: &str) -> Option<Status> {
     let (_, Kept { read, .. }) = home::find(means, id).ok()?;
     Some(Status::of(&read.told))
+}
+
+/// How a change stands by its guard. One that is gone gets a successor, for otherwise nobody would take the change back.
+pub fn look(means: Means<'_>, id: &str) -> Result<Status, Failure> {
+    let (home, kept) = home::find(means, id)?;
+    asking::look(means, (&home, &kept))
 }

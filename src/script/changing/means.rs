@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::fabric::NameMap;
+use crate::fabric::{HostRules, NameMap};
 use crate::observe::{Notes, Observation};
 use crate::script::Failure;
 use crate::script::open::{Outside, Reach};
@@ -15,6 +15,8 @@ pub struct Given {
     pub reach: Reach,
     pub right: Right,
     pub node_name_map: Option<PathBuf>,
+    /// How adapters tell their hosts.
+    pub host_rules: HostRules,
     /// Where changes are kept, where anybody said so.
     pub state_dir: Option<PathBuf>,
     /// `--config` and `--mkey-file` as they were given, for a guard to be given them too.
@@ -32,10 +34,11 @@ pub struct Means<'a> {
 impl Means<'_> {
     /// A look at something observed already, under the operator's names.
     pub fn look_of(self, source: &str, mut observation: Observation) -> Result<Look, Failure> {
-        let (own, notes) = match &self.given.node_name_map {
+        let (mut own, notes) = match &self.given.node_name_map {
             None => (NameMap::default(), Notes::new()),
             Some(file) => self.outside.names(file)?,
         };
+        own.hosts.clone_from(&self.given.host_rules);
         observation.notes.extend(notes);
         Ok(Look::new(source, observation, &own))
     }

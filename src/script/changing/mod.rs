@@ -20,20 +20,23 @@ mod schemas;
 mod seen;
 mod service;
 mod told;
+mod verified;
 
 pub use accept::NAMES as FINDINGS;
-pub use args::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+pub use args::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs, Via, WhenSilent};
 pub use carried::{
-    Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder, refuse_findings,
-    refuse_unwritable, road, roll_back as roll_back_step, status as change_status,
+    Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder,
+    look as look_at_change, refuse_findings, refuse_unwritable, refuse_without_right, road,
+    roll_back as roll_back_step, status as change_status,
 };
 pub use clerk::Clerk;
 pub use home::{in_force, resume};
 pub use means::{Given, Means};
 pub use pending::{changes, confirm, extend, roll_back};
-pub use prepared::switches;
+pub use prepared::{Road, switches};
 pub use schemas::{change, row};
 pub use told::user;
+pub use verified::{drifted, hides, hides_nodes, open_findings};
 
 pub use guard::run as guard;
 pub use refused::apply;

@@ -1,5 +1,6 @@
 //! What is asked of jobs: who knows which run, and the list that comes of it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -9,8 +10,9 @@ use crate::files::jobs::JobList;
 use crate::jobs::{Poll, Squeue};
 use crate::observe::Place;
 use crate::script::args::RowArgs;
+use crate::script::changing::{Via, WhenSilent};
 use crate::script::context::Context;
-use crate::script::values::{duration, long_duration, percent};
+use crate::script::values::{duration, long_duration, percent, window};
 use crate::script::{Exit, Failure};
 
 /// Where nobody says: a loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
@@ -102,10 +104,42 @@ pub struct WatchArgs {
     /// End after so many lists (usually when it is asked to)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub count: Option<u32>,
+    #[command(flatten)]
+    pub applying: ApplyChoice,
+}
+
+/// What is done with a proposal that is worth it.
+#[derive(Debug, Clone, Args)]
+pub struct ApplyChoice {
+    /// Apply each proposal that has no finding, look at the fabric again, and confirm it; needs what `apply` needs
+    #[arg(long)]
+    pub apply: bool,
+    /// The road to the fabric; with opensm the lanes of a path depend on where it ends alone
+    #[arg(long, value_name = "ROAD", value_enum, default_value_t = Via::Direct, requires = "apply")]
+    pub via: Via,
+    /// How long a change waits to be found well before it is rolled back: 30s to 24h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = window, requires = "apply")]
+    pub confirm_within: Duration,
+    /// Propose base LIDs alone, in five phases (docs/phases.md)
+    #[arg(long)]
+    pub phases: bool,
+    /// With --phases: what is done when hosts do not say that they left the base LIDs
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = WhenSilent::Stop, requires = "phases")]
+    pub unanswered: WhenSilent,
+    /// With --via opensm: its configuration (usually /etc/opensm/opensm.conf)
+    #[arg(long, value_name = "FILE", requires = "apply")]
+    pub opensm_conf: Option<PathBuf>,
+    /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "apply")]
+    pub opensm_console: Option<SocketAddr>,
+    /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
+    /// them any time
+    #[arg(long, requires = "apply")]
+    pub beside_manager: bool,
 }
 
 /// The list, of whoever is named. A Slurm that hangs is left after its time.
-pub(super) fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
+pub fn listed(context: &mut Context<'_, '_>, from: &JobSource) -> Result<JobList, Failure> {
     from.check()?;
     if let Some(file) = &from.file {
         return context.outside.jobs(file).map_err(Failure::of_list);

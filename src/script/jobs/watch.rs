@@ -1,99 +1,30 @@
 //! `jobs watch`: figure 5.6 of the dissertation. Lists of jobs are read again and again; where the jobs on several switches
-//! are others, and routes made for them are worth it, these are proposed. Nothing is applied.
+//! are others, and routes made for them are worth it, these are proposed, and applied where that is wished.
+//!
+//! The fabric is looked at where a list is judged. Whether one has to be is told over the last look: who is on which switch
+//! changes less often than who runs there, and a host that was not there then is asked for anew.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use jiff::Zoned;
-use serde::Serialize;
-
+use super::applying::{Applier, Then};
 use super::asked::{TURN, WatchArgs};
-use super::placed;
+use super::event::{Event, print};
+use super::{ENGINE, placed};
 use crate::access::Wanted;
-use crate::fabric::Faults;
+use crate::fabric::{Faults, Tables};
 use crate::files::jobs::JobList;
-use crate::jobs::{MultiSwitch, Poller, Turn};
-use crate::routing::Request;
+use crate::jobs::{Hosts, MultiSwitch, Placed, Poller, Turn};
+use crate::routing::{LanesBy, Request};
+use crate::script::changing::Via;
 use crate::script::context::Context;
+use crate::script::levels::InForce;
 use crate::script::reading::lines;
 use crate::script::route::{Routed, routed, text_of};
-use crate::script::{Exit, Failure, Stop, levels, target, whatif};
-use crate::session::{Asked, JobFigures, Look, job_figures, jobs_seen};
-
-const ENGINE: &str = "sar";
-
-/// What a list led to.
-#[derive(Serialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-enum Event {
-    /// There is no list; the last one stays.
-    Unheard {
-        why: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        age_seconds: Option<u64>,
-    },
-    /// The jobs on several switches are on the same hosts as before.
-    Unchanged {
-        multi_switch: usize,
-    },
-    /// They are others, but it is too early for another proposal.
-    Held {
-        multi_switch: usize,
-    },
-    /// Others, and new routes are not worth it.
-    Kept {
-        gain: f64,
-        now: JobFigures,
-        proposed: JobFigures,
-    },
-    Refused {
-        why: String,
-    },
-    Proposed {
-        gain: f64,
-        now: JobFigures,
-        proposed: JobFigures,
-        writes: usize,
-        findings: Vec<String>,
-        plan: Option<String>,
-    },
-}
-
-impl fmt::Display for Event {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let means = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
-            write!(f, "mean over jobs {:.1} to {:.1}, ", now.mean_max, proposed.mean_max)?;
-            write!(f, "maximum {} to {}, ", now.max, proposed.max)?;
-            write!(f, "dark fiber {:.1} to {:.1} %", now.dark_fiber, proposed.dark_fiber)
-        };
-        match self {
-            Self::Unheard { why, age_seconds: Some(age) } => {
-                write!(f, "no list; that of {age} s ago stays: {why}")
-            }
-            Self::Unheard { why, age_seconds: None } => write!(f, "no list: {why}"),
-            Self::Unchanged { multi_switch } => {
-                write!(f, "unchanged: {multi_switch} jobs on several switches")
-            }
-            Self::Held { multi_switch } => {
-                write!(f, "changed: {multi_switch} jobs on several switches; too early for another proposal")
-            }
-            Self::Kept { gain, now, proposed } => {
-                write!(f, "changed; new routes would gain {gain:.1} %, which is too little: ")?;
-                means(f, now, proposed)
-            }
-            Self::Refused { why } => write!(f, "changed; {ENGINE} gives no routes: {why}"),
-            Self::Proposed { gain, now, proposed, writes, findings, plan } => {
-                write!(f, "proposal: routes that gain {gain:.1} %: ")?;
-                means(f, now, proposed)?;
-                write!(f, "; {writes} writes")?;
-                findings.iter().try_for_each(|finding| write!(f, "; finding: {finding}"))?;
-                plan.iter().try_for_each(|plan| write!(f, "; plan: {plan}"))
-            }
-        }
-    }
-}
+use crate::script::{Exit, Failure, Stop, levels, phased, target, whatif};
+use crate::session::{Asked, Half, JobFigures, Look, job_figures, jobs_seen};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
@@ -113,11 +44,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
     let stop = context.outside.stop();
     stop.heed();
     context.stop = Some(stop.clone());
+    let applier = Applier::new(context, &args.applying)?;
     let mut watch = Watch {
         args,
+        applier,
         since: Instant::now(),
         poller: Poller::new(args.from.squeue()),
         heard: None,
+        seen: None,
+        noted: false,
         known: None,
         proposed: None,
     };
@@ -128,7 +63,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         if stop.is_asked() {
             break;
         }
-        print(context, &event?)?;
+        watch.tell(context, &stop, event?)?;
         lists += 1;
         if args.count.is_some_and(|count| lists >= count) {
             break;
@@ -141,33 +76,94 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
     Ok(Exit::Done)
 }
 
+/// Who was where at the last look.
+struct Seen {
+    look: Look,
+    /// Hosts of jobs that were not there.
+    missing: BTreeSet<String>,
+}
+
+impl Seen {
+    /// Nothing rests on a look that missed something.
+    fn new(mut look: Look, placed: &Placed) -> Option<Self> {
+        if look.observation.partial() {
+            return None;
+        }
+        look.observation.tables = Tables::default();
+        Some(Self { look, missing: missing(placed) })
+    }
+
+    /// The jobs of a list on several switches, where no host is among them that was not looked for.
+    fn several(&self, list: &JobList) -> Option<MultiSwitch> {
+        let placed = Hosts::new(self.look.fabric(), &self.look.names).place(list);
+        let known = missing(&placed).is_subset(&self.missing);
+        known.then(|| MultiSwitch::of(self.look.fabric(), &placed.jobs))
+    }
+}
+
+fn missing(placed: &Placed) -> BTreeSet<String> {
+    placed.unknown.iter().chain(placed.ambiguous.keys()).cloned().collect()
+}
+
 struct Watch<'a> {
     args: &'a WatchArgs,
+    applier: Option<Applier>,
     since: Instant,
     poller: Poller,
     /// The last list, and when it was read.
     heard: Option<(JobList, Duration)>,
+    seen: Option<Seen>,
+    /// What is not on the fabric was said.
+    noted: bool,
     /// The jobs on several switches that the last judgement was of.
     known: Option<MultiSwitch>,
     /// When the last proposal was made.
     proposed: Option<Duration>,
 }
 
+/// What a list led to, and the plan that may be applied.
+type Told = (Event, Option<String>);
+
 impl Watch<'_> {
+    /// The event, and what becomes of a plan.
+    fn tell(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        stop: &Stop,
+        (event, plan): Told,
+    ) -> Result<(), Failure> {
+        print(context, &event)?;
+        let (Some(applier), Some(plan)) = (&self.applier, plan) else { return Ok(()) };
+        if applier.apply(context, stop, plan)? == Then::Again {
+            // The same jobs are worth it still, once it is time for another proposal.
+            self.known = None;
+        }
+        Ok(())
+    }
+
     /// One list, and what it leads to.
-    fn turn(&mut self, context: &mut Context<'_, '_>, stop: &Stop) -> Result<Event, Failure> {
+    fn turn(&mut self, context: &mut Context<'_, '_>, stop: &Stop) -> Result<Told, Failure> {
         let list = match self.list(context, stop) {
             Ok(list) => list,
             Err(why) => {
                 let age = |(_, at): &(JobList, Duration)| (self.since.elapsed() - *at).as_secs();
                 let age_seconds = self.heard.as_ref().map(age).filter(|_| !context.globals.no_times);
-                return Ok(Event::Unheard { why, age_seconds });
+                return Ok((Event::Unheard { why, age_seconds }, None));
             }
         };
         let now = self.since.elapsed();
         self.heard = Some((list.clone(), now));
+        if let Some(event) = self.seen.as_ref().and_then(|seen| self.stays(&seen.several(&list)?, now)) {
+            return Ok((event, None));
+        }
         let wanted = Wanted { tables: true, ..Wanted::default() };
-        let (mut look, in_force) = levels::look(context, wanted, (None, false))?;
+        let (mut look, in_force) = match levels::look(context, wanted, (None, false)) {
+            // What answered once answers again.
+            Err(failure) if failure.exit == Exit::Unreachable && self.noted => {
+                return Ok((Event::Unseen { why: failure.message.unwrap_or_default() }, None));
+            }
+            looked => looked?,
+        };
         if !look.observation.tables.has_forwarding() {
             return Err(Failure::usage(
                 "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
@@ -179,28 +175,61 @@ impl Watch<'_> {
             lines(&look).iter().for_each(|line| context.output.say(line));
         }
         // What is not on the fabric is said with the list that it is in, not with every one.
-        if self.known.is_none() {
+        if !self.noted {
             context.output.say_notes(&look.observation.notes);
+            self.noted = true;
         }
         let several = MultiSwitch::of(look.fabric(), &placed.jobs);
-        if self.known.as_ref() == Some(&several) {
-            return Ok(Event::Unchanged { multi_switch: several.len() });
-        }
-        if self.proposed.is_some_and(|at| now < at + self.args.at_most_every) {
-            return Ok(Event::Held { multi_switch: several.len() });
-        }
-        let request = Request { jobs: Arc::new(placed.jobs.clone()), ..Request::default() };
-        let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
-        let engine = whatif::engine_named(ENGINE)?;
-        let event = match routed(context, &look, &Faults::new(), engine, asked) {
-            Err(failure) => Event::Refused { why: failure.message.unwrap_or_default() },
-            Ok(routed) => self.weigh(&look, &placed, routed)?,
+        let told = match self.stays(&several, now) {
+            Some(event) => (event, None),
+            None => {
+                self.known = Some(several);
+                self.judged(context, &mut look, &placed, &in_force)?
+            }
         };
-        if matches!(event, Event::Proposed { .. }) {
+        if matches!(told.0, Event::Proposed { .. }) {
             self.proposed = Some(now);
         }
-        self.known = Some(several);
-        Ok(event)
+        self.seen = Seen::new(look, &placed);
+        Ok(told)
+    }
+
+    /// What needs no judgement.
+    fn stays(&self, several: &MultiSwitch, now: Duration) -> Option<Event> {
+        let multi_switch = several.len();
+        if self.known.as_ref() == Some(several) {
+            return Some(Event::Unchanged { multi_switch });
+        }
+        let early = self.proposed.is_some_and(|at| now < at + self.args.at_most_every);
+        early.then_some(Event::Held { multi_switch })
+    }
+
+    /// Routes for the jobs, held against the tables in force.
+    fn judged(
+        &self,
+        context: &mut Context<'_, '_>,
+        look: &mut Look,
+        placed: &Placed,
+        in_force: &InForce,
+    ) -> Result<Told, Failure> {
+        let lanes_by = match self.args.applying.via {
+            Via::Direct => LanesBy::Pair,
+            Via::Opensm => LanesBy::Destination,
+        };
+        let (jobs, manager) = (Arc::new(placed.jobs.clone()), look.manager());
+        let request = Request { jobs, manager, lanes_by, ..Request::default() };
+        let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
+        let (engine, none) = (whatif::engine_named(ENGINE)?, Faults::new());
+        let routed = match self.args.applying.phases {
+            false => routed(context, look, &none, engine, asked),
+            true => phased::agents(context, look, &none).and_then(|agents| {
+                phased::routed(context, (look, &none), engine, (Half::Base, &agents), (asked, in_force))
+            }),
+        };
+        match routed {
+            Err(failure) => Ok((Event::Refused { why: failure.message.unwrap_or_default() }, None)),
+            Ok(routed) => self.weigh(look, placed, routed),
+        }
     }
 
     /// A list, or why there is none.
@@ -224,28 +253,30 @@ impl Watch<'_> {
     }
 
     /// Whether routes are worth it; if so, they are written down.
-    fn weigh(&self, look: &Look, placed: &crate::jobs::Placed, routed: Routed) -> Result<Event, Failure> {
+    fn weigh(&self, look: &Look, placed: &Placed, routed: Routed) -> Result<Told, Failure> {
         let now = figures(look, placed);
         let proposed = job_figures(look, &routed.proposal.routes, &placed.jobs);
-        let gain = gain(&now, &proposed);
+        let gain = now.gain(&proposed);
         if gain < self.args.gain {
-            return Ok(Event::Kept { gain, now, proposed });
+            return Ok((Event::Kept { gain, now, proposed }, None));
         }
-        let plan = match &self.args.output {
-            None => None,
-            Some(folder) => {
+        let wanted = self.args.output.is_some() || self.applier.is_some();
+        let text = wanted.then(|| text_of(&routed.plan)).transpose()?;
+        let plan = match (&self.args.output, &text) {
+            (Some(folder), Some(text)) => {
                 let file = free(folder)?;
-                target::write_new(&file, text_of(&routed.plan)?.as_bytes())?;
+                target::write_new(&file, text.as_bytes())?;
                 Some(file.display().to_string())
             }
+            _ => None,
         };
         let (writes, findings) = (routed.plan.writes.len(), routed.plan.findings);
-        Ok(Event::Proposed { gain, now, proposed, writes, findings, plan })
+        Ok((Event::Proposed { gain, now, proposed, writes, findings, plan }, text))
     }
 }
 
 /// What the tables in force make of the jobs.
-fn figures(look: &Look, placed: &crate::jobs::Placed) -> JobFigures {
+fn figures(look: &Look, placed: &Placed) -> JobFigures {
     let (_, totals) = jobs_seen(look, placed);
     JobFigures {
         multi_switch: totals.multi_switch,
@@ -253,16 +284,6 @@ fn figures(look: &Look, placed: &crate::jobs::Placed) -> JobFigures {
         mean_max: totals.mean_max.unwrap_or_default(),
         dark_fiber: totals.dark_fiber.unwrap_or_default(),
         mean_links: totals.mean_links.unwrap_or_default(),
-    }
-}
-
-/// By how many percent the mean over jobs of their largest index falls. Where the largest of all jobs together rises, that
-/// rise counts: what helps each must not hurt all.
-fn gain(now: &JobFigures, proposed: &JobFigures) -> f64 {
-    let fall = |now: f64, proposed: f64| if now > 0.0 { 100.0 * (now - proposed) / now } else { 0.0 };
-    match proposed.max > now.max {
-        true => fall(now.max as f64, proposed.max as f64),
-        false => fall(now.mean_max, proposed.mean_max),
     }
 }
 
@@ -274,45 +295,4 @@ fn free(folder: &Path) -> Result<PathBuf, Failure> {
         let what = format!("FD-7813: {} is full of plans; move them away", folder.display());
         Failure::new(Exit::Failed, what)
     })
-}
-
-#[derive(Serialize)]
-struct Line<'e> {
-    schema: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    time: Option<String>,
-    #[serde(flatten)]
-    event: &'e Event,
-}
-
-/// A line each, at once: whoever watches wants to see it now.
-fn print(context: &mut Context<'_, '_>, event: &Event) -> Result<(), Failure> {
-    let now = Zoned::now();
-    let times = !context.globals.no_times;
-    let output = &mut context.output;
-    if output.json {
-        let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = Line { schema: "fabdeck.jobs-watch/1", time, event };
-        serde_json::to_writer(&mut *output.out, &line).map_err(std::io::Error::from)?;
-        writeln!(output.out)?;
-    } else if times {
-        writeln!(output.out, "{} {event}", now.strftime("%H:%M:%S"))?;
-    } else {
-        writeln!(output.out, "{event}")?;
-    }
-    Ok(output.out.flush()?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_helps_each_and_hurts_all_is_no_gain() {
-        let figures =
-            |max, mean_max| JobFigures { multi_switch: 2, max, mean_max, dark_fiber: 0.0, mean_links: 0.0 };
-        assert_eq!(gain(&figures(10, 8.0), &figures(10, 6.0)), 25.0);
-        assert_eq!(gain(&figures(10, 8.0), &figures(12, 4.0)), -20.0);
-        assert_eq!(gain(&figures(0, 0.0), &figures(0, 0.0)), 0.0);
-    }
 }

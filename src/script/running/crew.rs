@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::journal::RunJournal;
-use crate::access::{Progress, Wanted, Watch};
+use crate::access::Wanted;
 use crate::change::Plan;
 use crate::fabric::Faults;
+use crate::files::jobs::JobList;
 use crate::routing::Refusal;
 use crate::runbook::{Crew, Did, Expected, Found, Mark, Seen, TakenBack, Task, Trouble, Wait};
 use crate::script::changing::{Given, Means};
@@ -36,6 +38,8 @@ pub struct Hands<'c, 'a, 'o> {
     pub files: BTreeMap<PathBuf, (Plan, String)>,
     /// What was applied last and holds: `verify` looks for it.
     pub applied: Option<Plan>,
+    /// Which jobs run, as the last step had it that asked.
+    pub jobs: Option<Arc<JobList>>,
     /// Applied in a rehearsal, the first first: looks are led through them.
     pub led: Vec<Plan>,
     /// The change that nobody decided over yet.
@@ -93,6 +97,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
             made: None,
             files: BTreeMap::new(),
             applied: None,
+            jobs: None,
             led: Vec::new(),
             pending: None,
             uncertain: None,
@@ -165,6 +170,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
             Task::Wait(Wait::Until { rows, timeout, every }) => self.wait_until(rows, *timeout, *every),
             Task::Wait(Wait::File { file, timeout, every }) => self.wait_for_file(file, *timeout, *every),
             Task::Verify { accept } => self.verify(accept),
+            Task::Jobs(jobs) => self.jobs(jobs),
             Task::Hotspots { interval, count } => self.hotspots(*interval, *count),
             Task::Confirm => self.confirm(),
             Task::Rollback => self.rollback(),
@@ -222,16 +228,5 @@ impl Crew for Hands<'_, '_, '_> {
 
     fn take_back(&mut self) -> TakenBack {
         self.taken_back()
-    }
-}
-
-/// Ends a look when somebody wants the run to end.
-pub struct Ending<'s>(pub &'s Stop);
-
-impl Watch for Ending<'_> {
-    fn progress(&mut self, _: Progress) {}
-
-    fn cancelled(&self) -> bool {
-        self.0.is_asked()
     }
 }

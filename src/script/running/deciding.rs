@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use super::crew::{Done, Ending, Hands};
+use super::crew::{Done, Hands};
 use crate::access::Wanted;
 use crate::change::{Phase, Plan};
 use crate::runbook::{Apply, Did, Found, TakenBack, Trouble};
 use crate::script::changing::{
     Means, Terms, apply_step, change_status, confirm_step, exit_code, refuse_findings, road, roll_back_step,
 };
-use crate::script::{Exit, Failure, plan};
+use crate::script::{Ending, Exit, Failure, plan};
 use crate::session::interactive::Acceptance;
 use crate::session::{Sent, counted, fit, judge};
 
@@ -43,7 +43,7 @@ impl Hands<'_, '_, '_> {
         let road = road(apply.opensm, apply.opensm_conf.clone(), apply.opensm_console, apply.beside_manager);
         let (accepted, window, unanswered) = (apply.accept.clone(), apply.window, apply.unanswered);
         let acceptance = Acceptance { accepted, window, unanswered };
-        let terms = Terms { source: &self.source, road: &road, acceptance: &acceptance };
+        let terms = Terms { source: &self.source, road: &road, acceptance: &acceptance, by: "in a run" };
         let means = Means { outside: self.context.outside, given: &self.given };
         let (journal, pending, output) = (&mut self.journal, &mut self.pending, &mut self.context.output);
         let status = apply_step(

@@ -37,8 +37,12 @@ pub fn check(context: &mut Context<'_, '_>, book: &Book, dry: bool) -> Result<(L
     let look = context.look(Wanted { counters, ..Wanted::default() })?;
     let mut faults = Vec::new();
     let mut made: Vec<&Path> = Vec::new();
+    let mut ran = false;
     for step in all() {
-        if let Some(what) = wrong(&look, step, &made, dry) {
+        // What a program writes before is there when it is read.
+        let list = if ran { None } else { no_list(context, step) };
+        ran |= matches!(step.task, Task::Run(_));
+        if let Some(what) = list.or_else(|| wrong(&look, step, &made, dry)) {
             faults.push(Fault { line: step.line, what });
         }
         if let Task::Route(route) = &step.task {
@@ -74,11 +78,23 @@ fn wrong(look: &Look, step: &Step, made: &[&Path], dry: bool) -> Option<String> 
         Task::Route(route) => taken(route.plan.as_deref(), dry),
         Task::Lanes(propose) => taken(propose.plan.as_deref(), dry),
         Task::Record { file, .. } => taken(Some(file), dry),
+        Task::Jobs(jobs) => {
+            jobs.squeue.as_ref().filter(|program| !program.is_file()).map(|program| {
+                format!("FD-9219: there is no program '{}' that could be run", program.display())
+            })
+        }
         Task::Run(program) => program_of(&program.program)
             .is_none()
             .then(|| format!("FD-9219: there is no program '{}' that could be run", program.program)),
         _ => None,
     }
+}
+
+/// A list of jobs that cannot be read. What stdin says can be read once, by the step.
+fn no_list(context: &Context<'_, '_>, step: &Step) -> Option<String> {
+    let Task::Jobs(jobs) = &step.task else { return None };
+    let file = jobs.file.as_deref().filter(|file| file.as_os_str() != "-")?;
+    context.outside.jobs(file).err().map(|error| format!("FD-9220: {error}"))
 }
 
 /// What did not answer may be there all the same, and is asked for again when it matters.

@@ -6,19 +6,20 @@ use serde_json::Value;
 
 use super::crew::{Done, Hands};
 use super::fabric::{wanted, with_paths};
+use super::jobs::of_routes;
 use crate::access::Wanted;
 use crate::change::{Plan, TransitionReport};
-use crate::observe::Observation;
 use crate::routing::{NoPulse, Request};
 use crate::runbook::{Did, Found, RowsAre, RowsFound, Trouble, given};
 use crate::script::args::HotspotArgs;
+use crate::script::changing::{drifted, hides, hides_nodes, open_findings};
 use crate::script::context::Context;
 use crate::script::output::Output;
 use crate::script::paint::Paint;
 use crate::script::{Exit, Failure, Stop, hotspots, whatif};
 use crate::session::{
-    Asked, Comparison, EngineRow, Fit, Look, Preview, Report, check_in_force, cost, counted, fit, links,
-    propose,
+    Asked, Comparison, EngineRow, Preview, Report, check_in_force, cost, counted, job_figures_in_force,
+    links, propose,
 };
 
 pub type Given = Vec<(String, Found)>;
@@ -200,7 +201,9 @@ impl Hands<'_, '_, '_> {
         ];
         let mut words =
             vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
-        let request = Request { manager: look.manager(), ..Request::default() };
+        let jobs = self.running(&look);
+        let request = Request { manager: look.manager(), jobs, ..Request::default() };
+        let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {
             let engine = whatif::engine_named(id)?;
@@ -211,6 +214,10 @@ impl Hands<'_, '_, '_> {
             self.heed()?;
             let row = EngineRow::new(engine.id, outcome.as_ref(), None);
             values.extend(of_engine(&row));
+            if self.jobs.is_some() {
+                let prefix = format!("{id}.");
+                values.extend(of_routes(&prefix, given::ENGINE_JOBS, now.as_ref(), row.jobs.as_ref()));
+            }
             let moved = row.moved_pairs.map(|moved| format!("{id} moves {moved} pairs"));
             words.push(moved.unwrap_or_else(|| format!("{id}: {}", row.refused.clone().unwrap_or_default())));
             compared.push(row);
@@ -234,11 +241,7 @@ impl Hands<'_, '_, '_> {
             let exit = Exit::Stale.code();
             return Err(Trouble { exit, words, change: self.pending.clone() }.into());
         }
-        let open: Vec<String> = findings(&report)
-            .into_iter()
-            .filter(|(name, _)| !accept.iter().any(|word| word == name))
-            .map(|(name, words)| format!("{words} ({name})"))
-            .collect();
+        let open = open_findings(&report, accept);
         if !open.is_empty() {
             return Err(Trouble::found(format!("FD-9234: {}", open.join("; "))).into());
         }
@@ -310,36 +313,6 @@ fn of_counters(last: &Value) -> Given {
     .into()
 }
 
-/// What of a plan does not stand in the fabric.
-fn drifted(look: &Look, plan: &Plan) -> Option<String> {
-    match fit(look, plan) {
-        Fit::Applied => None,
-        Fit::AsMade if plan.writes.is_empty() => None,
-        Fit::AsMade => Some("all is as it was before it".to_owned()),
-        Fit::Stale(stale) => Some(stale.words()),
-    }
-}
-
-/// What a certificate finds, by the names under which it is taken in.
-fn findings(report: &Report) -> Vec<(&'static str, String)> {
-    let left = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
-    let all = [
-        ("unreachable", left > 0, format!("{left} pairs have no path, though cables connect them")),
-        ("loop", report.loops > 0, "packets run in a loop".to_owned()),
-        (
-            "cycle",
-            report.deadlock_free == Some(false),
-            "packets can wait for each other in a circle".to_owned(),
-        ),
-        (
-            "lanes",
-            !report.lane_limits.is_empty(),
-            "paths are on lanes that a port on their way does not have".to_owned(),
-        ),
-    ];
-    all.into_iter().filter(|(_, found, _)| *found).map(|(name, _, words)| (name, words)).collect()
-}
-
 /// What a command prints as JSON. Findings are no failure of a step.
 pub fn told(
     context: &mut Context<'_, '_>,
@@ -380,15 +353,4 @@ pub fn captured(
     context.partial |= partial;
     ended?;
     Ok(String::from_utf8_lossy(&out).into_owned())
-}
-
-/// Whether something of the fabric itself was not told.
-fn hides(look: &Observation) -> bool {
-    let silent = look.fabric.nodes().any(|(_, node)| !node.facts.answered);
-    silent || look.notes.iter().any(|note| note.partial && hides_nodes(note.code))
-}
-
-/// A subnet manager that is silent, or gives no path where there is none, hides no node.
-fn hides_nodes(code: &str) -> bool {
-    !["FN-525", "FN-531"].contains(&code)
 }

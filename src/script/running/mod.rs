@@ -6,6 +6,7 @@ mod command;
 mod crew;
 mod deciding;
 mod fabric;
+mod jobs;
 mod journal;
 mod looking;
 mod planning;

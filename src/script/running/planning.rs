@@ -6,6 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::crew::{Done, Hands};
+use super::jobs;
 use super::looking::{captured, of_plan};
 use crate::access::Wanted;
 use crate::change::Plan;
@@ -15,7 +16,9 @@ use crate::script::args::{LanesAction, LanesArgs, LanesShown, ProposeArgs};
 use crate::script::plan::knows_lanes;
 use crate::script::route::{Routed, changes, made, routed, text_of};
 use crate::script::{Exit, Failure, lanes, target, whatif};
-use crate::session::{Asked, Fit, Report, Sent, Service, fit, judge, marks, service_element, service_plan};
+use crate::session::{
+    Asked, Fit, Report, Sent, Service, fit, job_figures_in_force, judge, marks, service_element, service_plan,
+};
 
 impl Hands<'_, '_, '_> {
     fn marked(&self, words: String) -> Did {
@@ -45,10 +48,17 @@ impl Hands<'_, '_, '_> {
             return Err(Failure::new(Exit::Failed, "FD-7913: the source has no forwarding tables").into());
         }
         let faults = self.faults(&look);
-        let request = Request { lanes: route.lanes, manager: look.manager(), ..Request::default() };
+        let Route { lanes, lanes_by, .. } = *route;
+        let jobs = self.running(&look);
+        let request = Request { lanes, lanes_by, manager: look.manager(), jobs, ..Request::default() };
         let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
-        let Routed { plan, proposal, .. } = routed(self.context, &look, &faults, engine, asked)?;
-        self.keep(plan, &proposal.report, route.plan.as_deref())
+        let now = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
+        let Routed { plan, proposal, row } = routed(self.context, &look, &faults, engine, asked)?;
+        let mut did = self.keep(plan, &proposal.report, route.plan.as_deref())?;
+        if self.jobs.is_some() {
+            did.values.extend(jobs::of_plan(now.as_ref(), row.jobs.as_ref()));
+        }
+        Ok(did)
     }
 
     pub fn service(&mut self, element: &str, service: Service) -> Done {

@@ -50,7 +50,10 @@ fn told(seed: u64) -> (Vec<u8>, Vec<String>) {
         let mut look = look(name);
         let nodes: Vec<_> = look.fabric.nodes().map(|(_, node)| node.guid()).collect();
         let name = |(at, guid): (usize, &Guid)| (*guid, format!("quux{seed:x}x{at} hca-{}", at % 3));
-        look.names = NameMap { by_guid: nodes.iter().enumerate().step_by(2).map(name).collect() };
+        look.names = NameMap {
+            by_guid: nodes.iter().enumerate().step_by(2).map(name).collect(),
+            ..NameMap::default()
+        };
         look
     });
     let memory = Memory::default();

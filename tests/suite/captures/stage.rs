@@ -80,7 +80,7 @@ pub fn look(name: &str) -> Observation {
     notes.add_partial("FN-526", Place::file("sim"), || "a switch was silent".into());
     Observation {
         tables,
-        names: NameMap { by_guid: [(guid, "the \"first\" switch".to_owned())].into() },
+        names: NameMap { by_guid: [(guid, "the \"first\" switch".to_owned())].into(), ..NameMap::default() },
         subnet_manager: Some(SubnetManager { guid, state: Some("MASTER".into()), priority: None }),
         adaptive: Some(Adaptive::On(1)),
         notes,

@@ -182,3 +182,28 @@ fn filters_of_the_caller_are_not_passed_on() {
     let told: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(told["totals"]["listed"], 1, "{told}");
 }
+
+/// A site that calls its hosts by other names than its adapters.
+#[test]
+fn a_rule_in_the_configuration_says_whose_adapters_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let rule = |rule: &str| std::fs::write(&config, format!("[jobs]\nhosts = [{rule}]\n")).unwrap();
+    rule("{ adapter = \"node{} HCA-*\", host = \"cn{}\" }");
+    let with = |args: &[&str]| fabdeck(&[&["--config", config.to_str().unwrap()], &TREE[..], args].concat());
+    let list = "17 cn[0-1],17 cn[3-4]";
+    let ruled: Value = serde_json::from_str(&with(&["jobs", "--file", list, "--json"]).out).unwrap();
+    let plain = told(&["jobs", "--file", "17 node[0-1],17 node[3-4]"]);
+    assert_eq!((&ruled["rows"], &ruled["totals"]), (&plain["rows"], &plain["totals"]));
+    assert_eq!(told(&["jobs", "--file", list])["totals"]["not_found"], 4, "not without the rule");
+    // What the others take, and elements that somebody names.
+    assert_eq!(with(&["check", "--jobs", "cn0 17,cn3 17"]).exit, Exit::Done);
+    assert_eq!(with(&["trace", "cn0", "cn3"]).exit, Exit::Done);
+    rule("{ adapter = \"*{}*\" }");
+    let told = with(&["jobs", "--file", list]);
+    assert!(told.err.contains("FN-543") && told.err.contains(" or "), "{}", told.err);
+    rule("\n{ adapter = \"node\" }");
+    let refused = with(&["jobs", "--file", list]);
+    assert_eq!(refused.exit, Exit::BadInput);
+    assert!(refused.err.contains("config.toml:3: FD-7114"), "{}", refused.err);
+}

@@ -66,6 +66,7 @@ fn names_that_differ_at_their_ends_stay_different() {
 fn look_again(look: &Look) -> Look {
     let names: NameMap = NameMap {
         by_guid: look.fabric().nodes().map(|(id, node)| (node.guid(), look.name(id).to_owned())).collect(),
+        ..NameMap::default()
     };
     Look::new("sim:demo", look.observation.clone(), &names)
 }

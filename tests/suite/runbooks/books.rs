@@ -83,6 +83,27 @@ fn the_nightly_check_ends_with_two_where_something_is_wrong() {
 }
 
 #[test]
+fn routes_for_jobs_are_kept_where_they_are_worth_it() {
+    let lab = Lab::new("sim:kary,k=3,n=2");
+    let before = lab.tables();
+    let file = shipped("routes-for-jobs.toml");
+    put(lab.home.path(), "jobs.txt", "node0 a\nnode1 a\nnode3 a\nnode4 a\nnode6 a\n");
+    let set = [file.as_str(), "--set", "list=jobs.txt"];
+    let (report, _) = runs(&lab, &[&set[..], &["--set", "gain=90"]].concat(), 2);
+    assert!(report["why"].as_str().unwrap().contains("sar.jobs.gain >= 90"), "{report:#}");
+    assert_eq!(lab.tables(), before);
+    let (report, said) = runs(&lab, &[&set[..], &["--set", "gain=1"]].concat(), 0);
+    assert!(states(&report).split(' ').all(|state| state == "done"), "{report:#}{said}");
+    assert_ne!(lab.tables(), before);
+    let max = |step: usize, name: &str| report["steps"][step]["values"][name].clone();
+    assert_eq!(
+        max(5, "jobs.max"),
+        max(2, "jobs.then_max"),
+        "what was planned is what the jobs have: {report:#}"
+    );
+}
+
+#[test]
 fn another_engine_is_kept_only_where_it_does_better() {
     let lab = Lab::new(DEMO);
     let before = lab.tables();
@@ -168,7 +189,7 @@ fn the_page_of_runbooks_has_every_kind_every_value_and_every_book() {
             window: |_| Ok(std::time::Duration::from_secs(60)),
             findings: &["unreachable", "loop", "cycle", "lanes", "transition"],
         };
-        let set = [("switch", "spine-2"), ("engine", "updn"), ("left", "7")];
+        let set = [("switch", "spine-2"), ("engine", "updn"), ("left", "7"), ("list", "jobs.txt")];
         let set = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let needed = set.into_iter().filter(|(name, _)| text.contains(&format!("[vars.{name}]"))).collect();
         read(&text, &needed, known).unwrap_or_else(|wrong| panic!("{name}: {wrong:?}"));

@@ -10,6 +10,9 @@ use fabdeck::source::{LiveOptions, simulator_of};
 use super::{put, runs, states};
 use crate::changing::processes::{DEMO, Lab};
 
+/// Two hosts of the demo.
+const JOBS: &str = "node01 a\nnode02 a\n";
+
 const EVERY: &str = r#"
 name = "every kind of step"
 summary = "once each"
@@ -25,6 +28,10 @@ expect = { table = "switches", filter = "name=${switch}", count = "== 1", every 
 [[step]]
 fail = ["switch:${switch}"]
 guards = ["marked == 1"]
+
+[[step]]
+jobs = { file = "jobs.txt" }
+guards = ["jobs.missing == 0"]
 
 [[step]]
 preview = { engines = ["updn", "minhop"] }
@@ -97,6 +104,7 @@ fn every_kind_of_step_does_what_it_says() {
     let lab = Lab::new(DEMO);
     let before = lab.tables();
     put(lab.home.path(), "every.toml", EVERY);
+    put(lab.home.path(), "jobs.txt", JOBS);
     put(lab.home.path(), "touched", "");
     let (report, said) = runs(&lab, &["every.toml"], 0);
     assert_eq!(report["state"], "done", "{report:#}");
@@ -107,16 +115,17 @@ fn every_kind_of_step_does_what_it_says() {
         "spine-2 carries nothing\n"
     );
     assert!(lab.home.path().join("run.fdcap").metadata().unwrap().len() > 100);
-    assert!(said.contains("step 14 of 21, confirm"), "{said}");
+    assert!(said.contains("step 15 of 22, confirm"), "{said}");
     let changes = lab.ends(&["changes"], 0);
     assert!(changes.contains("confirmed") && changes.contains("rolled back"), "{changes}");
-    assert!(report["steps"][12]["words"].as_str().unwrap().contains("it said: drained"), "{report:#}");
+    assert!(report["steps"][13]["words"].as_str().unwrap().contains("it said: drained"), "{report:#}");
 }
 
 #[test]
 fn a_rehearsal_sends_nothing_that_writes_and_writes_no_file() {
     let home = tempfile::tempdir().unwrap();
     put(home.path(), "every.toml", EVERY);
+    put(home.path(), "jobs.txt", JOBS);
     let socket = home.path().join("fabric.sock");
     let (simulator, _) = simulator_of(DEMO, &LiveOptions::default()).unwrap();
     let server = Server::bind(&socket, simulator).unwrap();
@@ -137,13 +146,13 @@ fn a_rehearsal_sends_nothing_that_writes_and_writes_no_file() {
     let states = states(&report);
     let states: Vec<&str> = states.split(' ').collect();
     for (step, state) in
-        [(0, "done"), (5, "rehearsed"), (6, "rehearsed"), (8, "rehearsed"), (12, "rehearsed")]
+        [(0, "done"), (2, "done"), (6, "rehearsed"), (7, "rehearsed"), (9, "rehearsed"), (13, "rehearsed")]
     {
         assert_eq!(states[step], state, "step {step}: {report:#}");
     }
     // What follows the plan is of the fabric as it leads it to be.
-    assert_eq!(report["steps"][7]["values"]["passing_pairs"], 0, "{report:#}");
-    assert_eq!(report["steps"][11]["guards"][0]["verdict"], "not-rehearsed", "{report:#}");
+    assert_eq!(report["steps"][8]["values"]["passing_pairs"], 0, "{report:#}");
+    assert_eq!(report["steps"][12]["guards"][0]["verdict"], "not-rehearsed", "{report:#}");
     for file in ["drain.plan", "said.txt", "run.fdcap", "state"] {
         assert!(!home.path().join(file).exists(), "{file}");
     }
@@ -158,6 +167,7 @@ fn a_rehearsal_sends_nothing_that_writes_and_writes_no_file() {
 fn who_writes_needs_what_apply_needs_and_who_reads_does_not() {
     let lab = Lab::new(DEMO);
     put(lab.home.path(), "every.toml", EVERY);
+    put(lab.home.path(), "jobs.txt", JOBS);
     // A simulator of the process would be another one at every step.
     let own = |args: &[&str]| {
         let mut own = crate::changing::processes::command(lab.home.path());
