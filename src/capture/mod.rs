@@ -1,6 +1,7 @@
 //! Captures on a disk: recording, reading at any time, stepping through. How the bytes lie is `files::capture`.
 
 mod anonymous;
+mod anonymous_jobs;
 mod at;
 mod cursor;
 mod disk;
