@@ -21,7 +21,7 @@ pub use cursor::{Answer, Cursor, Store};
 pub use disk::{FileBytes, Folder, capture_at, captures_within, create, is_capture, open};
 pub use info::{Info, Survey, examine, survey};
 pub use moments::Moments;
-pub use recorder::{Entry, Kept, RecordError, Recorder, Sink, fits_note};
+pub use recorder::{Entry, Kept, RecordError, Recorder, Sink, fits_note, fitting_jobs};
 pub use rewrite::{Changes, Edit, RewriteError, Rewritten, Stretch, rewrite};
 pub use ring::Ring;
 pub use series::{Rotation, Series};

@@ -4,9 +4,11 @@
 use std::io;
 
 use crate::files::capture::{
-    Acted, Base, End, Header, Packer, Record, TEXT_LIMIT, changes, encode, said_size, whole,
+    Acted, Base, End, Header, JOBS_LIMIT, JobsRecord, Packer, Record, TEXT_LIMIT, changes, encode, said_size,
+    whole,
 };
-use crate::observe::{JobsHeard, News, Observation, Sweep};
+use crate::files::jobs::JobList;
+use crate::observe::{HostsOfJobs, JobsHeard, News, Observation, Sweep};
 
 /// Where a capture is written to.
 pub trait Sink {
@@ -35,6 +37,18 @@ pub fn fits_note(text: &str) -> bool {
     said_size(Record::Note(text.to_owned())) <= TEXT_LIMIT
 }
 
+/// What is written down of a list of jobs, or of why there is none, so that it can be read again.
+pub fn fitting_jobs(came: Result<&JobList, &str>) -> Result<HostsOfJobs, String> {
+    let jobs = came.map_err(|why| why.chars().take(WHY).collect::<String>())?.hosts_of_jobs();
+    let record = Record::Jobs(JobsRecord { heard: Some(0), silent: None, list: Some(jobs.clone()) });
+    match said_size(record) <= JOBS_LIMIT {
+        true => Ok(jobs),
+        false => Err(format!(
+            "FD-2706: the list takes more than {JOBS_LIMIT} bytes in a capture, which nobody would read"
+        )),
+    }
+}
+
 /// What an operator puts into a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
@@ -42,6 +56,8 @@ pub enum Entry {
     Action(Acted),
 }
 
+/// Of why there is no list of jobs so many signs are written down.
+const WHY: usize = 500;
 /// A text that would be too long is cut to so many signs.
 const SHORT: usize = 4096;
 

@@ -9,7 +9,7 @@ mod sweep;
 mod ticks;
 
 pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues};
-pub use jobs::{HostsOfJobs, JobsHeard};
+pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,10 +17,10 @@ use super::jobs::JobSource;
 use super::target::is_stdout;
 use super::values::duration;
 use super::{Exit, Failure};
-use crate::files::capture::{JOBS_LIMIT, JobsRecord, Record, said_size};
+use crate::capture::fitting_jobs;
 use crate::files::jobs::{JobList, read};
 use crate::jobs::{Poller, Squeue, Turn};
-use crate::observe::JobsHeard;
+use crate::observe::{Hearsay, JobsHeard};
 use crate::source::read_as;
 
 /// From one question to Slurm to the next, where nobody says.
@@ -31,8 +31,6 @@ const FILE: Duration = Duration::from_secs(1);
 const TURN: Duration = Duration::from_millis(20);
 /// Whoever ends waits so long for the thread, and so for its squeue to be ended.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// Of why there is no list so much is written down.
-const SHORT: usize = 4096;
 
 /// Who says which jobs run while something is recorded.
 #[derive(Debug, Clone, Default, Args)]
@@ -61,9 +59,9 @@ type Came = (i64, Result<JobList, String>);
 #[derive(Debug)]
 pub struct Hearing {
     came: Receiver<Came>,
-    last: Option<Arc<JobsHeard>>,
-    /// When a list was heard last, be it the same one.
-    heard: Option<i64>,
+    /// What was waited for.
+    first: Option<Came>,
+    said: Hearsay,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -82,9 +80,7 @@ pub fn hear(context: &Context<'_, '_>, args: &HearArgs) -> Result<Option<Hearing
         Some(file) => {
             let stamp = stamp(file);
             let list = context.outside.jobs(file).map_err(Failure::of_list)?;
-            if is_large(&list) {
-                return Err(Failure::new(Exit::BadInput, too_large()));
-            }
+            fitting_jobs(Ok(&list)).map_err(|why| Failure::new(Exit::BadInput, why))?;
             // The other end stands there.
             let _ = send.send((now(), Ok(list)));
             let file = file.clone();
@@ -101,7 +97,7 @@ pub fn hear(context: &Context<'_, '_>, args: &HearArgs) -> Result<Option<Hearing
         }
         None => return Ok(None),
     };
-    Ok(Some(Hearing { came, last: None, heard: None, stop, thread: Some(thread) }))
+    Ok(Some(Hearing { came, first: None, said: Hearsay::default(), stop, thread: Some(thread) }))
 }
 
 fn now() -> i64 {
@@ -169,51 +165,38 @@ fn ask(squeue: Squeue, every: Duration, to: &Sender<Came>, stop: &AtomicBool) {
     }
 }
 
-fn too_large() -> String {
-    format!(
-        "FD-7974: the list of jobs takes more than {JOBS_LIMIT} bytes in a capture, which no reader would take"
-    )
-}
-
-fn is_large(list: &JobList) -> bool {
-    let list = Some(list.hosts_of_jobs());
-    said_size(Record::Jobs(JobsRecord { heard: Some(0), silent: None, list })) + SHORT > JOBS_LIMIT
-}
-
 impl Hearing {
+    /// Waits for the first list: where time is simulated a whole recording passes before a Slurm has answered, and no sweep
+    /// is late for it.
+    pub fn wait(&mut self, is_asked_to_end: impl Fn() -> bool) {
+        while self.first.is_none() && !is_asked_to_end() {
+            match self.came.recv_timeout(TURN) {
+                Ok(came) => self.first = Some(came),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
     /// What is known by now, without waiting, and what is to be told of it. `time`: that of the sweep, where time is
     /// simulated.
     pub fn turn(&mut self, time: Option<i64>) -> (Option<Arc<JobsHeard>>, Vec<String>) {
         let mut said = Vec::new();
-        while let Ok((at, came)) = self.came.try_recv() {
+        while let Some((at, came)) = self.first.take().or_else(|| self.came.try_recv().ok()) {
             said.extend(self.take(time.unwrap_or(at), came));
         }
-        (self.last.clone(), said)
+        (self.said.last().cloned(), said)
     }
 
     fn take(&mut self, at: i64, came: Result<JobList, String>) -> Option<String> {
-        let silent = self.last.as_ref().is_some_and(|last| last.silent.is_some());
-        let came = came.and_then(|list| if is_large(&list) { Err(too_large()) } else { Ok(list) });
-        match came {
-            Ok(list) => {
-                self.heard = Some(at);
-                let jobs = list.hosts_of_jobs();
-                let before =
-                    self.last.as_ref().map(|last| last.jobs.clone()).filter(|before| **before == jobs);
-                if before.is_none() || silent || self.last.as_ref().is_none_or(|last| last.heard.is_none()) {
-                    let jobs = before.unwrap_or_else(|| Arc::new(jobs));
-                    self.last = Some(Arc::new(JobsHeard { heard: Some(at), jobs, silent: None }));
-                }
-                silent.then(|| "jobs are told again".to_owned())
-            }
-            // The first reason counts; that it goes on is nothing new.
-            Err(_) if silent => None,
-            Err(why) => {
-                let jobs = self.last.as_ref().map(|last| last.jobs.clone()).unwrap_or_default();
-                let short = why.chars().take(SHORT / 8).collect();
-                self.last = Some(Arc::new(JobsHeard { heard: self.heard, jobs, silent: Some(short) }));
-                Some(format!("no list of jobs, and the recording goes on: {why}"))
-            }
+        let before = self.said.is_silent();
+        let fitting = fitting_jobs(came.as_ref().map_err(String::as_str));
+        let why = fitting.as_ref().err().cloned();
+        self.said.take(at, fitting);
+        match (before, why) {
+            (false, Some(why)) => Some(format!("no list of jobs, and the recording goes on: {why}")),
+            (true, None) => Some("jobs are told again".to_owned()),
+            _ => None,
         }
     }
 }

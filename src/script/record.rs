@@ -58,6 +58,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         utc_offset_s: Zoned::now().offset().seconds(),
     };
     run.hearing = hear(context, &args.hear)?;
+    if let Some(hearing) = run.hearing.as_mut().filter(|_| simulated) {
+        let stop = context.outside.stop();
+        stop.heed();
+        hearing.wait(|| stop.is_asked());
+    }
     let mut reel = reel(context, args, header)?;
     let ended = run.record(context, source.as_mut(), &mut reel);
     let ended = match ended {

@@ -12,6 +12,7 @@ mod cut;
 mod damage;
 mod exported;
 mod golden;
+mod heard;
 mod killed;
 mod noted;
 mod properties;
