@@ -22,5 +22,6 @@ mod ring;
 mod rolled;
 mod size;
 pub mod stage;
+pub mod told_jobs;
 mod words;
 mod written;
