@@ -84,7 +84,7 @@ fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
         switches: size.map_or(0, |size| size.switches),
         links: now.map(Effective::links),
         max: now.map(|now| now.max),
-        dark_fiber: now.map(|now| now.dark_fiber.round() as u64),
+        dark_fiber: now.map(|now| now.dark_fiber),
     }
 }
 
