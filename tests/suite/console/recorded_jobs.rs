@@ -68,7 +68,7 @@ fn a_replay_shows_the_jobs_of_its_moment() {
     let mut driver = played(&file, None);
     driver.press("7");
     let seen = shown(&driver);
-    assert!(seen.contains("jobs recorded 10 s before: 2 on"), "{seen}");
+    assert!(seen.contains("jobs recorded 15 s before: 2 on"), "{seen}");
     assert!(seen.contains("no list of jobs since then: FD-4603") && seen.contains("4713"), "{seen}");
     go(&mut driver, "-25s");
     let seen = shown(&driver);
