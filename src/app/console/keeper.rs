@@ -83,7 +83,8 @@ struct Held {
     turn: u64,
     past: Option<Past>,
     last: Option<Last>,
-    /// Which jobs run, as far as the console was told.
+    /// Which jobs run, as far as the console was told: what is live asks whoever is named, what is recorded has what was
+    /// said then.
     jobs: Hearsay,
 }
 
@@ -237,7 +238,6 @@ pub fn keep(
                 if held.turn == turn
                     && let Held { past: Some(past), jobs, last, .. } = &mut *held
                 {
-                    // What is live asks who is named; what is recorded has what was said then.
                     look.observation.jobs = jobs.last().cloned();
                     if past.record(time, &look.observation, &sweep) {
                         *last = Some(Last { time, began: sweep.began, here });
