@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
+use super::anonymous_jobs::{JobAliases, Named};
 use super::moments::Moments;
 use crate::fabric::{Guid, NodeKind};
 use crate::files::capture::{
@@ -26,6 +27,7 @@ pub struct Aliases {
     devices: FxHashMap<Device, u32>,
     /// Counters that only a vendor knows: what a firmware calls them may be anything.
     counters: BTreeMap<String, String>,
+    jobs: JobAliases,
     /// What notes may call somebody by, in small letters, with the lengths of these words, longest first.
     words: BTreeMap<String, String>,
     lengths: Vec<usize>,
@@ -44,6 +46,7 @@ impl Aliases {
         let (mut guids, mut nodes) = (BTreeSet::new(), BTreeMap::<(NodeKind, Guid), Known>::new());
         let mut given = BTreeMap::<Guid, BTreeSet<String>>::new();
         let (mut devices, mut counters) = (FxHashMap::default(), BTreeSet::new());
+        let mut of_jobs = Named::default();
         for slot in 0..reader.index().slots.len() {
             // What cannot be read names nobody, and is not written again either.
             for line in reader.lines(slot, !flags::END).unwrap_or_default() {
@@ -71,6 +74,7 @@ impl Aliases {
                         guids.extend(told.guids());
                         counters.extend(told.vendors());
                     }
+                    Record::Jobs(told) => of_jobs.add(told),
                     record => guids.extend(named_in(record)),
                 }
             }
@@ -80,7 +84,9 @@ impl Aliases {
         // Numbers of one length stand in the order of the names, so that columns do too.
         let counters =
             counters.into_iter().zip(1..).map(|(name, at)| (name, format!("vendor-{at:06}"))).collect();
-        Self { devices, counters, ..Self::new(&guids, &nodes, &given) }
+        let aliases = Self { devices, counters, ..Self::new(&guids, &nodes, &given) };
+        let jobs = aliases.of_jobs(&of_jobs, &nodes, &given);
+        Self { jobs, ..aliases }
     }
 
     fn new(
@@ -133,6 +139,24 @@ impl Aliases {
         aliases
     }
 
+    /// What jobs and their hosts are called: by the names that the adapters of these hosts had at any time.
+    fn of_jobs(
+        &self,
+        named: &Named,
+        nodes: &BTreeMap<(NodeKind, Guid), Known>,
+        given: &BTreeMap<Guid, BTreeSet<String>>,
+    ) -> JobAliases {
+        let computes = |(key, known): &(&(NodeKind, Guid), &Known)| {
+            key.0 == NodeKind::ChannelAdapter && !known.aggregation
+        };
+        let adapters = nodes.iter().filter(computes).flat_map(|(key, known)| {
+            let names = known.names.iter().chain(given.get(&key.1).into_iter().flatten());
+            let alias = self.names.get(key).map_or("", String::as_str);
+            names.map(move |name| (name.as_str(), alias))
+        });
+        JobAliases::new(named, adapters, |guid| self.guids.get(&guid).copied())
+    }
+
     /// The number of a kind of device; those of which nothing is known have none.
     fn device(&self, device: Device) -> Option<u32> {
         self.devices.get(&device).copied()
@@ -182,6 +206,7 @@ impl Aliases {
                 };
                 Record::Remarks(remarks.map(plain).collect())
             }
+            Record::Jobs(told) => Record::Jobs(self.jobs.disguise(told, LEFT_OUT)),
             Record::Counters(mut counters) => {
                 let vendor = |name: &str| self.counters.get(name).cloned().unwrap_or_else(|| LEFT_OUT.into());
                 counters.disguise(guid, vendor);
@@ -252,7 +277,7 @@ fn plain_state(state: Option<String>) -> Option<String> {
     state.filter(|state| STATES.contains(&state.as_str()))
 }
 
-/// Of news only a subnet manager has words of its own.
+/// Of news only a subnet manager has words of its own, and whoever knows jobs.
 fn plain_news(news: News) -> News {
     let plain = |told: ManagerTold| ManagerTold {
         manager: told.manager.map(|manager| SubnetManager { state: plain_state(manager.state), ..manager }),
@@ -262,6 +287,7 @@ fn plain_news(news: News) -> News {
         News::ManagerChanged { before, now } => {
             News::ManagerChanged { before: plain(before), now: plain(now) }
         }
+        News::JobsSilent { .. } => News::JobsSilent { why: LEFT_OUT.to_owned() },
         other => other,
     }
 }

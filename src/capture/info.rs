@@ -29,6 +29,9 @@ pub struct Info {
     /// What operators noted: how often, and the first of it, each with its time and its first words.
     pub noted: usize,
     pub first_noted: Vec<(String, String)>,
+    /// Lists of jobs, each counted when it was another one than before, and how often nobody said any more which run.
+    pub job_lists: usize,
+    pub job_silences: usize,
     pub gaps: Vec<(String, String)>,
     /// How often the clock was set back.
     pub set_back: usize,
@@ -100,8 +103,9 @@ pub fn examine(path: &Path) -> Result<Info, SourceError> {
         None => (Vec::new(), 0),
     };
     let noted = noted(&mut moments.reader);
+    let (job_lists, job_silences) = job_lists(&mut moments.reader);
     moments.reader.show_last()?;
-    Ok(told(&moments, damage, lost, noted))
+    Ok(Info { job_lists, job_silences, ..told(&moments, damage, lost, noted) })
 }
 
 /// How many notes there are, and the times and first words of the first.
@@ -122,6 +126,29 @@ fn noted<B: Bytes>(reader: &mut Reader<B>) -> (usize, Vec<(String, String)>) {
         }
     }
     (count, first)
+}
+
+/// How many lists of jobs there are that are others than the one before, and how many silences.
+fn job_lists<B: Bytes>(reader: &mut Reader<B>) -> (usize, usize) {
+    let (mut lists, mut silences, mut before) = (0, 0, None);
+    let mut silent = false;
+    for slot in 0..reader.index().slots.len() {
+        if reader.slot(slot).lead.flags & (flags::STATE_WHOLE | flags::STATE_MOVED) == 0 {
+            continue;
+        }
+        for line in reader.lines(slot, flags::JOBS).unwrap_or_default() {
+            let Record::Jobs(told) = line.record else { continue };
+            silences += usize::from(told.silent.is_some() && !silent);
+            silent = told.silent.is_some();
+            // A state that is told again has the same list, and where nobody was heard yet there is none.
+            let other = told.list.filter(|list| told.heard.is_some() && before.as_ref() != Some(list));
+            if let Some(list) = other {
+                lists += 1;
+                before = Some(list);
+            }
+        }
+    }
+    (lists, silences)
 }
 
 /// The first words of a text, on one line.
@@ -162,6 +189,8 @@ fn told(
         events: (0..moments.len()).filter(|at| moments.eventful(*at)).count(),
         noted,
         first_noted,
+        job_lists: 0,
+        job_silences: 0,
         gaps: gaps.map(|pair| (reader.clock(pair[0]), reader.clock(pair[1]))).collect(),
         set_back: times.windows(2).filter(|pair| pair[1] < pair[0]).count(),
         damage,

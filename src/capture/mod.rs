@@ -1,6 +1,7 @@
 //! Captures on a disk: recording, reading at any time, stepping through. How the bytes lie is `files::capture`.
 
 mod anonymous;
+mod anonymous_jobs;
 mod at;
 mod cursor;
 mod disk;
@@ -20,7 +21,7 @@ pub use cursor::{Answer, Cursor, Store};
 pub use disk::{FileBytes, Folder, capture_at, captures_within, create, is_capture, open};
 pub use info::{Info, Survey, examine, survey};
 pub use moments::Moments;
-pub use recorder::{Entry, Kept, RecordError, Recorder, Sink, fits_note};
+pub use recorder::{Entry, Kept, RecordError, Recorder, Sink, fits_note, fitting_jobs};
 pub use rewrite::{Changes, Edit, RewriteError, Rewritten, Stretch, rewrite};
 pub use ring::Ring;
 pub use series::{Rotation, Series};

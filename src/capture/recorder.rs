@@ -4,9 +4,11 @@
 use std::io;
 
 use crate::files::capture::{
-    Acted, Base, End, Header, Packer, Record, TEXT_LIMIT, changes, encode, said_size, whole,
+    Acted, Base, End, Header, JOBS_LIMIT, JobsRecord, Packer, Record, TEXT_LIMIT, changes, encode, said_size,
+    whole,
 };
-use crate::observe::{Observation, Sweep};
+use crate::files::jobs::JobList;
+use crate::observe::{HostsOfJobs, JobsHeard, News, Observation, Sweep};
 
 /// Where a capture is written to.
 pub trait Sink {
@@ -35,6 +37,18 @@ pub fn fits_note(text: &str) -> bool {
     said_size(Record::Note(text.to_owned())) <= TEXT_LIMIT
 }
 
+/// What is written down of a list of jobs, or of why there is none, so that it can be read again.
+pub fn fitting_jobs(came: Result<&JobList, &str>) -> Result<HostsOfJobs, String> {
+    let jobs = came.map_err(|why| why.chars().take(WHY).collect::<String>())?.hosts_of_jobs();
+    let record = Record::Jobs(JobsRecord { heard: Some(0), silent: None, list: Some(jobs.clone()) });
+    match said_size(record) <= JOBS_LIMIT {
+        true => Ok(jobs),
+        false => Err(format!(
+            "FD-2706: the list takes more than {JOBS_LIMIT} bytes in a capture, which nobody would read"
+        )),
+    }
+}
+
 /// What an operator puts into a recording.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Entry {
@@ -42,6 +56,8 @@ pub enum Entry {
     Action(Acted),
 }
 
+/// Of why there is no list of jobs so many signs are written down.
+const WHY: usize = 500;
 /// A text that would be too long is cut to so many signs.
 const SHORT: usize = 4096;
 
@@ -127,6 +143,8 @@ impl<S: Sink> Recorder<S> {
 
     /// One sweep, and what else of the look changed since the one before.
     pub fn sweep(&mut self, time: i64, look: &Observation, sweep: &Sweep) -> Result<(), RecordError> {
+        let of_jobs =
+            jobs_news(self.known.as_ref().and_then(|known| known.jobs.as_deref()), look.jobs.as_deref());
         let due = self.since_state > self.state_every.unwrap_or(LEAST.max(STATES * self.state_bytes));
         let changed = self.known.as_ref().map(|before| changes(before, look));
         // What changes is told as a change first: readers look for those.
@@ -141,7 +159,7 @@ impl<S: Sink> Recorder<S> {
         }
         let counters = encode(&mut self.base, sweep, key);
         records.extend(counters.into_iter().map(|part| Record::Counters(Box::new(part))));
-        for news in &sweep.news {
+        for news in sweep.news.iter().chain(&of_jobs) {
             let value = serde_json::to_value(news).map_err(|error| self.failed(error.into()))?;
             records.push(Record::News(value));
         }
@@ -216,5 +234,25 @@ impl<S: Sink> Recorder<S> {
 
     fn failed(&self, error: io::Error) -> RecordError {
         RecordError { error, kept: self.kept }
+    }
+}
+
+/// What is otherwise of jobs, for whoever looks at the times of a recording. That they are heard of for the first time is
+/// none.
+fn jobs_news(before: Option<&JobsHeard>, now: Option<&JobsHeard>) -> Option<News> {
+    let (before, now) = (before?, now?);
+    let but = |of: &JobsHeard, other: &JobsHeard| {
+        of.jobs.keys().filter(|job| !other.jobs.contains_key(*job)).count() as u64
+    };
+    match &now.silent {
+        // The words of a silence may differ each time.
+        Some(_) if before.silent.is_some() => None,
+        Some(why) => Some(News::JobsSilent { why: why.chars().take(SHORT).collect() }),
+        None if before.jobs == now.jobs && before.silent.is_none() => None,
+        None => Some(News::JobsChanged {
+            began: but(now, before),
+            ended: but(before, now),
+            running: now.jobs.len() as u64,
+        }),
     }
 }

@@ -21,7 +21,8 @@ pub use counters::{Base, Counters, encode};
 pub use frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags};
 pub use index::{Bytes, Hole, Index, Slot, Table};
 pub use line::{
-    Acted, End, Header, Line, Manager, Parsed, Record, Remark, TEXT_LIMIT, TickRecord, said_size,
+    Acted, End, Header, JOBS_LIMIT, JobsRecord, Line, Manager, Parsed, Record, Remark, TEXT_LIMIT,
+    TickRecord, said_size,
 };
 pub use pack::{Packed, Packer};
 pub use reader::{Damage, Reader};
@@ -35,6 +36,7 @@ pub const LIMITS: &[(&str, usize)] = &[
     ("bytes of a frame, packed and unpacked", FRAME_LIMIT),
     ("bytes of the line of a record, as it is written", pack::RECORD_LIMIT),
     ("bytes of the line of a note, an action or news", TEXT_LIMIT),
+    ("bytes of the line of a list of jobs", JOBS_LIMIT),
     ("nodes of a fabric", MOST_NODES),
     ("ports of a fabric", topology::MOST_PORTS),
     ("samples of a sweep", counters::MOST_SAMPLES),

@@ -15,7 +15,7 @@ use super::FileError;
 use super::opensm::bad_line;
 use super::slurm::{NoList, expand};
 use super::text::Input;
-use crate::observe::Place;
+use crate::observe::{HostsOfJobs, Place};
 
 /// More hosts of jobs than this are no list of one subnet: all of its hosts with twenty jobs each.
 const MOST_LINES: usize = 1_000_000;
@@ -50,6 +50,24 @@ impl JobList {
     /// Slurm knows hosts that a fabric has not; a person who writes one down made a mistake.
     pub fn by_slurm(&self) -> bool {
         self.form != Form::Lines
+    }
+
+    /// What a recording keeps of it.
+    pub fn hosts_of_jobs(&self) -> HostsOfJobs {
+        let mut all = HostsOfJobs::new();
+        for line in &self.lines {
+            all.entry(line.job.clone()).or_default().insert(line.host.clone());
+        }
+        all
+    }
+
+    /// A list that was recorded: there hosts may be named that the fabric does not have, as in Slurm's.
+    pub fn recorded(jobs: &HostsOfJobs) -> Self {
+        let each = jobs.iter().zip(1..);
+        let lines = each.flat_map(|((job, hosts), number)| {
+            hosts.iter().map(move |host| JobLine { number, host: host.clone(), job: job.clone() })
+        });
+        Self { form: Form::SqueueJson, lines: lines.collect() }
     }
 
     /// Takes in the hosts of a job.

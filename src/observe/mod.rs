@@ -1,6 +1,7 @@
 //! What a source said, raw: the values, the time, what did not answer, and every reading that needed a note.
 
 mod counters;
+mod jobs;
 mod notes;
 mod observation;
 mod reading;
@@ -8,6 +9,7 @@ mod sweep;
 mod ticks;
 
 pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues};
+pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
 pub use notes::{Note, Notes, Place};
 pub use observation::{Adaptive, Observation, PathLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};

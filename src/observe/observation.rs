@@ -1,10 +1,12 @@
 //! One look at a fabric.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::{Fabric, Guid, Levels, NameMap, Tables};
 
-use super::{CounterSample, Notes, Reading, Ticks};
+use super::{CounterSample, JobsHeard, Notes, Reading, Ticks};
 
 /// The subnet manager in charge, as far as the source tells.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -66,6 +68,8 @@ pub struct Observation {
     pub adaptive: Option<Adaptive>,
     /// How it was read, where it was read from a live fabric.
     pub reading: Option<Reading>,
+    /// Which jobs ran, where somebody was heard who knows it.
+    pub jobs: Option<Arc<JobsHeard>>,
 }
 
 impl Observation {

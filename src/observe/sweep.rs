@@ -153,6 +153,16 @@ pub enum News {
         first: Vec<ChangedArbitration>,
         manager: Option<Lid>,
     },
+    /// Other jobs run than before, as far as whoever knows them was heard.
+    JobsChanged {
+        began: u64,
+        ended: u64,
+        running: u64,
+    },
+    /// Nobody says any more which jobs run.
+    JobsSilent {
+        why: String,
+    },
 }
 
 impl ManagerTold {
@@ -200,6 +210,7 @@ impl News {
             Self::ArbitrationDrift { node, entries, first, manager } => {
                 Self::ArbitrationDrift { node: guid(node), entries, first, manager }
             }
+            jobs @ (Self::JobsChanged { .. } | Self::JobsSilent { .. }) => jobs,
         }
     }
 
@@ -219,7 +230,11 @@ impl News {
             // Somebody is out of service; a link has many errors; a key is wrong. That a link or a host changed is told
             // with what became of it.
             Self::Trap { number, .. } => matches!(number, 65 | 129..=131 | 256..=259),
-            Self::LinkUp { .. } | Self::NodeAppeared { .. } | Self::NodeAnswers { .. } => false,
+            Self::LinkUp { .. }
+            | Self::NodeAppeared { .. }
+            | Self::NodeAnswers { .. }
+            | Self::JobsChanged { .. }
+            | Self::JobsSilent { .. } => false,
         }
     }
 }

@@ -9,6 +9,7 @@ use clap_complete::Shell;
 
 use super::asking::{LaneChoice, PlanAction, RoutePlanArgs, WhatifArgs};
 use super::changing::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::hearing::HearArgs;
 use super::jobs::{JobRowArgs, JobsArgs};
 use super::running::RunArgs;
 use super::values::{bytes, duration, long_duration, moment, retries, seconds, threads};
@@ -378,6 +379,8 @@ pub struct RecordArgs {
     /// Each line of stdin is a note, at the time it comes
     #[arg(long)]
     pub notes: bool,
+    #[command(flatten)]
+    pub hear: HearArgs,
 }
 
 /// How a host follows notices.

@@ -65,6 +65,8 @@ fn write_json(context: &mut Context<'_, '_>, name: &str, info: &Info) -> Result<
     object.field("unreadable", &info.lost)?;
     object.field("events", &info.events)?;
     object.field("noted", &info.noted)?;
+    object.field("job_lists", &info.job_lists)?;
+    object.field("job_silences", &info.job_silences)?;
     object.field("frames", &info.frames)?;
     object.field("records", &info.records)?;
     object.field("bytes", &info.bytes)?;
@@ -112,6 +114,14 @@ fn lines(name: &str, info: &Info) -> Vec<(&'static str, String)> {
     if info.noted > info.first_noted.len() {
         let more = info.noted - info.first_noted.len();
         pairs.push(("", format!("and {more} more, on the timeline of the console")));
+    }
+    if info.job_lists + info.job_silences > 0 {
+        let lists = counted(info.job_lists, "list", "lists");
+        let silences = match info.job_silences {
+            0 => String::new(),
+            times => format!("; {} nobody said any more which run", counted(times, "time", "times")),
+        };
+        pairs.push(("jobs", format!("{lists}{silences}")));
     }
     let gaps =
         info.gaps.iter().map(|(from, to)| ("gap", format!("nothing was recorded from {from} to {to}")));

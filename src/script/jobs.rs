@@ -4,6 +4,7 @@ mod applying;
 mod asked;
 mod event;
 mod mark;
+mod unnamed;
 mod watch;
 
 use std::path::Path;
@@ -26,6 +27,7 @@ use super::{Exit, Failure};
 
 use asked::JobsAction;
 pub use asked::{JobRowArgs, JobSource, JobsArgs, listed};
+use unnamed::{Said, own};
 
 /// The engine that routes for jobs.
 const ENGINE: &str = "sar";
@@ -71,26 +73,31 @@ fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Resul
         context.write_fields(Browse::Jobs)?;
         return Ok(Exit::Done);
     }
-    let (look, seen, all) = seen(context, &args.from)?;
+    let (look, placed, said) = on_fabric(context, &args.from)?;
+    let (seen, all) = jobs_seen(&look, &placed);
     if totals && !context.output.json {
-        let lines = [premises(&look), all.lines()].concat();
+        let who = said.words.iter().map(|words| ("list", words.clone())).collect();
+        let lines = [premises(&look), who, all.lines()].concat();
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
         if !seen.is_empty() {
             writeln!(context.output.out)?;
         }
     }
-    write(context, &look, (&seen, &all), &args.rows, &args.from)?;
+    write(context, &look, (&seen, &all), &args.rows, &said)?;
     Ok(context.conclude(&look))
 }
 
-fn seen(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Vec<JobSeen>, JobTotals), Failure> {
+/// The jobs, of whoever is named; else those of the source itself.
+fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
+    if !from.is_named() {
+        return own(context, from);
+    }
     // The list first: it is there or not within a time that is known.
     let list = listed(context, from)?;
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;
     context.assume(&mut look)?;
     let placed = placed(&mut look, &list, &from.place());
-    let (seen, totals) = jobs_seen(&look, &placed);
-    Ok((look, seen, totals))
+    Ok((look, placed, Said { from: from.place().file, ..Said::default() }))
 }
 
 fn write(
@@ -98,12 +105,13 @@ fn write(
     look: &Look,
     (seen, totals): (&[JobSeen], &JobTotals),
     rows: &RowArgs,
-    from: &JobSource,
+    said: &Said,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    let from = from.place().file;
     context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| {
-        object.field("from", &from)?;
+        object.field("from", &said.from)?;
+        object.field("heard", &said.heard)?;
+        object.field("age_seconds", &said.age_seconds)?;
         object.field("totals", totals)
     })
 }
@@ -115,5 +123,10 @@ pub fn schema() -> Vec<(&'static str, Value)> {
     let mut totals: Vec<(&str, Value)> = counts.map(|key| (key, number())).to_vec();
     totals.extend([("links", nullable(number())), ("max", nullable(number()))]);
     totals.extend(["mean", "mean_max", "mean_links", "dark_fiber"].map(|key| (key, any())));
-    vec![("from", text()), ("totals", closed(totals))]
+    vec![
+        ("from", text()),
+        ("heard", nullable(text())),
+        ("age_seconds", nullable(number())),
+        ("totals", closed(totals)),
+    ]
 }

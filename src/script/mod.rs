@@ -19,6 +19,7 @@ mod failure;
 mod fit;
 mod found;
 mod generate;
+mod hearing;
 mod hotspots;
 mod identity;
 mod jobs;

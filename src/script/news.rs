@@ -20,7 +20,9 @@ pub fn news_object(look: &Look, news: &News) -> Value {
             (Vec::new(), Some(*node))
         }
         News::Trap { node, .. } => (Vec::new(), *node),
-        News::ManagerChanged { .. } => (Vec::new(), None),
+        News::ManagerChanged { .. } | News::JobsChanged { .. } | News::JobsSilent { .. } => {
+            (Vec::new(), None)
+        }
         News::TableDrift { switch: node, .. }
         | News::GroupDrift { switch: node, .. }
         | News::LanesDrift { node, .. }

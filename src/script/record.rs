@@ -8,6 +8,7 @@ use jiff::Zoned;
 
 use super::args::RecordArgs;
 use super::context::Context;
+use super::hearing::{Hearing, hear};
 use super::jotted::{Jotted, listen};
 use super::progress::Meter;
 use super::reel::{Reel, Rolling, Unwritten};
@@ -47,6 +48,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         look,
         sweeps: 0,
         notes: args.notes.then(listen),
+        hearing: None,
     };
     let header = Header {
         format: "fabdeck.capture/1".into(),
@@ -55,6 +57,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
         interval_ms: u64::try_from(interval.as_millis()).unwrap_or(u64::MAX),
         utc_offset_s: Zoned::now().offset().seconds(),
     };
+    run.hearing = hear(context, &args.hear)?;
+    if let Some(hearing) = run.hearing.as_mut().filter(|_| simulated) {
+        let stop = context.outside.stop();
+        stop.heed();
+        hearing.wait(|| stop.is_asked());
+    }
     let mut reel = reel(context, args, header)?;
     let ended = run.record(context, source.as_mut(), &mut reel);
     let ended = match ended {
@@ -193,6 +201,7 @@ struct Run {
     look: Look,
     sweeps: u32,
     notes: Option<Receiver<Jotted>>,
+    hearing: Option<Hearing>,
 }
 
 impl Run {
@@ -231,6 +240,7 @@ impl Run {
             if self.sweeps > 0 {
                 self.write_notes(context, reel)?;
             }
+            self.hear(context, time);
             self.write(context, reel, time, &sweep)?;
             self.sweeps += 1;
             next = sweep.began + self.interval;
@@ -261,6 +271,14 @@ impl Run {
             Err(error) => context.output.say(&format!("FD-7968: an old file cannot be removed: {error}")),
         }
         Ok(())
+    }
+
+    /// Which jobs run, as far as that is known by now.
+    fn hear(&mut self, context: &mut Context<'_, '_>, time: i64) {
+        let Some(hearing) = &mut self.hearing else { return };
+        let (jobs, said) = hearing.turn(self.clock.simulated.then_some(time));
+        self.look.observation.jobs = jobs;
+        said.iter().for_each(|words| context.output.say(words));
     }
 
     /// What came on stdin by now.

@@ -623,6 +623,8 @@ fn capture_info() -> Vec<(&'static str, Value)> {
         "unreadable",
         "events",
         "noted",
+        "job_lists",
+        "job_silences",
         "frames",
         "records",
         "bytes",

@@ -245,7 +245,8 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "jobs",
         "The jobs that run on the fabric, and what the tables make of them",
-        "Which jobs run is asked of Slurm (--slurm) or read from a list (--file). Of each job: its hosts, the switches that they are \
+        "Which jobs run is asked of Slurm (--slurm) or read from a list (--file); without either a capture has those that were \
+         recorded with it, and for a simulated fabric some are made up. Of each job: its hosts, the switches that they are \
          on, and under the tables in force the channels between switches that paths between its hosts cross, the most such \
          paths over one (its effective edge forwarding index) and the dark fiber; then the same of all jobs, each among its own \
          hosts. Hosts of the list that the fabric does not have are counted and named in a note. A Slurm that does not answer in \
@@ -421,7 +422,7 @@ pub const COMMANDS: &[Command] = &[
          shows the end of it, with --at any other time; check, whatif, hotspots and the console work there as they do live. \
          Ctrl-C ends it. Nothing is written to the fabric, and no key to the file. With --rotate-size or --rotate-every it \
          goes on in another file again and again, each of them a whole capture; with --notes each line of stdin is a note, in \
-         the file with the next sweep. `-o -` writes to stdout, for a pipe; once nobody reads it any more, it ends.",
+         the file with the next sweep; with --slurm or --jobs it holds which jobs ran, which `jobs` and the console show. `-o -` writes to stdout, for a pipe; once nobody reads it any more, it ends.",
     )
     .looks()
     .writes()
@@ -429,6 +430,7 @@ pub const COMMANDS: &[Command] = &[
         "fabdeck --source sim:demo record -o demo.fdcap --for 1m",
         "fabdeck --source umad record -o night.fdcap --interval 5s --for 8h",
         "fabdeck --source umad record -o week.fdcap --rotate-every 1d --keep 7",
+        "fabdeck --source umad record -o night.fdcap --for 8h --slurm",
         "fabdeck --source umad record -o - | ssh laptop 'cat > night.fdcap'",
     ]),
     command_of(

@@ -17,7 +17,7 @@ pub struct JobSeen {
     pub links: Option<usize>,
     /// The effective edge forwarding index.
     pub max: Option<u64>,
-    pub dark_fiber: Option<u64>,
+    pub dark_fiber: Option<f64>,
 }
 
 /// All of them together.
@@ -53,7 +53,7 @@ pub fn jobs_seen(look: &Look, placed: &Placed) -> (Vec<JobSeen>, JobTotals) {
         switches: row.switches,
         links: known.then_some(row.links),
         max: known.then_some(row.max),
-        dark_fiber: known.then(|| row.dark_fiber.round() as u64),
+        dark_fiber: known.then_some(row.dark_fiber),
     });
     let JobReport { count, hosts, links, mean, figures, .. } = report;
     let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = figures;

@@ -23,6 +23,7 @@ mod phases;
 mod preview;
 mod proposals;
 mod query;
+mod recorded_jobs;
 mod rowset;
 mod service;
 mod slow_lanes;
@@ -63,6 +64,7 @@ pub use phases::{Half, Unphased, leaving, phase_lines, plan_of_half};
 pub use preview::Preview;
 pub use proposals::Proposals;
 pub use query::{Columns, Query, QueryError, Selection};
+pub use recorded_jobs::RecordedJobs;
 pub use rowset::Rowset;
 pub use service::{Service, UnservedPlan, service_element, service_plan};
 pub use slow_lanes::{

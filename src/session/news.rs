@@ -24,6 +24,8 @@ pub fn news_word(news: &News) -> &'static str {
         News::GroupDrift { .. } => "group-drift",
         News::LanesDrift { .. } => "lanes-drift",
         News::ArbitrationDrift { .. } => "arbitration-drift",
+        News::JobsChanged { .. } => "jobs-changed",
+        News::JobsSilent { .. } => "jobs-silent",
     }
 }
 
@@ -40,6 +42,8 @@ pub const NEWS_WORDS: &[&str] = &[
     "group-drift",
     "lanes-drift",
     "arbitration-drift",
+    "jobs-silent",
+    "jobs-changed",
     "link-up",
     "node-appeared",
     "node-answers",
@@ -69,6 +73,7 @@ pub fn news_label(word: &str) -> &'static str {
         "group-drift" => "groups",
         "lanes-drift" => "lanes",
         "arbitration-drift" => "arbitration",
+        "jobs-changed" | "jobs-silent" => "jobs",
         "link-up" => "link up",
         "node-appeared" => "new",
         _ => "answers",
@@ -136,6 +141,13 @@ pub fn news_text(look: &Look, news: &News) -> String {
             counted(*entries, "port", "ports"),
             named_words(look, (*entries, first), *manager, arbitration_words),
         ),
+        News::JobsChanged { began: 0, ended: 0, running } => {
+            format!("{running} run, on other hosts or told again")
+        }
+        News::JobsChanged { began, ended, running } => {
+            format!("{began} began and {ended} ended, {running} run")
+        }
+        News::JobsSilent { why } => format!("nobody says any more which run: {why}"),
     }
 }
 

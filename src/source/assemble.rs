@@ -26,6 +26,7 @@ pub(super) struct Assembly {
     topologies: Vec<(&'static Format, TopologyFile)>,
     /// What captures said besides their topology.
     held: Tables,
+    jobs: Option<std::sync::Arc<crate::observe::JobsHeard>>,
     tables: Vec<TableFile>,
     counters: Vec<CounterFile>,
     lids: Vec<(String, LidFile)>,
@@ -39,6 +40,7 @@ impl Assembly {
             source: source.to_owned(),
             topologies: Vec::new(),
             held: Tables::default(),
+            jobs: None,
             tables: Vec::new(),
             counters: Vec::new(),
             lids: Vec::new(),
@@ -83,6 +85,7 @@ impl Assembly {
         seen.names.by_guid.into_iter().for_each(|(guid, name)| self.name(guid, name));
         if self.topologies.iter().all(|(known, _)| known.id != format.id) {
             self.held = seen.tables;
+            self.jobs = seen.jobs;
         }
         let file = TopologyFile {
             fabric: seen.fabric,
@@ -145,6 +148,7 @@ impl Assembly {
             notes: self.notes,
             adaptive: topology.adaptive,
             reading: None,
+            jobs: self.jobs,
         })
     }
 

@@ -19,6 +19,7 @@ mod pictures;
 pub mod pty;
 mod readable;
 mod recorded;
+mod recorded_jobs;
 mod replaying;
 mod same;
 mod terminal;

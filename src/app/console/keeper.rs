@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 
 use super::plan_file;
 use crate::access::{Progress, Source, Watch};
-use crate::capture::Entry;
-use crate::observe::Sweep;
+use crate::capture::{Entry, fitting_jobs};
+use crate::files::jobs::JobList;
+use crate::observe::{Hearsay, Sweep};
 use crate::routing::Pulse;
 use crate::session::Look;
 use crate::session::interactive::{CANCELLED, Outcome, Past, Recorded, Seek, Swept, TaskId, sweep_again};
@@ -82,6 +83,9 @@ struct Held {
     turn: u64,
     past: Option<Past>,
     last: Option<Last>,
+    /// Which jobs run, as far as the console was told: what is live asks whoever is named, what is recorded has what was
+    /// said then.
+    jobs: Hearsay,
 }
 
 /// The last sweep that is kept: its time, when it began by the clock of the source, and when that was here.
@@ -95,6 +99,12 @@ struct Last {
 impl Kept {
     fn held(&self) -> MutexGuard<'_, Held> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What came of asking which jobs run: the next sweep is recorded with it.
+    pub fn hear(&self, came: Result<&JobList, &str>) {
+        let fitting = fitting_jobs(came);
+        self.held().jobs.take(jiff::Timestamp::now().as_millisecond(), fitting);
     }
 
     /// From now on it is this one who records; his turn, and the sweep that he goes on from.
@@ -226,10 +236,13 @@ pub fn keep(
                 let mut held = kept.held();
                 // Another look may stand by now, which goes on from what was there.
                 if held.turn == turn
-                    && let Some(past) = &mut held.past
-                    && past.record(time, &look.observation, &sweep)
+                    && let Held { past: Some(past), jobs, last, .. } = &mut *held
                 {
-                    held.last = Some(Last { time, began: sweep.began, here });
+                    look.observation.jobs = jobs.last().cloned();
+                    if past.record(time, &look.observation, &sweep) {
+                        *last = Some(Last { time, began: sweep.began, here });
+                    }
+                    look.observation.jobs = None;
                 }
             }
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
@@ -57,6 +58,8 @@ pub struct Threads {
     clerk: Clerk,
     /// Whoever looks or keeps a source has the other end.
     ends: (SyncSender<()>, Receiver<()>),
+    /// Those who ask which jobs run, and may have a squeue under way.
+    asking: Vec<(Arc<AtomicBool>, JoinHandle<()>)>,
     /// Plans that are on their way into a file.
     plans: BTreeMap<TaskId, PathBuf>,
 }
@@ -71,7 +74,20 @@ impl Threads {
         });
         let clerk = (opening.source.as_str(), &opening.given, opening.no_times);
         let clerk = Clerk::new(machine.clone(), clerk, bug);
-        Self { machine, opening, words, cancelled, keeper: None, next: None, kept, clerk, ends, plans }
+        let asking = Vec::new();
+        Self {
+            machine,
+            opening,
+            words,
+            cancelled,
+            keeper: None,
+            next: None,
+            kept,
+            clerk,
+            ends,
+            asking,
+            plans,
+        }
     }
 
     pub fn begin(&mut self, task: TaskId, job: Job) {
@@ -84,6 +100,7 @@ impl Threads {
             return self.order(task, wish, stop);
         }
         let (machine, opening, words) = (self.machine.clone(), self.opening.clone(), self.words.clone());
+        let asks = matches!(job, Job::ListJobs(_)).then(|| stop.clone());
         let pace = Pace { task, words: words.clone(), stop, last: Mutex::new(Instant::now()) };
         if matches!(job, Job::Look) {
             let (orders, ordered) = channel();
@@ -98,9 +115,12 @@ impl Threads {
             });
             return;
         }
-        let clerk = self.clerk.clone();
-        std::thread::spawn(move || {
+        let (clerk, kept) = (self.clerk.clone(), self.kept.clone());
+        let thread = std::thread::spawn(move || {
             let outcome = catch_unwind(AssertUnwindSafe(|| work((&machine, &opening, clerk), &job, &pace)));
+            if let Ok(Some(Outcome::Listed(came))) = &outcome {
+                kept.hear(came.as_deref().map_err(String::as_str));
+            }
             // The loop may have ended in the meantime.
             let _ = words.send(match outcome {
                 Ok(Some(outcome)) => Word::Happened(Happening::Finished { task, outcome }),
@@ -108,6 +128,10 @@ impl Threads {
                 Err(_) => Word::Panicked,
             });
         });
+        if let Some(stop) = asks {
+            self.asking.retain(|(_, thread)| !thread.is_finished());
+            self.asking.push((stop, thread));
+        }
     }
 
     /// The look of this task stands: from now on its source is the one whose counters are read.
@@ -167,6 +191,16 @@ impl Threads {
         let _ = ended.recv_timeout(FAREWELL);
     }
 
+    /// Whoever asks Slurm ends his squeue, within a moment: it would outlive the session.
+    fn end_asking(&mut self) {
+        const FAREWELL: Duration = Duration::from_millis(500);
+        self.asking.iter().for_each(|(stop, _)| stop.store(true, Ordering::SeqCst));
+        let until = Instant::now() + FAREWELL;
+        while self.asking.iter().any(|(_, thread)| !thread.is_finished()) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
     pub fn cancel(&mut self, task: TaskId) {
         if let Some(stop) = self.cancelled.get(&task) {
             stop.store(true, Ordering::SeqCst);
@@ -181,6 +215,12 @@ impl Threads {
     /// The files of plans that are not written yet.
     pub fn plans(&self) -> impl Iterator<Item = (TaskId, &Path)> {
         self.plans.iter().map(|(task, to)| (*task, to.as_path()))
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.end_asking();
     }
 }
 

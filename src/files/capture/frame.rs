@@ -34,6 +34,8 @@ pub mod flags {
     pub const MOMENT: u32 = 1 << 5;
     /// The recording ended here, as it should.
     pub const END: u32 = 1 << 6;
+    /// In no lead: asks a frame for its lists of jobs alone.
+    pub const JOBS: u32 = 1 << 31;
 }
 
 /// What stands before a frame.

@@ -10,10 +10,12 @@ use super::frame::flags;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::Guid;
-use crate::observe::{Adaptive, Note, TickKind};
+use crate::observe::{Adaptive, HostsOfJobs, Note, TickKind};
 
 /// The most bytes that a note or news may take.
 pub const TEXT_LIMIT: usize = 64 * 1024;
+/// The most bytes that a list of jobs may take: much less than a record may, for names in it are many and short.
+pub const JOBS_LIMIT: usize = 16 << 20;
 
 /// A record with its number and time, in milliseconds since 1970 began. Its keys stand in this order, without blanks.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -38,6 +40,8 @@ pub enum Record {
     Ticks(Vec<TickRecord>),
     /// What the look that was recorded had to be noted for.
     Remarks(Vec<Remark>),
+    /// Which jobs run.
+    Jobs(JobsRecord),
     Counters(Box<Counters>),
     /// In an operator's words.
     Note(String),
@@ -48,7 +52,8 @@ pub enum Record {
     End(End),
 }
 
-/// How many bytes a note or an action takes in a line; at most `TEXT_LIMIT` can be read again.
+/// How many bytes a note, an action or a list of jobs takes in a line; at most `TEXT_LIMIT` and `JOBS_LIMIT` can be read
+/// again.
 pub fn said_size(record: Record) -> usize {
     let longest = Line { seq: u64::MAX, time: i64::MIN, record };
     // A text always becomes JSON.
@@ -66,6 +71,7 @@ const KINDS: &[(&str, u32)] = &[
     ("adaptive", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
+    ("jobs", flags::STATE_MOVED | flags::JOBS),
     ("counters", flags::COUNTERS),
     ("note", flags::EVENT),
     ("action", flags::EVENT),
@@ -123,6 +129,19 @@ pub struct TickRecord {
     #[serde(flatten)]
     pub kind: TickKind,
     pub tick: Option<u8>,
+}
+
+/// Which jobs run, or that nobody says so any more.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct JobsRecord {
+    /// When the list was heard, or heard last; `None`: never.
+    pub heard: Option<i64>,
+    /// Why nobody said anything since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silent: Option<String>,
+    /// The hosts of each job; the list of the record before, where it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list: Option<HostsOfJobs>,
 }
 
 /// How a recording ended.
@@ -193,6 +212,9 @@ impl Parsed {
         // Small texts of JSON may make large values; what is said has no need to be large.
         if *says == flags::EVENT && bytes.len() > TEXT_LIMIT {
             return Err(format!("a {kind} of {} bytes", bytes.len()));
+        }
+        if kind == "jobs" && bytes.len() > JOBS_LIMIT {
+            return Err(format!("a list of jobs of {} bytes", bytes.len()));
         }
         serde_json::from_slice(bytes).map(Self::Known).map_err(|error| error.to_string())
     }

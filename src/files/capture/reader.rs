@@ -488,6 +488,7 @@ impl<B: Bytes> Reader<B> {
             adaptive: state.adaptive,
             ticks: state.ticks.clone(),
             reading: None,
+            jobs: state.jobs.clone(),
         }
     }
 

@@ -1,11 +1,13 @@
 //! What is known at one moment of a capture, and the records that say it.
 
+use std::sync::Arc;
+
 use super::counters::Base;
-use super::line::{Header, Manager, Record, Remark, TickRecord};
+use super::line::{Header, JobsRecord, Manager, Record, Remark, TickRecord};
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::{Fabric, NameMap, Tables};
-use crate::observe::{Adaptive, Observation, SubnetManager, Ticks};
+use crate::observe::{Adaptive, JobsHeard, Observation, SubnetManager, Ticks};
 
 /// Everything up to a moment, taken together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,6 +20,7 @@ pub struct State {
     pub adaptive: Option<Adaptive>,
     pub ticks: Ticks,
     pub remarks: Vec<Remark>,
+    pub jobs: Option<Arc<JobsHeard>>,
     pub base: Base,
     /// Of a topology in several records those that were read.
     parts: Topology,
@@ -56,6 +59,11 @@ impl State {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
             Record::Remarks(remarks) => self.remarks = remarks,
+            Record::Jobs(JobsRecord { heard, silent, list }) => {
+                let before = || self.jobs.as_ref().map(|before| before.jobs.clone()).unwrap_or_default();
+                let jobs = list.map_or_else(before, Arc::new);
+                self.jobs = Some(Arc::new(JobsHeard { heard, jobs, silent }));
+            }
             Record::Counters(counters) => self.base.apply(&counters)?,
             Record::Note(_) | Record::Action(_) | Record::News(_) | Record::End(_) => {}
         }
@@ -71,6 +79,7 @@ impl State {
             subnet_manager: self.manager.clone(),
             adaptive: self.adaptive,
             ticks: self.ticks.clone(),
+            jobs: self.jobs.clone(),
             ..Observation::default()
         };
         let mut records = whole(&self.header, &look);
@@ -90,6 +99,7 @@ pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     records.extend(look.adaptive.is_some().then(|| adaptive(look)));
     records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks(look)));
     records.extend((!look.notes.is_empty()).then(|| remarks(look)));
+    records.extend(look.jobs.as_deref().map(|jobs| running(None, jobs)));
     records
 }
 
@@ -119,6 +129,8 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
         kinds.collect::<Vec<_>>()
     };
     records.extend((kinds(before) != kinds(now)).then(|| remarks(now)));
+    let jobs = now.jobs.as_deref().filter(|_| before.jobs != now.jobs);
+    records.extend(jobs.map(|jobs| running(before.jobs.as_deref(), jobs)));
     records
 }
 
@@ -143,6 +155,13 @@ fn adaptive(look: &Observation) -> Record {
 fn ticks(look: &Observation) -> Record {
     let all = look.ticks.by_kind.iter();
     Record::Ticks(all.map(|(kind, tick)| TickRecord { kind: *kind, tick: *tick }).collect())
+}
+
+/// Which jobs run; the list itself where it is not that of before.
+fn running(before: Option<&JobsHeard>, now: &JobsHeard) -> Record {
+    let same = before.is_some_and(|before| before.jobs == now.jobs);
+    let list = (!same).then(|| now.jobs.as_ref().clone());
+    Record::Jobs(JobsRecord { heard: now.heard, silent: now.silent.clone(), list })
 }
 
 fn remarks(look: &Observation) -> Record {

@@ -30,7 +30,6 @@ const BACK: Duration = Duration::from_secs(25);
 pub struct Applier {
     road: Road,
     acceptance: Acceptance,
-    choice: ApplyChoice,
     source: String,
     given: Given,
     mark: Mark,
@@ -61,7 +60,7 @@ impl Applier {
         let road = road(opensm, choice.opensm_conf.clone(), choice.opensm_console, choice.beside_manager);
         let (accepted, window) = (Vec::new(), choice.confirm_within);
         let acceptance = Acceptance { accepted, window, unanswered: choice.unanswered.unanswered() };
-        Ok(Some(Self { road, acceptance, choice: choice.clone(), source, given, mark }))
+        Ok(Some(Self { road, acceptance, source, given, mark }))
     }
 
     fn means<'m>(&'m self, context: &Context<'m, '_>) -> Means<'m> {

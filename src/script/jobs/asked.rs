@@ -51,9 +51,14 @@ impl JobSource {
         }
     }
 
+    /// Whether somebody is named who knows the jobs.
+    pub fn is_named(&self) -> bool {
+        self.slurm || self.file.is_some()
+    }
+
     /// One of both has to be named.
     pub fn check(&self) -> Result<(), Failure> {
-        match self.slurm || self.file.is_some() {
+        match self.is_named() {
             true => Ok(()),
             false => Err(Failure::usage(
                 "FD-7811: nobody is named who knows the jobs; ask Slurm with --slurm, or give a list with --file \

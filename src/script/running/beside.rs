@@ -13,6 +13,7 @@ use super::looking::told;
 use crate::change::open_regular;
 use crate::runbook::{Did, Found, Program, Trouble};
 use crate::script::args::RecordArgs;
+use crate::script::hearing::HearArgs;
 use crate::script::{Exit, Failure, record};
 use crate::session::counted;
 
@@ -57,6 +58,7 @@ impl Hands<'_, '_, '_> {
             return Ok(Did { values, rehearsed: true, ..Did::said(words) });
         }
         let args = RecordArgs {
+            hear: HearArgs::default(),
             output: file.to_owned(),
             interval: Some(interval),
             time: Some(time),

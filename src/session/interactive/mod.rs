@@ -37,6 +37,7 @@ mod typing;
 mod update;
 mod walking;
 mod watch;
+mod whose_jobs;
 mod words;
 
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};

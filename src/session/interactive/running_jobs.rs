@@ -16,9 +16,11 @@ use super::state::{State, quoted};
 use super::tasks::TaskId;
 use super::timeline::replay_word;
 use super::walking::lead_to;
+use super::whose_jobs::{Knower, heard, knower, recorded_words, take_recorded, trouble};
 use crate::fabric::{Faults, JobMap};
 use crate::files::jobs::JobList;
 use crate::jobs::Hosts;
+use crate::observe::JobsHeard;
 use crate::routing::{Engine, engine};
 use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs};
 
@@ -73,6 +75,8 @@ impl Default for JobSettings {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Heard {
     List(JobList),
+    /// By the moment of a recording that is shown.
+    Recorded(Arc<JobsHeard>),
     /// Nobody runs jobs on a simulated fabric: some are made up.
     Made,
 }
@@ -91,6 +95,9 @@ impl JobsAsked {
     pub fn run(&self) -> WeighedJobs {
         let placed = match self.heard.as_ref() {
             Heard::List(list) => Hosts::new(self.look.fabric(), &self.look.names).place(list),
+            Heard::Recorded(said) => {
+                Hosts::new(self.look.fabric(), &self.look.names).place(&JobList::recorded(&said.jobs))
+            }
             Heard::Made => made_jobs(self.look.fabric()),
         };
         let proposed = self.proposal.as_ref().map(|proposal| proposal.routes.as_ref());
@@ -111,6 +118,10 @@ impl JobsAsked {
 #[derive(Clone, Debug, Default)]
 pub struct JobsSeen {
     pub settings: JobSettings,
+    /// Whoever knows them was named in this session.
+    pub named: bool,
+    /// What a recording has of the moment shown, ready to be weighed.
+    pub recorded: Option<(Arc<JobsHeard>, Arc<Heard>)>,
     /// What was heard last, and when.
     pub heard: Option<(Arc<Heard>, u64)>,
     /// Why nothing newer was.
@@ -123,6 +134,8 @@ pub struct JobsSeen {
     under: Option<(TaskId, JobsAsked)>,
     /// The jobs that engines were asked with.
     pub asked_with: Arc<JobMap>,
+    /// The same in words, as of then.
+    pub asked_words: String,
 }
 
 impl JobsSeen {
@@ -146,13 +159,13 @@ impl JobsSeen {
 
 /// Whether jobs are made up where nobody names who knows them.
 fn makes_up(state: &State) -> bool {
-    state.known.jobs.settings.from.is_none() && state.source.split(':').next() == Some("sim")
+    matches!(knower(&state.known), Knower::Nobody) && state.source.split(':').next() == Some("sim")
 }
 
 /// What is known now.
 fn asked(state: &State) -> Option<JobsAsked> {
     let known = &state.known;
-    let (look, (heard, _)) = (known.look.clone()?, known.jobs.heard.clone()?);
+    let (look, heard) = (known.look.clone()?, heard(known)?.clone());
     // Routes that were made without jobs are none of theirs.
     let sar = JobsSeen::sar().filter(|_| !known.jobs.asked_with.is_empty());
     let proposal = sar.and_then(|sar| known.proposal(sar).cloned());
@@ -162,21 +175,27 @@ fn asked(state: &State) -> Option<JobsAsked> {
 fn is_old(state: &State) -> Option<JobsAsked> {
     let jobs = &state.known.jobs;
     let under = jobs.under.as_ref().is_some_and(|(task, _)| state.tasks.get(*task).is_some());
-    let here = state.screen == ScreenId::Jobs && !under;
+    let here = is_wanted(state) && !under;
     asked(state).filter(|asked| here && jobs.of.as_ref().is_none_or(|of| !of.is(asked)))
+}
+
+/// Whether somebody looks at what jobs are for: What-if asks engines with them.
+fn is_wanted(state: &State) -> bool {
+    matches!(state.screen, ScreenId::Jobs | ScreenId::Whatif)
 }
 
 /// Whether a list is to be asked for.
 fn is_due(state: &State) -> bool {
     let jobs = &state.known.jobs;
-    let named = jobs.settings.from.is_some() && jobs.asking.is_none();
-    named && state.screen == ScreenId::Jobs && state.known.look.is_some()
+    let named = matches!(knower(&state.known), Knower::Named(_)) && jobs.asking.is_none();
+    named && is_wanted(state) && state.known.look.is_some()
 }
 
 /// When something is to be done without anything else happening.
 pub fn wakes_ms(state: &State) -> Option<u64> {
     let jobs = &state.known.jobs;
-    let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && !makes_up(state));
+    let named = matches!(knower(&state.known), Knower::Named(_));
+    let ages = jobs.heard.as_ref().filter(|_| state.screen == ScreenId::Jobs && named);
     let older = ages.map(|(_, at)| at + (state.now_ms.saturating_sub(*at) / AGE_MS + 1) * AGE_MS);
     let due = is_due(state).then(|| jobs.due_ms.max(state.now_ms));
     [older, due].into_iter().flatten().min()
@@ -193,8 +212,14 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
         state.known.jobs.asking = Some(task);
         effects.push(effect);
     }
+    take_recorded(&mut state.known);
     if state.screen == ScreenId::Jobs && makes_up(state) && state.known.jobs.heard.is_none() {
         state.known.jobs.heard = Some((Arc::new(Heard::Made), state.now_ms));
+    }
+    // Of a moment of which nobody said anything nothing is known.
+    if state.known.jobs.weighed.is_some() && heard(&state.known).is_none() {
+        (state.known.jobs.of, state.known.jobs.weighed) = (None, None);
+        state.screens.refresh(&state.known);
     }
     if let Some(asked) = is_old(state) {
         let (task, effect) = state.begin_quiet("weighing jobs", Job::WeighJobs(Box::new(asked.clone())));
@@ -238,6 +263,7 @@ pub fn forget_ports(state: &mut State) {
     state.request.jobs = Arc::default();
     let jobs = &mut state.known.jobs;
     (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
+    jobs.asked_words.clear();
 }
 
 /// Engines are asked with the jobs that are known; answers that were given with others go.
@@ -253,6 +279,7 @@ pub fn ask_with(state: &mut State) {
         return;
     }
     state.request.jobs = weighed.jobs.clone();
+    state.known.jobs.asked_words = list_words(state, &weighed);
     state.known.jobs.asked_with = weighed.jobs.clone();
     state.known.proposed.clear();
 }
@@ -288,21 +315,35 @@ pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
     // What others said is not theirs.
     let settings = JobSettings { from: Some(from), ..jobs.settings.clone() };
-    *jobs = JobsSeen { settings, asked_with: jobs.asked_with.clone(), ..JobsSeen::default() };
+    let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
+    *jobs = JobsSeen { settings, named: true, asked_with, asked_words, ..JobsSeen::default() };
     state.screens.refresh(&state.known);
     Vec::new()
 }
 
+/// Whether a live source pauses, of which a command would know what is now.
+fn pauses(known: &Known) -> bool {
+    known.playback.as_ref().is_some_and(|playback| playback.live.is_some())
+}
+
 /// The command that lists the same.
 pub fn command(known: &Known) -> Option<String> {
-    let arguments = known.jobs.settings.from.as_ref()?.arguments();
+    let arguments = match (knower(known), &known.jobs.settings.from) {
+        // What a capture holds of its moment is what the command takes by itself.
+        (Knower::Recorded(_), _) if !pauses(known) => String::new(),
+        (_, Some(from)) => from.arguments(),
+        (_, None) if matches!(known.jobs.heard, Some((ref heard, _)) if **heard == Heard::Made) => {
+            String::new()
+        }
+        _ => return None,
+    };
     Some(format!("jobs{arguments} --filter 'switches>1'"))
 }
 
 /// Jobs as other commands take them.
 pub fn argument(state: &State) -> String {
-    match &state.known.jobs.settings.from {
-        Some(JobsFrom::File(file)) if !state.request.jobs.is_empty() => {
+    match knower(&state.known) {
+        Knower::Named(JobsFrom::File(file)) if !state.request.jobs.is_empty() => {
             format!(" --jobs {}", quoted(&file.display().to_string()))
         }
         _ => String::new(),
@@ -311,7 +352,7 @@ pub fn argument(state: &State) -> String {
 
 /// Whether engines were asked with jobs that no command line can name.
 pub fn unnamed(state: &State) -> bool {
-    let file = matches!(state.known.jobs.settings.from, Some(JobsFrom::File(_)));
+    let file = matches!(knower(&state.known), Knower::Named(JobsFrom::File(_)));
     !state.request.jobs.is_empty() && !file && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
 }
 
@@ -319,9 +360,7 @@ pub fn unnamed(state: &State) -> bool {
 pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
     let jobs = &state.known.jobs;
     let mut lines = Vec::new();
-    if let Some(trouble) = &jobs.trouble {
-        lines.push((Severity::Warning, trouble.clone()));
-    }
+    lines.extend(trouble(&state.known).map(|trouble| (Severity::Warning, trouble)));
     let Some(weighed) = &jobs.weighed else { return lines };
     if jobs.is_outdated() {
         let words = "sar was asked with other jobs than those that run now: p asks again";
@@ -337,9 +376,12 @@ fn list_words(state: &State, weighed: &WeighedJobs) -> String {
     let placed = &weighed.placed;
     let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
     let jobs = placed.listed;
-    let mut words = match &state.known.jobs.settings.from {
-        None => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {} hosts", placed.hosts),
-        Some(from) => format!("{}{}: {jobs} on {} hosts", from.words(), age(state), placed.hosts),
+    let mut words = match knower(&state.known) {
+        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {} hosts", placed.hosts),
+        Knower::Recorded(said) => {
+            format!("{}: {jobs} on {} hosts", recorded_words(&state.known, said), placed.hosts)
+        }
+        Knower::Named(from) => format!("{}{}: {jobs} on {} hosts", from.words(), age(state), placed.hosts),
     };
     words.extend(several.map(|several| format!(", {several} on several switches")));
     if !placed.unknown.is_empty() {

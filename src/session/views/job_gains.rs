@@ -27,7 +27,7 @@ fn proposed(id: &'static str) -> Column {
         "sar_max" => ("SAR EFI", Kind::Number, "the effective edge forwarding index that sar would make it"),
         "change" => ("CHANGE", Kind::Text, "by how much of a hundred that is more or less"),
         "sar_links" => ("SAR LINKS", Kind::Number, "the channels that its paths would cross with sar"),
-        _ => ("SAR DARK", Kind::Number, "percent of channels that none of its paths would cross, rounded"),
+        _ => ("SAR DARK", Kind::Number, "percent of channels that none of its paths would cross"),
     };
     let unit = if id == "sar_dark" { "%" } else { "" };
     let column = Column::new(id.into(), title.into(), kind, about.into());
@@ -43,22 +43,24 @@ static COLUMNS: LazyLock<Vec<(Column, Option<usize>)>> = LazyLock::new(|| {
     ORDER.iter().map(column).collect()
 });
 
-/// Whether an order or a filter is about what `jobs` prints too.
+/// Whether an order or a filter is about what `jobs` prints too. It rounds what stands here with a tenth.
 pub fn printed_of_jobs(text: &str) -> bool {
-    COLUMNS.iter().filter(|(_, of_jobs)| of_jobs.is_none()).all(|(column, _)| !text.contains(&*column.id))
+    let mut others =
+        COLUMNS.iter().filter(|(column, of_jobs)| of_jobs.is_none() || column.id == "dark_fiber");
+    others.all(|(column, _)| !text.contains(&*column.id))
 }
 
 /// A job under what is proposed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct JobThen {
     pub links: usize,
     pub max: u64,
-    pub dark_fiber: u64,
+    pub dark_fiber: f64,
 }
 
 impl From<&Effective> for JobThen {
     fn from(job: &Effective) -> Self {
-        Self { links: job.links(), max: job.max, dark_fiber: job.dark_fiber.round() as u64 }
+        Self { links: job.links(), max: job.max, dark_fiber: job.dark_fiber }
     }
 }
 
@@ -66,6 +68,11 @@ impl From<&Effective> for JobThen {
 pub fn change_in_hundred(before: f64, after: f64) -> Option<String> {
     let change = 100.0 * (after - before) / before;
     (before > 0.0).then(|| if change.round() == 0.0 { "0 %".to_owned() } else { format!("{change:+.0} %") })
+}
+
+/// A share in percent; a screen has the room for its tenths.
+fn tenths(share: f64) -> Value<'static> {
+    format!("{share:.1}").into()
 }
 
 /// Jobs with what is proposed for each, where anything is.
@@ -90,6 +97,9 @@ impl Listing for JobGains<'_> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         let (about, of_jobs) = &COLUMNS[column];
+        if about.id == "dark_fiber" {
+            return self.now.0[row].dark_fiber.map(tenths).into();
+        }
         if let Some(at) = of_jobs {
             return self.now.cell(row, *at);
         }
@@ -97,7 +107,7 @@ impl Listing for JobGains<'_> {
         match about.id.as_ref() {
             "sar_max" => Value::Number(then.max),
             "sar_links" => Value::count(then.links),
-            "sar_dark" => Value::Number(then.dark_fiber),
+            "sar_dark" => tenths(then.dark_fiber),
             _ => {
                 let words =
                     self.now.0[row].max.and_then(|max| change_in_hundred(max as f64, then.max as f64));

@@ -23,7 +23,7 @@ columns! {
     "switches" "SWITCHES" Number "switches that its hosts are on; on one it has no path between switches" |job| Value::count(job.switches);
     "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
     "max" "MAX EFI" Number "effective edge forwarding index: the most of its paths over one channel" |job| job.max.map(Value::Number).into();
-    "dark_fiber" "DARK" Number "percent of all channels between switches that none of its paths crosses, rounded" |job| job.dark_fiber.map(Value::Number).into();
+    "dark_fiber" "DARK" Number "percent of all channels between switches that none of its paths crosses, rounded" |job| job.dark_fiber.map(|share| share.round() as u64).into();
 }
 
 fn placed(column: Column) -> Column {

@@ -190,7 +190,8 @@ fn answers_for_other_jobs_are_told_apart() {
     assert!(!shown(&driver).contains("other jobs") && shown(&driver).contains(" -> "), "{}", shown(&driver));
     let mut made = desk("sim:demo");
     made.press("7 c");
-    assert!(made.copied.is_empty() && shown(&made).contains("SIMULATED"), "{}", shown(&made));
+    assert!(shown(&made).contains("SIMULATED"), "{}", shown(&made));
+    assert!(made.copied[0].ends_with("jobs --filter 'switches>1'"), "{:?}", made.copied);
 }
 
 /// The proposal is work that Esc stops, and what was there stays.

@@ -12,6 +12,7 @@ use crate::session::interactive::known::Known;
 use crate::session::interactive::running_jobs::command;
 use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
+use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
 use crate::session::{
     JobGains, JobRows, JobSeen, JobThen, Listing, Look, WeighedJobs, change_in_hundred, printed_of_jobs,
 };
@@ -83,7 +84,7 @@ fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
         switches: size.map_or(0, |size| size.switches),
         links: now.map(Effective::links),
         max: now.map(|now| now.max),
-        dark_fiber: now.map(|now| now.dark_fiber.round() as u64),
+        dark_fiber: now.map(|now| now.dark_fiber),
     }
 }
 
@@ -192,7 +193,7 @@ impl Screen for JobsScreen {
 
     /// What is wrong, who says so, the figures, and the channels as a strip for each set of routes.
     fn rows_above(&self, known: &Known) -> u16 {
-        let trouble = u16::from(known.jobs.trouble.is_some());
+        let trouble = u16::from(trouble(known).is_some());
         let Some(weighed) = &known.jobs.weighed else { return trouble };
         let outdated = u16::from(known.jobs.is_outdated());
         trouble + outdated + 2 + u16::from(weighed.in_force.is_some()) + u16::from(weighed.proposed.is_some())
@@ -261,11 +262,17 @@ impl Screen for JobsScreen {
     }
 
     fn when_empty(&self, known: &Known) -> String {
-        match (&known.jobs.settings.from, &known.jobs.heard, &known.jobs.trouble) {
-            (Some(_), None, Some(_)) => "no list of jobs came yet; it is asked for again",
+        let recorded = known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
+        match (knower(known), heard(known), trouble(known)) {
+            (Knower::Named(_), None, Some(_)) => "no list of jobs came yet; it is asked for again",
             (_, Some(_), _) => "what the jobs make of channels is being counted",
-            (Some(_), None, None) => "whoever knows the jobs is being asked",
-            (None, None, _) => {
+            (Knower::Named(_), None, None) => "whoever knows the jobs is being asked",
+            (Knower::Recorded(_), None, _) => "nobody had said by then which jobs ran; a later moment may know more",
+            (Knower::Nobody, None, _) if recorded => {
+                "This capture holds no jobs at this moment: it was recorded without --slurm and --jobs, or nothing was heard by \
+                 then. :jobs FILE reads a list (a host and its job on each line, or what squeue prints)."
+            }
+            (Knower::Nobody, None, _) => {
                 "Nobody was named who knows which jobs run. :jobs FILE reads a list (a host and its job on each line, or what \
                  squeue prints), :jobs slurm asks Slurm; [jobs] in the configuration does so for good."
             }

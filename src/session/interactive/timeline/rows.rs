@@ -34,7 +34,9 @@ impl EventKind {
     pub fn of(told: &Told) -> Self {
         match told {
             Told::News(news) if news.is_trouble() => Self::Trouble,
-            Told::News(News::Trap { .. }) => Self::Changed,
+            Told::News(News::Trap { .. } | News::JobsChanged { .. } | News::JobsSilent { .. }) => {
+                Self::Changed
+            }
             Told::News(_) => Self::Better,
             Told::Note(_) => Self::Note,
             Told::Action(_) => Self::Action,

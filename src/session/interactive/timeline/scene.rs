@@ -218,6 +218,7 @@ impl<B: Bytes> Scenes<B> {
                 && a.tables == b.tables
                 && a.names == b.names
                 && a.subnet_manager == b.subnet_manager
+                && a.jobs == b.jobs
         });
         let look = same.map_or_else(|| Arc::new(look), |(_, _, same)| same.clone());
         self.look = Some((state, of, look.clone()));

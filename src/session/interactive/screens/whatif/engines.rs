@@ -36,20 +36,22 @@ static STATE: Column = Column::new(
 /// Where engines were asked with jobs.
 static JOBS: [Column; 2] = [
     when_known(
+        Kind::Number,
         "jobs_max",
         "JOBS EFI",
         "effective edge forwarding index: the most paths within jobs over one channel",
     ),
     when_known(
+        Kind::Text,
         "jobs_dark_fiber",
         "JOBS DARK",
-        "percent of channels that no path within a job crosses, rounded",
+        "percent of channels that no path within a job crosses",
     ),
 ];
 
-const fn when_known(id: &'static str, title: &'static str, about: &'static str) -> Column {
+const fn when_known(kind: Kind, id: &'static str, title: &'static str, about: &'static str) -> Column {
     let (id, title, about) = (Cow::Borrowed(id), Cow::Borrowed(title), Cow::Borrowed(about));
-    let mut column = Column::new(id, title, Kind::Number, about);
+    let mut column = Column::new(id, title, kind, about);
     (column.shown, column.when_known, column.largest_first) = (false, true, true);
     column
 }
@@ -132,7 +134,7 @@ impl Listing for Engines {
             Origin::Comparison(at) => self.comparison.cell(row, at),
             Origin::State => Value::text(self.states[row]),
             Origin::JobsMax => jobs.map(|jobs| jobs.max).into(),
-            Origin::JobsDark => jobs.map(|jobs| jobs.dark_fiber.round() as u64).into(),
+            Origin::JobsDark => jobs.map(|jobs| format!("{:.1}", jobs.dark_fiber)).into(),
         }
     }
 

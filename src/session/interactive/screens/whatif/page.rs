@@ -22,11 +22,26 @@ pub fn loss_lines(known: &Known) -> Vec<Line> {
 
 /// What the jobs that it was asked with make of its routes, and of the tables in force.
 fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
-    let Some(then) = then else { return Vec::new() };
+    let asked = ("asked with", asked_with(known));
+    let Some(then) = then else { return vec![asked] };
     let weighed = known.jobs.weighed.as_ref().filter(|weighed| *weighed.jobs == *known.jobs.asked_with);
     let now = weighed.and_then(|weighed| weighed.in_force.as_ref()).map(|over| over.metrics.into());
     let now = now.map(|now: JobFigures| ("jobs now", job_figures_words(&now)));
-    now.into_iter().chain([("jobs then", job_figures_words(then))]).collect()
+    [asked].into_iter().chain(now).chain([("jobs then", job_figures_words(then))]).collect()
+}
+
+/// The jobs that it was asked with, and whether they are those that are known now.
+fn asked_with(known: &Known) -> String {
+    let jobs = &known.jobs;
+    let others = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *jobs.asked_with);
+    let mut words = match jobs.asked_with.is_empty() {
+        true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
+        false => jobs.asked_words.clone(),
+    };
+    if others {
+        words.push_str("; others are known now, p asks with them");
+    }
+    words
 }
 
 /// The certificate of what an engine proposes, and what it takes to get there.

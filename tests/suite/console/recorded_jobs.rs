@@ -1,0 +1,148 @@
+//! Jobs that a capture holds, on the screens: those of the moment shown; and What-if, which asks who knows them by itself.
+
+use std::fs::File;
+use std::path::Path;
+
+use fabdeck::access::{Unwatched, Wanted};
+use fabdeck::capture::{Recorder, create};
+use fabdeck::files::capture::Header;
+use fabdeck::files::jobs;
+use fabdeck::files::text::Input;
+use fabdeck::observe::Hearsay;
+use fabdeck::script::{Machine, Outside, Reach};
+use fabdeck::session::interactive::{Driver, Happening, Lister, Size};
+
+use super::desk::desk;
+use super::pty::Session;
+use super::replaying::played;
+use super::watching::shown;
+use crate::captures::stage::BEGUN;
+use crate::captures::told_jobs::{assert_gone, child, hanging};
+
+const LIST: &str = "4711 node[01-04,07-12]\n4712 node[05-06,13-20]\n";
+const LATER: &str = "4712 node[05-06,13-20]\n4713 node[01-04,21-22]\n";
+
+fn list(text: &str) -> jobs::JobList {
+    jobs::read(Input::new("list", text.as_bytes())).unwrap()
+}
+
+/// Eight sweeps five seconds apart: no list in the first two, another from the fifth on, silence from the seventh on.
+fn record(file: &Path) {
+    let mut source = Machine::default().open("sim:demo", &Reach::default()).unwrap();
+    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+    let mut look = source.observe(wanted, &mut Unwatched).unwrap();
+    let header = Header {
+        format: "fabdeck.capture/1".into(),
+        fabdeck: "0.1.0".into(),
+        source: "sim:demo".to_owned(),
+        interval_ms: 5000,
+        utc_offset_s: 0,
+    };
+    let mut recorder: Recorder<File> = Recorder::new(create(file).unwrap(), header);
+    let (mut said, mut next) = (Hearsay::default(), std::time::Duration::ZERO);
+    for at in 0..8 {
+        let time = BEGUN + 5000 * at;
+        match at {
+            2 => said.take(time, Ok(list(LIST).hosts_of_jobs())),
+            4 => said.take(time, Ok(list(LATER).hosts_of_jobs())),
+            6 => said.take(time, Err("FD-4603: nobody answers".to_owned())),
+            _ => {}
+        }
+        let sweep = source.sweep(&mut look, next, &mut Unwatched).unwrap();
+        next = sweep.began + std::time::Duration::from_secs(5);
+        look.jobs = said.last().cloned();
+        recorder.sweep(time, &look, &sweep).unwrap();
+    }
+    recorder.end(BEGUN + 40_000).unwrap();
+}
+
+fn go(driver: &mut Driver, at: &str) {
+    driver.press(":at space").happen(Happening::Paste(at.to_owned())).press("enter");
+}
+
+#[test]
+fn a_replay_shows_the_jobs_of_its_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs.fdcap");
+    record(&file);
+    let mut driver = played(&file, None);
+    driver.press("7");
+    let seen = shown(&driver);
+    assert!(seen.contains("jobs recorded 15 s before: 2 on"), "{seen}");
+    assert!(seen.contains("no list of jobs since then: FD-4603") && seen.contains("4713"), "{seen}");
+    go(&mut driver, "-25s");
+    let seen = shown(&driver);
+    assert!(seen.contains("4711") && !seen.contains("4713") && !seen.contains("FD-4603"), "{seen}");
+    go(&mut driver, "-35s");
+    let seen = shown(&driver);
+    assert!(!seen.contains("4711") && seen.contains("This capture holds no jobs at this moment"), "{seen}");
+    go(&mut driver, "-10s");
+    driver.press("c");
+    assert!(shown(&driver).contains("4713"));
+    let line = driver.copied.last().unwrap();
+    assert!(line.contains(" jobs ") && line.contains("--at ") && !line.contains("--file"), "{line}");
+    // The timeline tells of it.
+    driver.press("9");
+    let seen = shown(&driver);
+    assert!(seen.contains("1 began and 1 ended, 2 run") && seen.contains("nobody says any more"), "{seen}");
+}
+
+/// Engines are asked with the jobs of the moment although nobody looked at the screen Jobs.
+#[test]
+fn what_if_asks_with_the_jobs_of_the_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs.fdcap");
+    record(&file);
+    let mut driver = played(&file, None);
+    go(&mut driver, "-25s");
+    driver.press("3 p enter");
+    let seen = shown(&driver);
+    assert!(
+        seen.contains("asked with") && seen.contains("jobs recorded") && seen.contains("jobs then"),
+        "{seen}"
+    );
+}
+
+/// Of whoever is named What-if asks by itself; where nobody is, it says so.
+#[test]
+fn what_if_asks_whoever_is_named() {
+    let mut driver = desk("sim:demo");
+    driver.press("3 p enter");
+    let seen = shown(&driver);
+    assert!(seen.contains("no jobs: none were known"), "{seen}");
+    let mut driver = desk("sim:demo");
+    driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
+    driver.state.known.jobs.settings.from = Some(fabdeck::session::interactive::JobsFrom::Slurm(None));
+    driver.lister = Lister(Box::new(|_| Ok(list(LIST))));
+    driver.press("3 p enter");
+    let seen = shown(&driver);
+    assert!(seen.contains("asked with    jobs of Slurm, just now: 2 on"), "{seen}");
+    driver.lister = Lister(Box::new(|_| Ok(list(LATER))));
+    driver.pass(31_000);
+    let seen = shown(&driver);
+    assert!(seen.contains("; others are") && seen.contains("known now, p asks with them"), "{seen}");
+}
+
+/// A squeue that hangs ends with the session, with all that it started.
+#[test]
+fn a_squeue_that_hangs_ends_with_the_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.toml");
+    let squeue = hanging(folder.path());
+    std::fs::write(&config, format!("[jobs]\nslurm = true\nsqueue = \"{}\"\n", squeue.display())).unwrap();
+    for (screen, end) in [("7", "q"), ("3", "TERM")] {
+        let args = ["--source", "sim:demo", "--config", config.to_str().unwrap()];
+        let mut session = Session::open(&args, 80, 24);
+        session.until("spines");
+        session.press(screen);
+        let stat = child(folder.path());
+        assert!(stat.exists(), "it hangs");
+        match end {
+            "q" => session.press("\x03"),
+            signal => session.signal(signal),
+        }
+        session.ended();
+        assert_gone(&stat);
+        std::fs::remove_file(folder.path().join("child")).unwrap();
+    }
+}
