@@ -14,10 +14,21 @@ pub(super) struct Host {
     lid: Lid,
 }
 
+/// Where a path ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrival {
+    There,
+    /// Nowhere, or elsewhere.
+    Lost,
+    /// At a table of which nobody read this entry.
+    Unread,
+}
+
 /// Hosts in the order of their switches and ports there; aggregation nodes are none.
 #[derive(Debug)]
 pub struct Flows<'a> {
     pub(super) graph: &'a SwitchGraph,
+    pub(super) fabric: &'a Fabric,
     routes: &'a Routes,
     ways: Ways,
     pub(super) hosts: Vec<Host>,
@@ -31,28 +42,37 @@ impl<'a> Flows<'a> {
             let (switch, switch_port) = (terminal.switch, terminal.switch_port);
             Some(Host { switch, switch_port, port: terminal.port, lid: terminal.lid? })
         });
-        Self { graph, routes, ways: Ways::new(graph), hosts: hosts.collect() }
+        Self { graph, fabric: problem.fabric, routes, ways: Ways::new(graph), hosts: hosts.collect() }
     }
 
     pub(super) fn channels(&self) -> usize {
         self.graph.channels().len()
     }
 
-    /// The channels between a switch and a host; false when no path arrives there.
-    pub(super) fn path(&self, from: u32, to: &Host, path: &mut Vec<usize>) -> bool {
+    /// The channels between a switch and a host, as far as a path leads.
+    pub(super) fn path(&self, from: u32, to: &Host, path: &mut Vec<usize>) -> Arrival {
         path.clear();
         let mut at = from;
         while at != to.switch {
             let Some((channel, next)) = self.ways.next(self.graph, self.routes, at, to.lid) else {
-                return false;
+                return self.stuck(at, to.lid);
             };
             if path.len() > self.graph.switch_count() {
-                return false;
+                return Arrival::Lost;
             }
             path.push(channel);
             at = next;
         }
-        self.routes.get(at, to.lid) == Some(to.switch_port)
+        match self.routes.get(at, to.lid) {
+            Some(port) if port == to.switch_port => Arrival::There,
+            _ => self.stuck(at, to.lid),
+        }
+    }
+
+    /// Why a path leads no further than to a switch.
+    fn stuck(&self, at: u32, lid: Lid) -> Arrival {
+        let absent = self.routes.get(at, lid).is_none();
+        if absent && self.routes.is_unread(at, lid) { Arrival::Unread } else { Arrival::Lost }
     }
 }
 
@@ -77,7 +97,8 @@ impl Pattern {
     pub(super) fn most(&mut self, flows: &Flows<'_>, pairs: impl Iterator<Item = (usize, usize)>) -> u32 {
         let mut most = 0;
         for (from, to) in pairs {
-            if !flows.path(flows.hosts[from].switch, &flows.hosts[to], &mut self.path) {
+            let arrival = flows.path(flows.hosts[from].switch, &flows.hosts[to], &mut self.path);
+            if arrival != Arrival::There {
                 continue;
             }
             for channel in &self.path {

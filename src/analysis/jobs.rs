@@ -7,16 +7,18 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::flows::{Flows, Host};
-use crate::fabric::{ChannelId, JobMap, PortId};
+use super::flows::{Arrival, Flows, Host};
+use crate::fabric::{ChannelId, JobMap, NodeId, PortId};
 
 /// So many destinations of a job are one piece of work.
 const PIECE: usize = 256;
 
-/// Paths between the hosts of a job, or of all jobs each among its own.
+/// Paths between the hosts of a job, or of all jobs each among its own. A path is from a port to a port of another host.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Effective {
     pub hosts: usize,
+    /// Of these hosts: as many as they have, where they have several.
+    pub ports: usize,
     /// The switches that these hosts are on. A job on one switch has no path between switches.
     pub switches: usize,
     /// The channels between switches that such paths cross and how many do, in the order of the channels.
@@ -27,19 +29,28 @@ pub struct Effective {
     pub mean: f64,
     /// Percent of the channels between switches that no such path uses.
     pub dark_fiber: f64,
+    /// Ordered pairs of these ports that have no path. They load nothing, so that loads tell of a routing only beside them.
+    pub lost: u64,
 }
 
 impl Effective {
-    fn new(hosts: &[&Host], loads: Vec<(ChannelId, u64)>, channels: usize) -> Self {
+    fn new(crew: &Crew<'_>, (loads, lost): (Vec<(ChannelId, u64)>, u64), channels: usize) -> Self {
         let count = channels.max(1) as f64;
         Self {
-            hosts: hosts.len(),
-            switches: hosts.chunk_by(|a, b| a.switch == b.switch).count(),
+            hosts: crew.hosts,
+            ports: crew.ports.len(),
+            switches: crew.ports.chunk_by(|(a, _), (b, _)| a.switch == b.switch).count(),
+            lost,
             max: loads.iter().map(|(_, paths)| *paths).max().unwrap_or(0),
             mean: loads.iter().map(|(_, paths)| *paths).sum::<u64>() as f64 / count,
             dark_fiber: 100.0 * (channels - loads.len()) as f64 / count,
             loads,
         }
+    }
+
+    /// Whether such paths are between switches: a host sends nothing to itself.
+    pub fn is_multi_switch(&self) -> bool {
+        self.switches > 1 && self.hosts > 1
     }
 
     /// Channels that carry such paths.
@@ -58,8 +69,10 @@ impl Effective {
 /// What tables 5.1 and 5.2 compare routings by.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct JobMetrics {
-    /// Jobs on several switches. The means are over them, as no other has a path between switches.
+    /// Jobs of several hosts on several switches. The means are over them, as no other has a path between switches.
     pub jobs: usize,
+    /// Ordered pairs within jobs that have no path.
+    pub lost: u64,
     /// The most paths of all jobs over one channel.
     pub max: u64,
     /// The mean over jobs of the most paths of the job over one channel.
@@ -82,43 +95,46 @@ impl JobLoads {
     pub fn of(flows: &Flows<'_>, jobs: &JobMap) -> Self {
         let at: FxHashMap<PortId, u32> =
             (0u32..).zip(&flows.hosts).map(|(at, host)| (host.port, at)).collect();
-        let jobs: Vec<Vec<&Host>> = jobs.iter().map(|(_, ports)| on(flows, &at, ports)).collect();
+        let place = |port: &PortId| Some((*at.get(port)?, jobs.host(flows.fabric, *port)));
+        let crews: Vec<Crew<'_>> =
+            jobs.iter().map(|(_, ports)| Crew::new(flows, ports.iter().filter_map(place))).collect();
         let mut pieces: Vec<(usize, Range<usize>)> = Vec::new();
-        for (job, hosts) in jobs.iter().enumerate() {
-            let starts = (0..hosts.len()).step_by(PIECE);
-            pieces.extend(starts.map(|start| (job, start..hosts.len().min(start + PIECE))));
+        for (job, crew) in crews.iter().enumerate() {
+            let starts = (0..crew.ports.len()).step_by(PIECE);
+            pieces.extend(starts.map(|start| (job, start..crew.ports.len().min(start + PIECE))));
         }
+        let channels = flows.channels();
         let loaded: Vec<_> = pieces
             .into_par_iter()
-            .map_init(
-                || Load::new(flows.channels()),
-                |load, (job, to)| (job, load.between(flows, &jobs[job], &jobs[job][to])),
-            )
+            .map_init(|| Load::new(channels), |load, (job, to)| (job, load.between(flows, &crews[job], to)))
             .collect();
-        let channels = flows.channels();
         let mut sum = Load::new(channels);
-        let mut own: Vec<Effective> = Vec::with_capacity(jobs.len());
+        let mut own: Vec<Effective> = Vec::with_capacity(crews.len());
         let mut pieces = loaded.into_iter().peekable();
-        for (number, hosts) in jobs.iter().enumerate() {
-            while let Some((_, more)) = pieces.next_if(|(job, _)| *job == number) {
+        for (number, crew) in crews.iter().enumerate() {
+            while let Some((_, (more, lost))) = pieces.next_if(|(job, _)| *job == number) {
                 more.into_iter().for_each(|(channel, paths)| sum.add(channel.index(), paths));
+                sum.lost += lost;
             }
-            own.push(Effective::new(hosts, sum.take(), channels));
+            own.push(Effective::new(crew, sum.take(), channels));
         }
-        for (channel, paths) in own.iter().flat_map(|job| &job.loads) {
-            sum.add(channel.index(), *paths);
+        for job in &own {
+            job.loads.iter().for_each(|(channel, paths)| sum.add(channel.index(), *paths));
+            sum.lost += job.lost;
         }
-        let mut everywhere = jobs.concat();
-        everywhere.sort_by_key(|host| host.switch);
-        Self { all: Effective::new(&everywhere, sum.take(), channels), jobs: own }
+        // Who runs several jobs is there once.
+        let ports: BTreeSet<&PortId> = jobs.iter().flat_map(|(_, ports)| ports).collect();
+        let everybody = Crew::new(flows, ports.into_iter().filter_map(place));
+        Self { all: Effective::new(&everybody, sum.take(), channels), jobs: own }
     }
 
     pub fn metrics(&self) -> JobMetrics {
-        let several = || self.jobs.iter().filter(|job| job.switches > 1);
+        let several = || self.jobs.iter().filter(|job| job.is_multi_switch());
         let jobs = several().count();
         let mean = |of: fn(&Effective) -> u64| several().map(of).sum::<u64>() as f64 / jobs.max(1) as f64;
         JobMetrics {
             jobs,
+            lost: self.all.lost,
             max: self.all.max,
             mean_max: mean(|job| job.max),
             dark_fiber: self.all.dark_fiber,
@@ -127,23 +143,48 @@ impl JobLoads {
     }
 }
 
-/// The hosts with these ports, in the order of their switches.
-fn on<'f>(flows: &'f Flows<'_>, at: &FxHashMap<PortId, u32>, ports: &BTreeSet<PortId>) -> Vec<&'f Host> {
-    let mut hosts: Vec<u32> = ports.iter().filter_map(|port| at.get(port).copied()).collect();
-    hosts.sort_unstable();
-    hosts.into_iter().map(|host| &flows.hosts[host as usize]).collect()
+/// The ports of a job in the order of their switches, each with its host.
+struct Crew<'f> {
+    ports: Vec<(&'f Host, NodeId)>,
+    hosts: usize,
+    /// Of hosts with several of these ports: how many on which switch.
+    several: FxHashMap<NodeId, Vec<(u32, u64)>>,
 }
+
+impl<'f> Crew<'f> {
+    /// Of places among the ports of the fabric, and hosts.
+    fn new(flows: &'f Flows<'_>, at: impl Iterator<Item = (u32, NodeId)>) -> Self {
+        let mut at: Vec<(u32, NodeId)> = at.collect();
+        at.sort_unstable();
+        let mut several: FxHashMap<NodeId, Vec<(u32, u64)>> = FxHashMap::default();
+        for (port, host) in &at {
+            let (own, switch) = (several.entry(*host).or_default(), flows.hosts[*port as usize].switch);
+            match own.last_mut() {
+                Some((last, count)) if *last == switch => *count += 1,
+                _ => own.push((switch, 1)),
+            }
+        }
+        let hosts = several.len();
+        several.retain(|_, own| own.iter().map(|(_, count)| count).sum::<u64>() > 1);
+        let ports = at.into_iter().map(|(port, host)| (&flows.hosts[port as usize], host)).collect();
+        Self { ports, hosts, several }
+    }
+}
+
+/// Paths over each channel, and pairs without one.
+type Loaded = (Vec<(ChannelId, u64)>, u64);
 
 /// Paths over each channel; used over and over.
 struct Load {
     paths: Vec<u64>,
     touched: Vec<usize>,
     path: Vec<usize>,
+    lost: u64,
 }
 
 impl Load {
     fn new(channels: usize) -> Self {
-        Self { paths: vec![0; channels], touched: Vec::new(), path: Vec::new() }
+        Self { paths: vec![0; channels], touched: Vec::new(), path: Vec::new(), lost: 0 }
     }
 
     fn add(&mut self, channel: usize, paths: u64) {
@@ -154,15 +195,26 @@ impl Load {
         *held += paths;
     }
 
-    /// Paths from the hosts of a job to some of them. Those of a switch go the same way, so each way is gone once.
-    fn between(&mut self, flows: &Flows<'_>, from: &[&Host], to: &[&Host]) -> Vec<(ChannelId, u64)> {
-        let senders: Vec<(u32, u64)> =
-            from.chunk_by(|a, b| a.switch == b.switch).map(|own| (own[0].switch, own.len() as u64)).collect();
+    /// Paths from the ports of a job to some of them. Those of a switch go the same way, so each way is gone once; a host
+    /// sends nothing to itself (definition 5.1 takes pairs of nodes).
+    fn between(&mut self, flows: &Flows<'_>, crew: &Crew<'_>, to: Range<usize>) -> Loaded {
+        let ports = &crew.ports;
+        let of_switch = ports.chunk_by(|(a, _), (b, _)| a.switch == b.switch);
+        let senders: Vec<(u32, u64)> = of_switch.map(|own| (own[0].0.switch, own.len() as u64)).collect();
         let mut path = std::mem::take(&mut self.path);
-        for to in to {
-            for (switch, count) in &senders {
-                if flows.path(*switch, to, &mut path) {
-                    path.iter().for_each(|channel| self.add(*channel, *count));
+        for (to, host) in &ports[to] {
+            let alone = [(to.switch, 1)];
+            let own = crew.several.get(host).map_or(&alone[..], Vec::as_slice);
+            for (switch, all) in &senders {
+                let own = own.iter().find(|(at, _)| at == switch).map_or(0, |(_, count)| *count);
+                let count = all - own;
+                if count == 0 {
+                    continue;
+                }
+                match flows.path(*switch, to, &mut path) {
+                    Arrival::There => path.iter().for_each(|channel| self.add(*channel, count)),
+                    Arrival::Lost => self.lost += count,
+                    Arrival::Unread => {}
                 }
             }
         }
@@ -171,11 +223,11 @@ impl Load {
     }
 
     /// What was added, in the order of the channels; nothing is left.
-    fn take(&mut self) -> Vec<(ChannelId, u64)> {
+    fn take(&mut self) -> Loaded {
         self.touched.sort_unstable();
         let paths = &mut self.paths;
         let taken = |channel: usize| (ChannelId(channel as u32), std::mem::take(&mut paths[channel]));
-        self.touched.drain(..).map(taken).collect()
+        (self.touched.drain(..).map(taken).collect(), std::mem::take(&mut self.lost))
     }
 }
 
@@ -211,13 +263,22 @@ mod tests {
         let there = ChannelId(there.unwrap() as u32);
         let mut loads = vec![(there, 4), (problem.graph.channel(there).reverse, 4)];
         loads.sort_unstable();
-        let pair = Effective { hosts: 4, switches: 2, loads, max: 4, mean: 0.8, dark_fiber: 80.0 };
-        let single = Effective { hosts: 1, switches: 1, dark_fiber: 100.0, ..Effective::default() };
+        let pair = Effective {
+            hosts: 4,
+            ports: 4,
+            switches: 2,
+            loads,
+            max: 4,
+            mean: 0.8,
+            dark_fiber: 80.0,
+            lost: 0,
+        };
+        let single = Effective { hosts: 1, ports: 1, switches: 1, dark_fiber: 100.0, ..Effective::default() };
         assert_eq!(seen.jobs, [pair.clone(), single]);
-        assert_eq!(seen.all, Effective { hosts: 5, switches: 3, ..pair });
+        assert_eq!(seen.all, Effective { hosts: 5, ports: 5, switches: 3, ..pair });
         assert_eq!(seen.all.histogram(), BTreeMap::from([(4, 2)]));
         // Who is on one switch is in no mean.
-        let told = JobMetrics { jobs: 1, max: 4, mean_max: 4.0, dark_fiber: 80.0, mean_links: 2.0 };
+        let told = JobMetrics { jobs: 1, lost: 0, max: 4, mean_max: 4.0, dark_fiber: 80.0, mean_links: 2.0 };
         assert_eq!(seen.metrics(), told);
     }
 }

@@ -8,7 +8,7 @@ use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rayon::prelude::*;
 
-use super::flows::{Flows, Pattern};
+use super::flows::{Arrival, Flows, Pattern};
 
 /// Patterns that are drawn first; their number is doubled until the average is settled.
 const DRAWN: u64 = 1000;
@@ -180,7 +180,7 @@ fn worst(flows: &Flows<'_>) -> Worst {
     };
     let crossed = flows.hosts.par_iter().enumerate().with_min_len(512).fold(empty, |mut seen, (at, to)| {
         for (switch, count) in senders.iter().enumerate().filter(|(_, count)| **count > 0) {
-            if !flows.path(switch as u32, to, &mut seen.path) {
+            if flows.path(switch as u32, to, &mut seen.path) != Arrival::There {
                 continue;
             }
             for channel in &seen.path {

@@ -159,7 +159,7 @@ fn measured(listing: &dyn Listing, sample: &[usize], column: usize, most: u16, f
         sample.iter().map(|row| width(&in_words(about, &listing.cell(*row, column)))).max().unwrap_or(0);
     let title = width(&about.title);
     let wide = texts.min(if first { most * 2 } else { most }).max(title);
-    let (name, right) = (is_name(about), matches!(about.kind, Kind::Number));
+    let (name, right) = (is_name(about), about.kind.right_aligned());
     Shown { column, x: 0, width: wide, widest: texts.max(title), name, right }
 }
 

@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::PortId;
+use super::{Fabric, NodeId, PortId};
 
 /// Jobs by name, and the ports of the hosts that each runs on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct JobMap {
     jobs: BTreeMap<String, BTreeSet<PortId>>,
+    /// Ports whose host is not their node alone: the first adapter of it.
+    of_host: BTreeMap<PortId, NodeId>,
 }
 
 impl JobMap {
@@ -16,6 +18,16 @@ impl JobMap {
             Some(ports) => drop(ports.insert(port)),
             None => drop(self.jobs.insert(job.to_owned(), BTreeSet::from([port]))),
         }
+    }
+
+    /// A host may have several adapters: the first of them stands for it.
+    pub fn join(&mut self, port: PortId, first: NodeId) {
+        self.of_host.entry(port).or_insert(first);
+    }
+
+    /// The host of a port; every adapter is one of its own where nobody joined it with others.
+    pub fn host(&self, fabric: &Fabric, port: PortId) -> NodeId {
+        self.of_host.get(&port).copied().unwrap_or_else(|| fabric.port(port).node)
     }
 
     pub fn is_empty(&self) -> bool {

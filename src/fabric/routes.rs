@@ -139,6 +139,11 @@ impl Routes {
         Self { unread, ..self }
     }
 
+    /// Whether the entry of a LID is not known.
+    pub fn is_unread(&self, switch: u32, lid: Lid) -> bool {
+        self.unread.get(&switch).is_some_and(|unread| unread.hides(lid))
+    }
+
     /// What of which switches is not known.
     pub fn unread(&self) -> impl Iterator<Item = (u32, &Unread)> {
         self.unread.iter().map(|(switch, unread)| (*switch, unread))

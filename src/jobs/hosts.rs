@@ -80,22 +80,35 @@ impl<'f> Hosts<'f> {
         let mut placed = Placed { unclear: self.unclear.clone(), ..Placed::default() };
         let mut found: BTreeMap<&str, Found> = BTreeMap::new();
         let mut missing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        let mut jobs_of: BTreeMap<NodeId, (&str, BTreeSet<&str>)> = BTreeMap::new();
         let mut listed: BTreeSet<&str> = BTreeSet::new();
         for line in &list.lines {
             listed.insert(&line.job);
             match found.entry(&line.host).or_insert_with(|| self.find(&line.host)) {
                 Found::Nodes(nodes) => {
-                    let ports = nodes.iter().flat_map(|node| self.fabric.ports_of(*node));
-                    ports.for_each(|(port, _)| placed.jobs.add(&line.job, port));
+                    let Some(first) = nodes.first().copied() else { continue };
+                    for (port, _) in nodes.iter().flat_map(|node| self.fabric.ports_of(*node)) {
+                        placed.jobs.add(&line.job, port);
+                        if self.fabric.port(port).node != first {
+                            placed.jobs.join(port, first);
+                        }
+                    }
+                    let own = jobs_of.entry(first).or_insert_with(|| (&line.host, BTreeSet::new()));
+                    own.1.insert(&line.job);
                 }
                 Found::Several(_) | Found::Nobody => {
                     missing.entry(&line.job).or_default().insert(&line.host);
+                    placed.missing_in.entry(line.host.clone()).or_default().insert(line.job.clone());
                 }
             }
         }
         placed.listed = listed.len();
         placed.missing = missing.into_iter().map(|(job, hosts)| (job.to_owned(), hosts.len())).collect();
         placed.hosts = found.len();
+        placed.on = jobs_of.len();
+        for (host, jobs) in jobs_of.into_values().filter(|(_, jobs)| jobs.len() > 1) {
+            placed.shared.insert(host.to_owned(), jobs.len());
+        }
         for (host, found) in found {
             match found {
                 Found::Nodes(_) => {}
@@ -113,8 +126,12 @@ pub struct Placed {
     pub jobs: JobMap,
     /// Jobs of the list, those without a known host included.
     pub listed: usize,
-    /// Hosts of the list.
+    /// Hosts of the list, by their names there.
     pub hosts: usize,
+    /// Hosts of the fabric that they are, each once.
+    pub on: usize,
+    /// Of these, those with several jobs, and how many each has.
+    pub shared: BTreeMap<String, usize>,
     /// Hosts that the fabric does not have.
     pub unknown: BTreeSet<String>,
     /// Hosts whose name fits several, and these.
@@ -123,6 +140,8 @@ pub struct Placed {
     pub unclear: BTreeMap<String, Vec<String>>,
     /// How many hosts of a job are either, where some are.
     pub missing: BTreeMap<String, usize>,
+    /// The jobs of each of these hosts.
+    pub missing_in: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Placed {
@@ -152,6 +171,18 @@ impl Placed {
                 format!(
                     "{} names of adapters fit their rule in [jobs] in several ways and say nothing of their hosts: {named}",
                     self.unclear.len()
+                )
+            });
+        }
+        if !self.shared.is_empty() {
+            notes.add("FN-544", place.clone(), || {
+                let each = self.shared.iter().map(|(host, jobs)| format!("{host} ({jobs})"));
+                let each: Vec<String> = each.take(NAMED + 1).collect();
+                let named = some(each.iter().map(String::as_str));
+                let have = if self.shared.len() == 1 { "has" } else { "have" };
+                format!(
+                    "{} {of} {have} several: {named}; a host is shared, or the list is older than some job",
+                    self.shared.len()
                 )
             });
         }
@@ -226,14 +257,16 @@ mod tests {
         let (placed, jobs) = place(&descriptions, "7 n[1-4]\n8 n2.site,n3.ib.site\n9 mlx5_0,gpu[1-6]\n");
         assert_eq!(jobs["7"], ["n1 HCA-1", "n2 mlx5_0", "n2 mlx5_1", "n3.ib.site mlx5_0", "n4-mlx5_2"]);
         assert_eq!(jobs["8"], ["n2 mlx5_0", "n2 mlx5_1", "n3.ib.site mlx5_0"]);
-        assert_eq!((placed.listed, placed.hosts), (3, 13));
+        assert_eq!((placed.listed, placed.hosts, placed.on), (3, 13, 5));
+        assert_eq!(placed.missing_in["gpu6"], BTreeSet::from(["9".to_owned()]));
         assert_eq!(placed.missing, BTreeMap::from([("9".to_owned(), 6)]));
         let notes: Vec<String> =
             placed.notes(&Place::file("squeue")).iter().map(ToString::to_string).collect();
         assert_eq!(
             notes,
             [
-                "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ..."
+                "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ...",
+                "squeue: FN-544: 2 of 13 hosts with jobs have several: n2 (2), n3 (2); a host is shared, or the list is older than some job"
             ]
         );
     }
@@ -262,6 +295,22 @@ mod tests {
         // So are elements that somebody names.
         assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
         assert!(names.find(&fabric, "rack1-cn7", None).is_empty());
+    }
+
+    #[test]
+    fn adapters_of_one_host_are_one() {
+        let fabric = fabric(&["n1 HCA-1", "n1 HCA-2", "n2 HCA-1"]);
+        let names = Names::new(&fabric, &NameMap::default());
+        let list = jobs::read(Input::new("t", b"7 n[1-2]\n8 n1.site\n")).unwrap();
+        let placed = Hosts::new(&fabric, &names).place(&list);
+        let hosts = |job: &str| -> Vec<NodeId> {
+            let (_, ports) = placed.jobs.iter().find(|(name, _)| *name == job).unwrap();
+            ports.iter().map(|port| placed.jobs.host(&fabric, *port)).collect()
+        };
+        let (seven, eight) = (hosts("7"), hosts("8"));
+        assert_eq!(seven.len(), 3);
+        assert!(seven[0] == seven[1] && seven[1] != seven[2] && eight == seven[..2], "{seven:?} {eight:?}");
+        assert_eq!((placed.hosts, placed.on, placed.shared.len()), (3, 2, 1));
     }
 
     #[test]

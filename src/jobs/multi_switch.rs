@@ -1,4 +1,4 @@
-//! The filter of figure 5.6: jobs whose hosts are on several switches, whoever they are.
+//! The filter of figure 5.6: jobs of several hosts on several switches, whoever they are.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,12 @@ pub struct MultiSwitch(Vec<BTreeSet<Guid>>);
 
 impl MultiSwitch {
     pub fn of(fabric: &Fabric, jobs: &JobMap) -> Self {
-        let several = jobs.iter().filter(|(_, ports)| switches(fabric, ports) > 1);
-        let hosts = |ports: &BTreeSet<PortId>| {
+        let several =
+            jobs.iter().filter(|(_, ports)| hosts(fabric, jobs, ports) > 1 && switches(fabric, ports) > 1);
+        let adapters = |ports: &BTreeSet<PortId>| {
             ports.iter().map(|port| fabric.node(fabric.port(*port).node).guid()).collect()
         };
-        let mut sets: Vec<BTreeSet<Guid>> = several.map(|(_, ports)| hosts(ports)).collect();
+        let mut sets: Vec<BTreeSet<Guid>> = several.map(|(_, ports)| adapters(ports)).collect();
         sets.sort_unstable();
         Self(sets)
     }
@@ -28,6 +29,11 @@ impl MultiSwitch {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+}
+
+/// A host sends nothing to itself, however many switches its adapters are on.
+fn hosts(fabric: &Fabric, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
+    ports.iter().map(|port| jobs.host(fabric, *port)).collect::<BTreeSet<NodeId>>().len()
 }
 
 /// On how many switches ports are. One of a host with several counts each.
@@ -68,5 +74,22 @@ mod tests {
         // One more on hosts that have one: routes weigh by pairs, and Slurm told of another job.
         assert_ne!(of(&[("1", &[0, 3]), ("4", &[0, 3]), ("3", &[1, 2])]), first);
         assert!(of(&[("2", &[0, 1])]).is_empty());
+    }
+
+    #[test]
+    fn a_job_of_one_host_is_on_several_switches_with_nobody() {
+        let fabric = generate(&"kary,k=2,n=2".parse::<Spec>().unwrap()).unwrap().fabric;
+        let adapters = fabric.nodes().filter(|(_, node)| !node.is_switch());
+        let ports: Vec<(PortId, NodeId)> = adapters
+            .flat_map(|(id, _)| fabric.ports_of(id).map(|(port, _)| (port, id)).collect::<Vec<_>>())
+            .collect();
+        // The first and the last adapter, on two leaves, are of one host.
+        let mut jobs = JobMap::default();
+        [0, 3].iter().for_each(|at: &usize| jobs.add("1", ports[*at].0));
+        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
+        jobs.join(ports[3].0, ports[0].1);
+        assert!(MultiSwitch::of(&fabric, &jobs).is_empty());
+        jobs.add("1", ports[1].0);
+        assert_eq!(MultiSwitch::of(&fabric, &jobs).len(), 1);
     }
 }

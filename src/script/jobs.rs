@@ -21,7 +21,7 @@ use super::args::RowArgs;
 use super::check::premises;
 use super::context::Context;
 use super::rows::HELP;
-use super::schemas::{closed, nullable, number, text};
+use super::schemas::{closed, list, nullable, number, text};
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
@@ -77,7 +77,8 @@ fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Resul
     let (seen, all) = jobs_seen(&look, &placed);
     if totals && !context.output.json {
         let who = said.words.iter().map(|words| ("list", words.clone())).collect();
-        let lines = [premises(&look), who, all.lines()].concat();
+        let missing = if context.output.verbose { all.missing_lines() } else { Vec::new() };
+        let lines = [premises(&look), who, all.lines(), missing].concat();
         write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
         if !seen.is_empty() {
             writeln!(context.output.out)?;
@@ -119,9 +120,20 @@ fn write(
 /// What stands beside the rows in JSON.
 pub fn schema() -> Vec<(&'static str, Value)> {
     let any = || nullable(json!({ "type": "number" }));
-    let counts = ["listed", "placed", "multi_switch", "hosts", "not_found", "ambiguous"];
+    let counts = [
+        "listed",
+        "placed",
+        "multi_switch",
+        "hosts",
+        "shared",
+        "not_found",
+        "ambiguous",
+        "missing_hosts_more",
+    ];
     let mut totals: Vec<(&str, Value)> = counts.map(|key| (key, number())).to_vec();
-    totals.extend([("links", nullable(number())), ("max", nullable(number()))]);
+    totals.extend(["links", "max", "lost"].map(|key| (key, nullable(number()))));
+    let missing = closed(vec![("host", text()), ("jobs", list(text())), ("fits", list(text()))]);
+    totals.push(("missing_hosts", list(missing)));
     totals.extend(["mean", "mean_max", "mean_links", "dark_fiber"].map(|key| (key, any())));
     vec![
         ("from", text()),

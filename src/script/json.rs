@@ -142,6 +142,7 @@ fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     match value {
         Value::Missing => line.extend_from_slice(b"null"),
         Value::Number(number) => write!(line, "{number}")?,
+        Value::Tenths(_) => write!(line, "{value}")?,
         Value::Flag(flag) => line.extend_from_slice(if *flag { b"true" } else { b"false" }),
         Value::Guid(guid) => write!(line, "\"{guid}\"")?,
         Value::Word { word, .. } => write!(line, "\"{word}\"")?,

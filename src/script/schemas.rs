@@ -150,6 +150,7 @@ fn cell(column: &Column) -> Value {
     let mut schema = match column.kind {
         Kind::Text => nullable(text()),
         Kind::Number => nullable(number()),
+        Kind::Decimal => nullable(json!({ "type": "number" })),
         Kind::Flag => nullable(flag()),
         Kind::Guid => json!({ "type": ["string", "null"], "pattern": "^0x[0-9a-f]{16}$" }),
         kind => {
@@ -403,9 +404,9 @@ fn check() -> Vec<(&'static str, Value)> {
     ]);
     let used = || {
         let load = [("max", number()), ("mean", any()), ("dark_fiber", any())];
-        [vec![("hosts", number()), ("links", number())], load.to_vec()].concat()
+        [vec![("hosts", number()), ("links", number()), ("lost", number())], load.to_vec()].concat()
     };
-    let job = [vec![("job", text()), ("switches", number())], used()].concat();
+    let job = [vec![("job", text()), ("ports", number()), ("switches", number())], used()].concat();
     let means = vec![("multi_switch", number()), ("mean_max", any()), ("mean_links", any())];
     let jobs = vec![("count", number()), ("histogram", list(list(number()))), ("first", list(closed(job)))];
     let jobs = [jobs, means, used()].concat();
@@ -479,7 +480,7 @@ fn engine_row() -> Vec<(&'static str, Value)> {
 
 fn job_figures() -> Vec<(&'static str, Value)> {
     let any = || json!({ "type": "number" });
-    let counts = vec![("multi_switch", number()), ("max", number())];
+    let counts = vec![("multi_switch", number()), ("max", number()), ("lost", number())];
     [counts, vec![("mean_max", any()), ("mean_links", any()), ("dark_fiber", any())]].concat()
 }
 

@@ -21,7 +21,7 @@ pub struct Column {
     pub words: &'static [&'static str],
     /// Whether a table shows it when nobody asked for particular fields.
     pub shown: bool,
-    /// Whether a table that would not show it does so when some row says yes.
+    /// Whether a table that would not show it does so when some row says yes, or counts something.
     pub when_yes: bool,
     /// Whether a table that would not show it does so when some row has it.
     pub when_known: bool,

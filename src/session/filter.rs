@@ -216,6 +216,7 @@ fn bad_value(column: &Column, text: &str) -> FilterError {
         _ if !words.is_empty() => words.join(", "),
         _ if !column.words.is_empty() => column.words.join(", "),
         Kind::Number => "whole numbers".to_owned(),
+        Kind::Decimal => "numbers".to_owned(),
         Kind::Flag => "yes or no".to_owned(),
         kind => kind.title().to_owned(),
     };

@@ -15,6 +15,12 @@ const COLUMNS: &[(&str, &str, Kind, &str)] = &[
     ("max", "BUSIEST", Kind::Number, "paths within jobs over the busiest channel"),
     ("mean_max", "OF A JOB", Kind::Text, "the same of one job, in the mean"),
     ("mean_links", "CHANNELS", Kind::Text, "channels between switches that a job uses, in the mean"),
+    (
+        "lost",
+        "LOST",
+        Kind::Number,
+        "ordered pairs within jobs that have no path, which no other column tells of",
+    ),
     ("dark_fiber", "DARK %", Kind::Text, "channels between switches that no job uses, in hundred"),
 ];
 
@@ -50,6 +56,7 @@ impl Listing for JobTable {
         let (tables, figures) = &self.rows[row];
         match COLUMNS[column].0 {
             "tables" => (*tables).into(),
+            "lost" => figures.lost.into(),
             "max" => figures.max.into(),
             "mean_max" => format!("{:.1}", figures.mean_max).into(),
             "mean_links" => format!("{:.1}", figures.mean_links).into(),

@@ -1,11 +1,12 @@
 //! What patterns of flows and running jobs make of tables, in an operator's words.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::Look;
-use super::whatif::in_force;
+use super::check::held;
 use crate::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
 use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Routes, Tables};
 use crate::routing::Problem;
@@ -44,6 +45,8 @@ pub struct LoadReport {
 pub struct JobRow {
     pub job: String,
     pub hosts: usize,
+    /// Of these, to which paths lead.
+    pub ports: usize,
     pub switches: usize,
     /// Channels that carry them.
     pub links: usize,
@@ -52,6 +55,8 @@ pub struct JobRow {
     pub mean: f64,
     /// Percent of the channels.
     pub dark_fiber: f64,
+    /// Ordered pairs without a path, which the rest does not tell of.
+    pub lost: u64,
 }
 
 /// What routings are compared by, for jobs (dissertation, tables 5.1 and 5.2).
@@ -66,9 +71,28 @@ pub struct JobFigures {
     pub dark_fiber: f64,
     /// The mean over jobs of the channels that one uses.
     pub mean_links: f64,
+    /// Ordered pairs within jobs that have no path. They are in none of the figures above, so that tables with more of them
+    /// look better.
+    pub lost: u64,
 }
 
 impl JobFigures {
+    /// Whether routes that gain so many percent are worth it, where so many are wanted. Paths that are lost come first: who
+    /// has fewer of them is, whatever his loads, and who has more never is.
+    pub fn is_worth(&self, proposed: &Self, gain: f64, least: f64) -> bool {
+        match proposed.lost.cmp(&self.lost) {
+            Ordering::Less => true,
+            Ordering::Greater => false,
+            Ordering::Equal => gain >= least,
+        }
+    }
+
+    /// `24 to 0` where pairs have no path.
+    pub fn lost_to(&self, proposed: &Self) -> Option<String> {
+        let (now, then) = (self.lost, proposed.lost);
+        (now + then > 0).then(|| format!("pairs without a path {now} to {then}"))
+    }
+
     /// By how many percent the mean over jobs of their largest index falls with what is proposed. Where the largest of all jobs
     /// together rises, that rise counts: what helps each must not hurt all.
     pub fn gain(&self, proposed: &Self) -> f64 {
@@ -81,8 +105,8 @@ impl JobFigures {
 }
 
 impl From<JobMetrics> for JobFigures {
-    fn from(JobMetrics { jobs, max, mean_max, dark_fiber, mean_links }: JobMetrics) -> Self {
-        Self { multi_switch: jobs, max, mean_max, dark_fiber, mean_links }
+    fn from(JobMetrics { jobs, lost, max, mean_max, dark_fiber, mean_links }: JobMetrics) -> Self {
+        Self { multi_switch: jobs, max, mean_max, dark_fiber, mean_links, lost }
     }
 }
 
@@ -118,7 +142,7 @@ pub fn loads(
 ) -> (Option<LoadReport>, Option<JobReport>) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
-    let routes = in_force(look, tables, &faults);
+    let routes = held(look, tables);
     let flows = Flows::new(&problem, &routes);
     let patterns = wanted.patterns.then(|| patterns(&Loads::of(&flows)));
     (patterns, wanted.jobs.map(|jobs| running(&flows, jobs)))
@@ -148,7 +172,7 @@ fn patterns(loads: &Loads) -> LoadReport {
 pub(super) fn job_rows(look: &Look, tables: &Tables, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
     let faults = Faults::new();
     let problem = Problem::new(look.fabric(), &faults);
-    let routes = in_force(look, tables, &faults);
+    let routes = held(look, tables);
     ranked(&Flows::new(&problem, &routes), jobs)
 }
 
@@ -186,7 +210,7 @@ pub fn job_figures_in_force(
     faults: &Faults,
     jobs: &Arc<JobMap>,
 ) -> Option<JobFigures> {
-    let running = Running::new(&Problem::new(look.fabric(), faults), &in_force(look, tables, faults), jobs);
+    let running = Running::new(&Problem::new(look.fabric(), faults), &held(look, tables), jobs);
     running.map(|running| running.figures)
 }
 
@@ -202,11 +226,13 @@ fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
     let row = |((job, _), told): ((&String, _), &Effective)| JobRow {
         job: job.clone(),
         hosts: told.hosts,
+        ports: told.ports,
         switches: told.switches,
         links: told.links(),
         max: told.max,
         mean: told.mean,
         dark_fiber: told.dark_fiber,
+        lost: told.lost,
     };
     let mut rows: Vec<JobRow> = jobs.iter().zip(&loads.jobs).map(row).collect();
     // Equals stay in the order of their names.
@@ -240,12 +266,23 @@ pub fn run_on(look: &Look, host: &str, job: &str, jobs: &mut JobMap) -> Result<(
 mod tests {
     use super::*;
 
+    const NONE: JobFigures =
+        JobFigures { multi_switch: 2, max: 9, mean_max: 8.0, dark_fiber: 0.0, mean_links: 4.0, lost: 0 };
+
     #[test]
     fn what_helps_each_and_hurts_all_is_no_gain() {
-        let figures =
-            |max, mean_max| JobFigures { multi_switch: 2, max, mean_max, dark_fiber: 0.0, mean_links: 0.0 };
+        let figures = |max, mean_max| JobFigures { max, mean_max, ..NONE };
         assert_eq!(figures(10, 8.0).gain(&figures(10, 6.0)), 25.0);
         assert_eq!(figures(10, 8.0).gain(&figures(12, 4.0)), -20.0);
         assert_eq!(figures(0, 0.0).gain(&figures(0, 0.0)), 0.0);
+    }
+
+    #[test]
+    fn lost_paths_come_before_every_gain() {
+        let of = |lost| JobFigures { lost, ..NONE };
+        assert!(of(3).is_worth(&of(2), -50.0, 10.0) && !of(2).is_worth(&of(3), 50.0, 10.0));
+        assert!(of(2).is_worth(&of(2), 10.0, 10.0) && !of(2).is_worth(&of(2), 9.9, 10.0));
+        assert_eq!(of(24).lost_to(&of(0)).as_deref(), Some("pairs without a path 24 to 0"));
+        assert_eq!(of(0).lost_to(&of(0)), None);
     }
 }

@@ -50,7 +50,7 @@ pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError};
 pub use hotspots::{Watched, role_word, watched_lines};
 pub use job_table::JobTable;
-pub use jobs::{JobSeen, JobTotals, jobs_seen};
+pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};
 pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{
@@ -86,5 +86,5 @@ pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose,
 };
-pub use wording::{group_names, groups_line, job_figures_words, paired, report_lines, wrap};
+pub use wording::{group_names, groups_line, job_figures_words, lost_words, paired, report_lines, wrap};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

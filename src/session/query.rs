@@ -89,7 +89,8 @@ impl Query {
 }
 
 fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usize> {
-    let says_yes = |at| rows.iter().any(|row| listing.cell(*row, at) == Value::Flag(true));
+    let yes = |value| matches!(value, Value::Flag(true) | Value::Number(1..));
+    let says_yes = |at| rows.iter().any(|row| yes(listing.cell(*row, at)));
     let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
     let wanted = |at: &usize| {
         let column = listing.column(*at);

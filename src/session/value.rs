@@ -11,6 +11,8 @@ use crate::fabric::{Guid, Lid, LinkSpeed, LinkWidth, PhysicalState, PortNum, Por
 pub enum Kind {
     Text,
     Number,
+    /// Numbers with one decimal.
+    Decimal,
     Guid,
     Flag,
     Width,
@@ -24,6 +26,7 @@ impl Kind {
         match self {
             Self::Text => "text",
             Self::Number => "number",
+            Self::Decimal => "number with a decimal",
             Self::Guid => "GUID",
             Self::Flag => "yes or no",
             Self::Width => "width",
@@ -35,7 +38,7 @@ impl Kind {
 
     /// Numbers line up at their last digit.
     pub fn right_aligned(self) -> bool {
-        self == Self::Number
+        matches!(self, Self::Number | Self::Decimal)
     }
 
     /// The words that a field of this kind can hold, in their order (empty: not a kind of fixed words).
@@ -45,7 +48,7 @@ impl Kind {
             Self::Speed => LinkSpeed::ALL.iter().map(|v| v.word()).collect(),
             Self::State => PortState::ALL.iter().map(|v| v.word()).collect(),
             Self::PhysicalState => PhysicalState::ALL.iter().map(|v| v.word()).collect(),
-            Self::Text | Self::Number | Self::Guid | Self::Flag => Vec::new(),
+            Self::Text | Self::Number | Self::Decimal | Self::Guid | Self::Flag => Vec::new(),
         }
     }
 
@@ -58,6 +61,10 @@ impl Kind {
                 None => text.parse().ok(),
             }
             .map(Value::Number),
+            Self::Decimal => {
+                let number = text.parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+                number.map(Value::tenths)
+            }
             Self::Guid => Guid::from_hex(text).ok().map(Value::Guid),
             Self::Flag => match text.to_ascii_lowercase().as_str() {
                 "yes" | "true" | "1" => Some(Value::Flag(true)),
@@ -79,6 +86,8 @@ pub enum Value<'a> {
     Missing,
     Text(Cow<'a, str>),
     Number(u64),
+    /// A number with one decimal, in tenths.
+    Tenths(u64),
     Guid(Guid),
     Flag(bool),
     /// One of a few words that have an order (`4x`, `EDR`, `Active`).
@@ -91,6 +100,11 @@ pub enum Value<'a> {
 impl<'a> Value<'a> {
     pub fn text(text: &'a str) -> Self {
         Self::Text(Cow::Borrowed(text))
+    }
+
+    /// As many as that, rounded to a tenth.
+    pub fn tenths(number: f64) -> Self {
+        Self::Tenths((number * 10.0).round() as u64)
     }
 
     /// A count; no fabric has as many things as `u64` holds.
@@ -108,6 +122,7 @@ impl<'a> Value<'a> {
             Self::Missing => Cow::Borrowed("-"),
             Self::Text(text) => Cow::Borrowed(text),
             Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::Tenths(tenths) => Cow::Owned(format!("{}.{}", tenths / 10, tenths % 10)),
             Self::Guid(guid) => Cow::Owned(guid.to_string()),
             Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
             Self::Word { word, .. } => Cow::Borrowed(word),
@@ -133,7 +148,7 @@ impl<'a> Value<'a> {
             (Self::Missing, Self::Missing) => Ordering::Equal,
             (Self::Missing, _) => Ordering::Greater,
             (_, Self::Missing) => Ordering::Less,
-            (Self::Number(a), Self::Number(b)) => a.cmp(b),
+            (Self::Number(a), Self::Number(b)) | (Self::Tenths(a), Self::Tenths(b)) => a.cmp(b),
             (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
             (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
             (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
@@ -279,6 +294,15 @@ mod tests {
         let width = |word| Kind::Width.parse(word).unwrap();
         assert_eq!(width("12x").order(&width("8x")), Ordering::Greater);
         assert_eq!(Value::Missing.order(&Value::Number(0)), Ordering::Greater);
+    }
+
+    #[test]
+    fn decimals_have_a_tenth() {
+        let decimal = |text| Kind::Decimal.parse(text);
+        assert_eq!((decimal("77.8"), decimal("77")), (Some(Value::Tenths(778)), Some(Value::Tenths(770))));
+        assert_eq!((decimal("-1"), decimal("nan"), decimal("x")), (None, None, None));
+        assert_eq!(Value::tenths(99.96).shown(), "100.0");
+        assert_eq!(Value::Tenths(95).order(&Value::Tenths(778)), Ordering::Less);
     }
 
     #[test]

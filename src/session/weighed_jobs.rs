@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Look;
-use super::whatif::in_force;
+use super::check::held;
 use crate::analysis::{Effective, Flows, JobLoads, JobMetrics};
 use crate::fabric::{Channel, Fabric, Faults, JobMap, NodeId, PortId, Routes};
 use crate::generate::{History, Workload};
@@ -43,7 +43,7 @@ impl WeighedJobs {
         let fabric = look.fabric();
         let problem = Problem::new(fabric, faults);
         let tables = &look.observation.tables;
-        let routes = tables.has_forwarding().then(|| in_force(look, tables, faults));
+        let routes = tables.has_forwarding().then(|| held(look, tables));
         let over = |routes: &Routes| JobsOver::new(&problem, routes, &placed.jobs);
         let leaves = |channel: &Channel| fabric.port_of(NodeId(channel.from), channel.from_port);
         Self {
@@ -84,5 +84,5 @@ pub fn made_jobs(fabric: &Fabric) -> Placed {
     let of = |port: &PortId| fabric.port(*port).node;
     let on: std::collections::BTreeSet<NodeId> = jobs.iter().flat_map(|(_, ports)| ports).map(of).collect();
     let (listed, hosts) = (jobs.iter().len(), on.len());
-    Placed { jobs, listed, hosts, ..Placed::default() }
+    Placed { jobs, listed, hosts, on: hosts, ..Placed::default() }
 }

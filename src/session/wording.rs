@@ -176,37 +176,60 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
     ]
 }
 
+/// How many jobs are named.
+const JOBS_NAMED: usize = 5;
+
+/// Pairs of jobs without a path, where there are any.
+pub fn lost_words(lost: u64) -> Option<String> {
+    let pairs = counted(lost as usize, "pair within jobs has no path", "pairs within jobs have no path");
+    (lost > 0).then(|| format!("{pairs}, and no figure of paths tells of that"))
+}
+
 /// What jobs make of routes, in a line.
 pub fn job_figures_words(figures: &JobFigures) -> String {
-    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = figures;
+    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = figures;
     let jobs = counted(*multi_switch, "job", "jobs");
+    let paths = counted(*max as usize, "path", "paths");
+    let lost = lost_words(*lost).map(|lost| format!("; {lost}")).unwrap_or_default();
     format!(
-        "{max} paths on the busiest channel; of {jobs} on several switches {mean_max:.1} in the mean, over {mean_links:.1} \
-         channels; {dark_fiber:.1} % dark fiber"
+        "{paths} on the busiest channel; of {jobs} on several switches {mean_max:.1} in the mean, over {mean_links:.1} \
+         channels; {dark_fiber:.1} % dark fiber{lost}"
     )
 }
 
 fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
-    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links } = &jobs.figures;
+    let JobFigures { multi_switch, max, mean_max, dark_fiber, mean_links, lost } = &jobs.figures;
+    let paths = |count: u64| counted(count as usize, "path", "paths");
+    let hosts = |count: usize| counted(count, "host", "hosts");
     let all = format!(
-        "{} on {} hosts: {max} paths of theirs on a channel at most, mean {:.1}, {dark_fiber:.1} % dark fiber",
-        jobs.count, jobs.hosts, jobs.mean
+        "{} on {}: {} of theirs on a channel at most, mean {:.1}, {dark_fiber:.1} % dark fiber",
+        jobs.count,
+        hosts(jobs.hosts),
+        paths(*max),
+        jobs.mean
     );
     let means = match multi_switch {
         0 => "none is on several switches".to_owned(),
         1 => format!(
-            "one is on several switches: {mean_max} paths on a channel at most, {mean_links} channels"
+            "one is on several switches: {} on a channel at most, {}",
+            paths(*mean_max as u64),
+            counted(*mean_links as usize, "channel", "channels")
         ),
         several => format!(
             "{several} are on several switches: in the mean {mean_max:.1} paths of one on a channel at most, \
              {mean_links:.1} channels"
         ),
     };
-    let first = jobs.first.iter().take(5).map(|row| {
-        let JobRow { job, hosts, max, dark_fiber, .. } = row;
-        ("  job", format!("{job} on {hosts} hosts: {max} at most, {dark_fiber:.1} % dark fiber"))
+    let first = jobs.first.iter().take(JOBS_NAMED).map(|row| {
+        let JobRow { job, hosts: own, max, dark_fiber, lost, .. } = row;
+        let lost = if *lost > 0 { format!(", {lost} without a path") } else { String::new() };
+        ("  job", format!("{job} on {}: {max} at most, {dark_fiber:.1} % dark fiber{lost}", hosts(*own)))
     });
-    [("jobs", all), ("  of them", means)].into_iter().chain(first).collect()
+    let more = jobs.count.saturating_sub(JOBS_NAMED);
+    let more = (more > 0).then(|| ("", format!("and {more} more; `jobs` lists all of them")));
+    let lost = lost_words(*lost).map(|words| ("  lost", words));
+    let lines = [("jobs", all), ("  of them", means)].into_iter();
+    lines.chain(lost).chain(first).chain(more).collect()
 }
 
 /// Why pairs have no path, and the first of them.

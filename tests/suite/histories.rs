@@ -14,7 +14,7 @@ use crate::routing::certificate::{Dice, any_fabric, damage, path};
 use crate::routing::route;
 use replay::{Placements, SYSTEMS, gain, metrics, other_signs};
 
-/// Jobs of any size on any adapters, some of which run several.
+/// Jobs of any size on any adapters, some of which run several, and some of which are of one host.
 fn any_jobs(problem: &Problem<'_>, dice: &mut Dice) -> JobMap {
     let mut jobs = JobMap::default();
     let ends = problem.graph.terminals();
@@ -23,24 +23,44 @@ fn any_jobs(problem: &Problem<'_>, dice: &mut Dice) -> JobMap {
             jobs.add(&job.to_string(), ends[dice.below(ends.len())].port);
         }
     }
+    for _ in 0..dice.below(9) {
+        let (first, other) = (ends[dice.below(ends.len())].port, ends[dice.below(ends.len())].port);
+        let host = jobs.host(problem.fabric, first);
+        jobs.join(other, host);
+        jobs.join(first, host);
+    }
     jobs
 }
 
-/// The paths of a job over each channel, pair by pair.
-fn walked(problem: &Problem<'_>, routes: &Routes, ports: &BTreeSet<PortId>) -> BTreeMap<u32, u64> {
+/// The paths of a job over each channel, and the pairs without one, pair by pair of different hosts.
+fn walked(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    jobs: &JobMap,
+    ports: &BTreeSet<PortId>,
+) -> (BTreeMap<u32, u64>, u64) {
     let own = || problem.graph.terminals().iter().filter(|end| ports.contains(&end.port));
-    let mut loads = BTreeMap::new();
+    let (mut loads, mut lost) = (BTreeMap::new(), 0);
     for (from, to) in own().flat_map(|from| own().map(move |to| (from, to))) {
+        if jobs.host(problem.fabric, from.port) == jobs.host(problem.fabric, to.port) {
+            continue;
+        }
         let path = path(problem, routes, from.switch, to.lid.unwrap());
+        lost += u64::from(path.is_none());
         path.into_iter().flatten().for_each(|channel| *loads.entry(channel).or_default() += 1);
     }
-    loads
+    (loads, lost)
+}
+
+/// The hosts that ports are of.
+fn hosts(problem: &Problem<'_>, jobs: &JobMap, ports: &BTreeSet<PortId>) -> usize {
+    ports.iter().map(|port| jobs.host(problem.fabric, *port)).collect::<BTreeSet<_>>().len()
 }
 
 #[test]
 fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
-    let mut several = 0;
-    for seed in 0..60 {
+    let (mut several, mut any_lost, mut with_siblings) = (0, 0, 0);
+    for seed in 0..90 {
         let (fabric, faults, mut dice) = (any_fabric(seed), Faults::default(), Dice(seed));
         let problem = Problem::new(&fabric, &faults);
         let mut routes = route("minhop", &problem).unwrap().routes;
@@ -50,9 +70,13 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
         let jobs = any_jobs(&problem, &mut dice);
         let seen = JobLoads::of(&Flows::new(&problem, &routes), &jobs);
         let mut all = BTreeMap::<u32, u64>::new();
-        let (mut most, mut links, mut counted) = (0, 0, 0);
+        let (mut most, mut links, mut counted, mut lost_of_all) = (0, 0, 0, 0);
         for ((_, ports), job) in jobs.iter().zip(&seen.jobs) {
-            let walked = walked(&problem, &routes, ports);
+            let (walked, lost) = walked(&problem, &routes, &jobs, ports);
+            let hosts = hosts(&problem, &jobs, ports);
+            assert_eq!((job.lost, job.hosts, job.ports), (lost, hosts, ports.len()), "seed {seed}");
+            lost_of_all += lost;
+            with_siblings += usize::from(hosts < ports.len());
             let told: BTreeMap<u32, u64> =
                 job.loads.iter().map(|(ChannelId(id), paths)| (*id, *paths)).collect();
             assert_eq!(told, walked, "seed {seed}");
@@ -61,7 +85,7 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
                 .map(|end| end.switch)
                 .collect();
             assert_eq!(job.switches, switches.len(), "seed {seed}");
-            if switches.len() > 1 {
+            if switches.len() > 1 && hosts > 1 {
                 most += walked.values().max().copied().unwrap_or(0);
                 links += walked.len();
                 counted += 1;
@@ -69,6 +93,10 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
             walked.into_iter().for_each(|(id, paths)| *all.entry(id).or_default() += paths);
         }
         let told = seen.metrics();
+        assert_eq!(told.lost, lost_of_all, "seed {seed}");
+        any_lost += lost_of_all;
+        let everybody: BTreeSet<PortId> = jobs.iter().flat_map(|(_, ports)| ports.clone()).collect();
+        assert_eq!(seen.all.hosts, self::hosts(&problem, &jobs, &everybody), "seed {seed}");
         let channels = problem.graph.channels().len();
         assert_eq!((told.jobs, told.max), (counted, all.values().max().copied().unwrap_or(0)), "seed {seed}");
         let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "seed {seed}: {a} {b}");
@@ -79,6 +107,7 @@ fn loads_of_jobs_are_those_of_a_walk_over_every_pair() {
         several += counted;
     }
     assert!(several > 60, "{several} jobs on several switches");
+    assert!(any_lost > 100 && with_siblings > 20, "{any_lost} lost, {with_siblings} jobs with siblings");
 }
 
 /// Tables 5.1 and 5.2. A program that is not optimised takes seconds for a sample, so a month has few but with `--long`.

@@ -41,9 +41,10 @@ pub(super) fn route(
 fn demand(problem: &Problem<'_>, order: &Order) -> Demand {
     let mut demand = Demand::default();
     let mut sent = order.crowds.sent(problem.graph.switch_count());
-    let mut of_crowd: FxHashMap<u32, Arc<[u32]>> = FxHashMap::default();
+    let mut alike: FxHashMap<(u32, &[(u32, u32)]), Arc<[u32]>> = FxHashMap::default();
     for (turn, end) in (0..).zip(&order.working) {
-        let senders = of_crowd.entry(order.crowds.of(end.to.lid)).or_insert_with(|| {
+        let whose = (order.crowds.of(end.to.lid), order.crowds.siblings(end.to.lid));
+        let senders = alike.entry(whose).or_insert_with(|| {
             let paths = sent.to(*end).unwrap_or_default();
             paths.iter().map(|paths| paths * WITHIN_A_JOB).collect()
         });

@@ -80,6 +80,7 @@ pub enum Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let means = |f: &mut fmt::Formatter<'_>, now: &JobFigures, proposed: &JobFigures| {
+            now.lost_to(proposed).iter().try_for_each(|lost| write!(f, "{lost}, "))?;
             write!(f, "mean over jobs {:.1} to {:.1}, ", now.mean_max, proposed.mean_max)?;
             write!(f, "maximum {} to {}, ", now.max, proposed.max)?;
             write!(f, "dark fiber {:.1} to {:.1} %", now.dark_fiber, proposed.dark_fiber)

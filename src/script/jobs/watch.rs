@@ -257,7 +257,7 @@ impl Watch<'_> {
         let now = figures(look, placed);
         let proposed = job_figures(look, &routed.proposal.routes, &placed.jobs);
         let gain = now.gain(&proposed);
-        if gain < self.args.gain {
+        if !now.is_worth(&proposed, gain, self.args.gain) {
             return Ok((Event::Kept { gain, now, proposed }, None));
         }
         let wanted = self.args.output.is_some() || self.applier.is_some();
@@ -284,6 +284,7 @@ fn figures(look: &Look, placed: &Placed) -> JobFigures {
         mean_max: totals.mean_max.unwrap_or_default(),
         dark_fiber: totals.dark_fiber.unwrap_or_default(),
         mean_links: totals.mean_links.unwrap_or_default(),
+        lost: totals.lost.unwrap_or_default(),
     }
 }
 

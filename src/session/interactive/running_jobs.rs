@@ -337,7 +337,7 @@ pub fn command(known: &Known) -> Option<String> {
         }
         _ => return None,
     };
-    Some(format!("jobs{arguments} --filter 'switches>1'"))
+    Some(format!("jobs{arguments} --filter 'switches>1,hosts>1'"))
 }
 
 /// Jobs as other commands take them.
@@ -368,6 +368,7 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
     }
     lines.push((Severity::Said, list_words(state, weighed)));
     lines.push((Severity::Said, figures_words(state, weighed)));
+    lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
     lines
 }
 
@@ -375,13 +376,13 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
 fn list_words(state: &State, weighed: &WeighedJobs) -> String {
     let placed = &weighed.placed;
     let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
-    let jobs = placed.listed;
+    let (jobs, hosts) = (placed.listed, counted(placed.on, "host", "hosts"));
     let mut words = match knower(&state.known) {
-        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {} hosts", placed.hosts),
+        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {hosts}"),
         Knower::Recorded(said) => {
-            format!("{}: {jobs} on {} hosts", recorded_words(&state.known, said), placed.hosts)
+            format!("{}: {jobs} on {hosts}", recorded_words(&state.known, said))
         }
-        Knower::Named(from) => format!("{}{}: {jobs} on {} hosts", from.words(), age(state), placed.hosts),
+        Knower::Named(from) => format!("{}{}: {jobs} on {hosts}", from.words(), age(state)),
     };
     words.extend(several.map(|several| format!(", {several} on several switches")));
     if !placed.unknown.is_empty() {
@@ -421,6 +422,16 @@ fn figures_words(state: &State, weighed: &WeighedJobs) -> String {
     ];
     words.extend(sar_words(state, weighed));
     words.join("   ")
+}
+
+/// Pairs of jobs without a path, where there are any: no figure of loads tells of them.
+pub fn lost_line(weighed: &WeighedJobs) -> Option<String> {
+    let lost = |over: &Option<crate::session::JobsOver>| over.as_ref().map(|over| over.metrics.lost);
+    let (now, then) = (lost(&weighed.in_force), lost(&weighed.proposed));
+    let some = now.unwrap_or(0) + then.unwrap_or(0) > 0;
+    let now = now.map_or_else(|| "?".to_owned(), |now| now.to_string());
+    let then = then.map(|then| format!(" -> {then}")).unwrap_or_default();
+    some.then(|| format!("pairs within jobs without a path: {now}{then}"))
 }
 
 /// How far sar is, where its figures do not stand there.

@@ -8,11 +8,12 @@ use crate::analysis::Effective;
 use crate::session::{Column, Kind, Listing, Value};
 
 /// What of `jobs` stands here and in which order; the rest is of the proposal.
-const ORDER: [&str; 11] = [
+const ORDER: [&str; 12] = [
     "job",
     "hosts",
     "missing",
     "switches",
+    "lost",
     "max",
     "sar_max",
     "change",
@@ -27,11 +28,11 @@ fn proposed(id: &'static str) -> Column {
         "sar_max" => ("SAR EFI", Kind::Number, "the effective edge forwarding index that sar would make it"),
         "change" => ("CHANGE", Kind::Text, "by how much of a hundred that is more or less"),
         "sar_links" => ("SAR LINKS", Kind::Number, "the channels that its paths would cross with sar"),
-        _ => ("SAR DARK", Kind::Number, "percent of channels that none of its paths would cross"),
+        _ => ("SAR DARK", Kind::Decimal, "percent of channels that none of its paths would cross"),
     };
     let unit = if id == "sar_dark" { "%" } else { "" };
     let column = Column::new(id.into(), title.into(), kind, about.into());
-    Column { shown: false, when_known: true, largest_first: kind == Kind::Number, unit, ..column }
+    Column { shown: false, when_known: true, largest_first: kind.right_aligned(), unit, ..column }
 }
 
 /// Each column, and its place among those of `jobs` where it is one of them.
@@ -43,11 +44,9 @@ static COLUMNS: LazyLock<Vec<(Column, Option<usize>)>> = LazyLock::new(|| {
     ORDER.iter().map(column).collect()
 });
 
-/// Whether an order or a filter is about what `jobs` prints too. It rounds what stands here with a tenth.
+/// Whether an order or a filter is about what `jobs` prints too.
 pub fn printed_of_jobs(text: &str) -> bool {
-    let mut others =
-        COLUMNS.iter().filter(|(column, of_jobs)| of_jobs.is_none() || column.id == "dark_fiber");
-    others.all(|(column, _)| !text.contains(&*column.id))
+    COLUMNS.iter().filter(|(_, of_jobs)| of_jobs.is_none()).all(|(column, _)| !text.contains(&*column.id))
 }
 
 /// A job under what is proposed.
@@ -68,11 +67,6 @@ impl From<&Effective> for JobThen {
 pub fn change_in_hundred(before: f64, after: f64) -> Option<String> {
     let change = 100.0 * (after - before) / before;
     (before > 0.0).then(|| if change.round() == 0.0 { "0 %".to_owned() } else { format!("{change:+.0} %") })
-}
-
-/// A share in percent; a screen has the room for its tenths.
-fn tenths(share: f64) -> Value<'static> {
-    format!("{share:.1}").into()
 }
 
 /// Jobs with what is proposed for each, where anything is.
@@ -97,9 +91,6 @@ impl Listing for JobGains<'_> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         let (about, of_jobs) = &COLUMNS[column];
-        if about.id == "dark_fiber" {
-            return self.now.0[row].dark_fiber.map(tenths).into();
-        }
         if let Some(at) = of_jobs {
             return self.now.cell(row, *at);
         }
@@ -107,7 +98,7 @@ impl Listing for JobGains<'_> {
         match about.id.as_ref() {
             "sar_max" => Value::Number(then.max),
             "sar_links" => Value::count(then.links),
-            "sar_dark" => tenths(then.dark_fiber),
+            "sar_dark" => Value::tenths(then.dark_fiber),
             _ => {
                 let words =
                     self.now.0[row].max.and_then(|max| change_in_hundred(max as f64, then.max as f64));

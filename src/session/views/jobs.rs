@@ -18,19 +18,23 @@ macro_rules! columns {
 
 columns! {
     "job" "JOB" Text "its name in the list; of Slurm's arrays each task, of heterogeneous jobs the whole" |job| Value::text(&job.job);
-    "hosts" "HOSTS" Number "ports of its hosts that paths lead to: each port of a host with several" |job| Value::count(job.hosts);
+    "hosts" "HOSTS" Number "its hosts that paths lead to, each once, however many adapters it has" |job| Value::count(job.hosts);
+    "ports" "PORTS" Number "ports of these hosts that paths lead to: each port of a host with several" |job| Value::count(job.ports);
     "missing" "MISSING" Number "its hosts that the fabric does not have, or has several of" |job| Value::count(job.missing);
     "switches" "SWITCHES" Number "switches that its hosts are on; on one it has no path between switches" |job| Value::count(job.switches);
     "links" "LINKS" Number "directed channels between switches that paths between its hosts cross" |job| job.links.map(Value::count).into();
     "max" "MAX EFI" Number "effective edge forwarding index: the most of its paths over one channel" |job| job.max.map(Value::Number).into();
-    "dark_fiber" "DARK" Number "percent of all channels between switches that none of its paths crosses, rounded" |job| job.dark_fiber.map(|share| share.round() as u64).into();
+    "dark_fiber" "DARK" Decimal "percent of all channels between switches that none of its paths crosses" |job| job.dark_fiber.map_or(Value::Missing, Value::tenths);
+    "lost" "LOST" Number "ordered pairs of ports of different hosts of it that have no path: no other figure tells of them" |job| job.lost.map(Value::Number).into();
 }
 
 fn placed(column: Column) -> Column {
-    let when_yes = column.id == "missing";
-    let largest_first = column.kind == Kind::Number;
+    // Pairs without a path are seen wherever there are any.
+    let when_yes = column.id == "lost";
+    let shown = !when_yes && !["missing", "ports"].contains(&&*column.id);
+    let largest_first = column.kind.right_aligned();
     let unit = if column.id == "dark_fiber" { "%" } else { "" };
-    Column { shown: !when_yes, largest_first, unit, ..column }
+    Column { shown, when_yes, largest_first, unit, ..column }
 }
 
 /// Jobs as a listing.

@@ -41,7 +41,7 @@ fn a_job_has_its_hosts_switches_links_and_index() {
     assert!((4..=8).contains(&links) && (2..=4).contains(&max), "{all}");
     let row = &all["rows"][1];
     assert_eq!((&row["job"], &row["switches"], &row["max"]), (&"18".into(), &1.into(), &0.into()), "{all}");
-    assert_eq!((&row["links"], &row["dark_fiber"]), (&0.into(), &100.into()), "{all}");
+    assert_eq!((&row["links"], &row["dark_fiber"]), (&0.into(), &100.0.into()), "{all}");
     let totals = &all["totals"];
     for (key, value) in [("listed", 3), ("placed", 2), ("multi_switch", 1), ("hosts", 6), ("not_found", 3)] {
         assert_eq!(totals[key], value, "{key}: {all}");
@@ -55,6 +55,96 @@ fn a_job_has_its_hosts_switches_links_and_index() {
     let text = fabdeck(&[&TREE[..], &["jobs", "--file", list]].concat()).out;
     assert!(text.contains("2 of 3 on 6 hosts, 1 of them on several switches"), "{text}");
     assert!(text.contains("MAX EFI"), "{text}");
+}
+
+/// Node 0 and node 1 run two jobs each.
+const SHARED: &str = "node0 a,node1 a,node0 b,node1 b,node2 b";
+
+#[test]
+fn a_host_with_several_jobs_is_there_once_and_told() {
+    let all = told(&["jobs", "--file", SHARED]);
+    assert_eq!((&all["totals"]["hosts"], &all["totals"]["shared"]), (&3.into(), &2.into()), "{all}");
+    let note = &all["notes"][0];
+    assert_eq!(note["code"], "FN-544", "{all}");
+    assert!(note.to_string().contains("2 of 3 hosts with jobs have several: node0 (2), node1 (2)"), "{note}");
+    let text = fabdeck(&[&TREE[..], &["jobs", "--file", SHARED]].concat()).out;
+    assert!(text.contains("2 on 3 hosts, 0 of them on several switches"), "{text}");
+    let one = fabdeck(&[&TREE[..], &["jobs", "--file", "node0 a,gpu0 a"]].concat()).out;
+    assert!(one.contains("1 on 1 host, 0 of them") && one.contains("1 is not in the fabric"), "{one}");
+    let one = fabdeck(&[&TREE[..], &["check", "--jobs", "node0 a"]].concat()).out;
+    assert!(one.contains("1 on 1 host: 0 paths of theirs"), "{one}");
+}
+
+#[test]
+fn every_host_that_is_missing_is_named() {
+    let all = told(&["jobs", "--file", "17 node0,17 gpu[1-7],18 gpu7"]);
+    let missing = all["totals"]["missing_hosts"].as_array().unwrap();
+    assert_eq!((missing.len(), &all["totals"]["missing_hosts_more"]), (7, &0.into()), "{all}");
+    assert_eq!(missing[6], json!({ "host": "gpu7", "jobs": ["17", "18"], "fits": [] }));
+    let text = |more: &[&str]| {
+        fabdeck(&[&TREE[..], &["jobs", "--file", "17 node0,17 gpu[1-7],18 gpu7"], more].concat()).out
+    };
+    assert!(text(&["-v"]).contains("gpu7, of 17, 18") && !text(&[]).contains("gpu7"), "{}", text(&["-v"]));
+    // A list that is all strange is told to a bound.
+    let many = told(&["jobs", "--file", "17 gpu[1-1003]"]);
+    assert_eq!(many["totals"]["missing_hosts"].as_array().unwrap().len(), 1000);
+    assert_eq!(many["totals"]["missing_hosts_more"], 3);
+}
+
+#[test]
+fn pairs_without_a_path_are_told_wherever_jobs_are() {
+    // Two hosts on each of two leaves that nothing leads between; on each leaf they reach each other.
+    let (torn, list) = (["--source", "torn"], "17 node[0-1],17 node[3-4],18 node[6-7]");
+    let ended = |args: &[&str]| fabdeck(&[&torn[..], args].concat());
+    let json =
+        |args: &[&str]| -> Value { serde_json::from_str(&ended(&[args, &["--json"]].concat()).out).unwrap() };
+    let all = json(&["jobs", "--file", list]);
+    assert_eq!((&all["totals"]["lost"], &all["rows"][0]["lost"]), (&8.into(), &8.into()), "{all}");
+    assert_eq!((&all["rows"][1]["job"], &all["rows"][1]["lost"]), (&"18".into(), &0.into()), "{all}");
+    let text = ended(&["jobs", "--file", list]).out;
+    assert!(text.contains("8 pairs within jobs have no path") && text.contains("LOST"), "{text}");
+    let whole = fabdeck(&[&TREE[..], &["jobs", "--file", list]].concat()).out;
+    assert!(!whole.contains("LOST") && !whole.contains("no path"), "{whole}");
+    let checked = json(&["check", "--jobs", list]);
+    assert_eq!((&checked["jobs"]["lost"], &checked["jobs"]["first"][0]["lost"]), (&8.into(), &8.into()));
+    assert!(
+        ended(&["check", "--jobs", list]).out.contains("17 on 4 hosts: 0 at most, 100.0 % dark fiber, 8 w")
+    );
+    let previewed = json(&["whatif", "--jobs", list, "--engine", "sar", "--no-times"]);
+    assert_eq!(
+        (&previewed["jobs"]["lost"], &previewed["engines"][0]["jobs"]["lost"]),
+        (&8.into(), &0.into())
+    );
+    let text = ended(&["whatif", "--jobs", list, "--engine", "sar", "--no-times"]).out;
+    let cells = |name: &str| text.lines().rfind(|line| line.starts_with(name)).unwrap().replace(name, "");
+    assert!(cells("in force").split_whitespace().any(|cell| cell == "8"), "{text}");
+    // What a table that was not read does is not known.
+    let deaf = fabdeck(&["--source", "deaf", "jobs", "--file", list, "--json"]).out;
+    let deaf: Value = serde_json::from_str(&deaf).unwrap();
+    assert_eq!(deaf["totals"]["lost"], 0, "{deaf}");
+}
+
+#[test]
+fn of_many_jobs_the_rest_is_counted() {
+    let list: Vec<String> = (0..7).map(|job| format!("node{job} {job}")).collect();
+    let text = fabdeck(&[&TREE[..], &["check", "--jobs", &list.join(",")]].concat()).out;
+    assert!(text.contains("and 2 more"), "{text}");
+    let text = fabdeck(&[&TREE[..], &["check", "--jobs", &list[..5].join(",")]].concat()).out;
+    assert!(!text.contains(" more; "), "{text}");
+}
+
+#[test]
+fn dark_fiber_of_a_job_has_a_decimal() {
+    // Four of 18 channels at the least: 77.8 percent are dark.
+    let row = &told(&["show", "jobs", "--file", "node0 17,node3 17"])["rows"][0];
+    assert_eq!((&row["links"], &row["dark_fiber"]), (&4.into(), &77.8.into()), "{row}");
+    let some = |filter| {
+        told(&["show", "jobs", "--file", "node0 17,node3 17", "--filter", filter])["rows"]
+            .as_array()
+            .unwrap()
+            .len()
+    };
+    assert_eq!((some("dark_fiber>77.7"), some("dark_fiber>77"), some("dark_fiber>77.8")), (1, 1, 0));
 }
 
 #[test]
@@ -112,6 +202,10 @@ fn what_cannot_be_answered_is_refused() {
 
 /// The events of a watch whose list is another at each turn: a squeue counts how often it was asked.
 fn watched(lists: &[&str], more: &[&str]) -> Vec<Value> {
+    watched_over(&TREE, lists, more)
+}
+
+fn watched_over(source: &[&str], lists: &[&str], more: &[&str]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().display();
     for (number, list) in lists.iter().enumerate() {
@@ -127,7 +221,7 @@ fn watched(lists: &[&str], more: &[&str]) -> Vec<Value> {
     let count = lists.len().to_string();
     let watch = ["jobs", "watch", "--slurm", "--squeue", program.to_str().unwrap(), "--count", &count];
     let usual = ["--interval", "1ms", "--json", "--no-times"];
-    let ended = fabdeck(&[&TREE[..], &watch, &usual, more].concat());
+    let ended = fabdeck(&[source, &watch, &usual, more].concat());
     assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
     ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -147,6 +241,15 @@ fn a_watch_judges_what_is_another_and_keeps_still_else() {
     assert_eq!(events(&told), ["kept", "unchanged", "unheard", "kept", "unchanged"], "{told:?}");
     assert!(told[2]["why"].as_str().unwrap().contains("FD-4603"), "{told:?}");
     assert_eq!(told[0]["now"]["multi_switch"], 1, "{told:?}");
+}
+
+/// Tables that cut every job have no load, so that no route gains anything on them.
+#[test]
+fn fewer_lost_paths_are_worth_a_proposal() {
+    let told = watched_over(&["--source", "torn"], &[FIRST], &["--gain", "10"]);
+    assert_eq!(events(&told), ["proposed"], "{told:?}");
+    // Nine hosts, three on each leaf: 54 of their 72 pairs are on two leaves.
+    assert_eq!((&told[0]["now"]["lost"], &told[0]["proposed"]["lost"]), (&54.into(), &0.into()), "{told:?}");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn loads_and_jobs_are_counted_where_they_are_asked_for() {
     let text = fabdeck(&args).out;
     assert!(text.contains("1 flows of one step on one channel at most (every step)"), "{text}");
     assert!(text.contains("17 on 2 hosts: 1 at most, 77.8 % dark fiber"), "{text}");
-    assert!(text.contains("one is on several switches: 1 paths on a channel at most, 4 channels"), "{text}");
+    assert!(text.contains("one is on several switches: 1 path on a channel at most, 4 channels"), "{text}");
     let wrong = fabdeck(&on_the_tree(&["check", "--jobs", "# now,nobody 17"]));
     assert_eq!(wrong.exit, Exit::BadInput);
     assert!(wrong.err.contains(":2: FD-7903"), "{}", wrong.err);
@@ -114,6 +114,7 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     let told = json(&args);
     let figures = serde_json::json!({
         "multi_switch": 1, "max": 1, "mean_max": 1.0, "mean_links": 4.0, "dark_fiber": 100.0 * 14.0 / 18.0,
+        "lost": 0,
     });
     assert_eq!((&told["jobs"], &told["engines"][0]["jobs"]), (&figures, &figures));
     assert_eq!(told["engines"][1]["jobs"]["max"], 1);
@@ -122,7 +123,7 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     for tables in ["in force", "sar", "minhop"] {
         let row = row(tables);
         let cells: Vec<&str> = row[tables.len()..].split_whitespace().collect();
-        assert_eq!(cells, ["1", "1.0", "4.0", "77.8"], "{text}");
+        assert_eq!(cells, ["1", "1.0", "4.0", "0", "77.8"], "{text}");
     }
     // A leaf that fails takes the job's paths with it, of the tables in force as of all others.
     let marked = json(&[&args[..], &["--fail", "switch:leaf0"]].concat());
@@ -138,7 +139,7 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     assert_eq!((&told["jobs_in_force"], &told["jobs"]), (&figures, &figures));
     let text = fabdeck(&[&routed[..], &["--force"]].concat()).out;
     assert!(
-        text.contains("1 paths on the busiest channel; of 1 job on several switches 1.0 in the mean"),
+        text.contains("1 path on the busiest channel; of 1 job on several switches 1.0 in the mean"),
         "{text}"
     );
 }

@@ -118,6 +118,7 @@ impl Outside for World {
             "hot" => Ok(super::rising::hot()),
             "rail" => Ok(super::rising::rail()),
             "moving" => Ok(super::rising::moving()),
+            "torn" => Ok(Box::new(Taken("torn", torn()))),
             "deaf" => Ok(Box::new(Taken("deaf", deaf()))),
             "untold" => Ok(Box::new(Taken(
                 "untold",
@@ -296,6 +297,17 @@ fn computed(name: &str, id: &str) -> Observation {
     let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
     for id in switches {
         observation.tables.entry(id).lft = Some(routes.lft(id.0));
+    }
+    observation
+}
+
+/// A tree whose spines lead nowhere.
+fn torn() -> Observation {
+    let mut observation = computed("kary,k=3,n=2", "updn");
+    let switches = observation.fabric.switches();
+    let spines = switches.filter(|(_, node)| !node.facts.description.starts_with("leaf"));
+    for spine in spines.map(|(id, _)| id).collect::<Vec<_>>() {
+        observation.tables.entry(spine).lft = Some(Lft::new());
     }
     observation
 }

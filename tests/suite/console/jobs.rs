@@ -191,7 +191,7 @@ fn answers_for_other_jobs_are_told_apart() {
     let mut made = desk("sim:demo");
     made.press("7 c");
     assert!(shown(&made).contains("SIMULATED"), "{}", shown(&made));
-    assert!(made.copied[0].ends_with("jobs --filter 'switches>1'"), "{:?}", made.copied);
+    assert!(made.copied[0].ends_with("jobs --filter 'switches>1,hosts>1'"), "{:?}", made.copied);
 }
 
 /// The proposal is work that Esc stops, and what was there stays.

@@ -9,7 +9,7 @@ use crate::analysis::Effective;
 use crate::fabric::{ChannelId, NodeId, PortId, Resolved};
 use crate::files::slurm::{compress, host_name};
 use crate::session::interactive::known::Known;
-use crate::session::interactive::running_jobs::command;
+use crate::session::interactive::running_jobs::{command, lost_line};
 use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
 use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
@@ -63,7 +63,7 @@ impl JobsScreen {
 
     fn rows(&mut self, weighed: &WeighedJobs) {
         let size = |job: usize| weighed.now(job).or(weighed.then(job));
-        let several = |job: &usize| size(*job).is_some_and(|job| job.switches > 1);
+        let several = |job: &usize| size(*job).is_some_and(Effective::is_multi_switch);
         let mut jobs: Vec<usize> = (0..weighed.jobs.iter().len()).filter(several).collect();
         // Equals stay in the order of their names.
         jobs.sort_by_key(|job| std::cmp::Reverse(size(*job).map_or(0, |job| job.max)));
@@ -80,11 +80,13 @@ fn seen(weighed: &WeighedJobs, job: usize, name: &str) -> JobSeen {
     JobSeen {
         job: name.to_owned(),
         hosts: size.map_or(0, |size| size.hosts),
+        ports: size.map_or(0, |size| size.ports),
         missing: weighed.placed.missing.get(name).copied().unwrap_or(0),
         switches: size.map_or(0, |size| size.switches),
         links: now.map(Effective::links),
         max: now.map(|now| now.max),
         dark_fiber: now.map(|now| now.dark_fiber),
+        lost: now.map(|now| now.lost),
     }
 }
 
@@ -196,7 +198,13 @@ impl Screen for JobsScreen {
         let trouble = u16::from(trouble(known).is_some());
         let Some(weighed) = &known.jobs.weighed else { return trouble };
         let outdated = u16::from(known.jobs.is_outdated());
-        trouble + outdated + 2 + u16::from(weighed.in_force.is_some()) + u16::from(weighed.proposed.is_some())
+        let lost = u16::from(lost_line(weighed).is_some());
+        trouble
+            + outdated
+            + 2
+            + lost
+            + u16::from(weighed.in_force.is_some())
+            + u16::from(weighed.proposed.is_some())
     }
 
     fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
