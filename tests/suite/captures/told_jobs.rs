@@ -93,7 +93,13 @@ fn captures_made_of_captures_have_their_jobs() {
     assert_eq!(rows("jobs-000002.fdcap"), whole);
     run(&home, &["capture", "cut", "jobs-000002.fdcap", "--from", "-1s", "-o", "cut.fdcap"], 0);
     run(&home, &["capture", "anonymize", "cut.fdcap", "-o", "away.fdcap"], 0);
-    assert_eq!((rows("cut.fdcap"), rows("away.fdcap")), (whole.clone(), whole));
+    assert_eq!(rows("cut.fdcap"), whole);
+    // Anonymous hosts and jobs have other names, and the same figures.
+    let figures = |mut totals: Value| {
+        totals["missing_hosts"] = totals["missing_hosts"].as_array().unwrap().len().into();
+        totals
+    };
+    assert_eq!(figures(rows("away.fdcap")), figures(whole));
     let away = json(&home, &["--source", "away.fdcap", "jobs"], 0);
     assert_eq!(away["rows"][0]["job"], "job-1", "{away}");
     assert!(!away.to_string().contains("4711") && !away.to_string().contains("gone7"), "{away}");
