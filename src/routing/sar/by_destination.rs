@@ -38,10 +38,13 @@ pub(super) fn route(
     Ok(answer)
 }
 
+/// A crowd, and the adapters beside one of it that send nothing to it.
+type Whose<'c> = (u32, &'c [(u32, u32)]);
+
 fn demand(problem: &Problem<'_>, order: &Order) -> Demand {
     let mut demand = Demand::default();
     let mut sent = order.crowds.sent(problem.graph.switch_count());
-    let mut alike: FxHashMap<(u32, &[(u32, u32)]), Arc<[u32]>> = FxHashMap::default();
+    let mut alike: FxHashMap<Whose<'_>, Arc<[u32]>> = FxHashMap::default();
     for (turn, end) in (0..).zip(&order.working) {
         let whose = (order.crowds.of(end.to.lid), order.crowds.siblings(end.to.lid));
         let senders = alike.entry(whose).or_insert_with(|| {
