@@ -4,7 +4,8 @@
 //! - where a rule of the site fits either, that says whose it is; one that fits in several ways says nothing;
 //! - else the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
 //! - a name with its domain means that host; without one, or with another, hosts count whose names begin alike;
-//! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous.
+//! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous, unless the same
+//!   adapters go by all of these names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,10 +69,12 @@ impl<'f> Hosts<'f> {
             let named = self.names.find(self.fabric, host, Some(NodeKind::ChannelAdapter));
             return if named.is_empty() { Found::Nobody } else { Found::Nodes(named.into_iter().collect()) };
         };
-        match (bearers.get(host), bearers.len()) {
-            (Some(nodes), _) => Found::Nodes(nodes.clone()),
-            (None, 1) => Found::Nodes(bearers.values().flatten().copied().collect()),
-            (None, _) => Found::Several(bearers.keys().cloned().collect()),
+        let mut who = bearers.values();
+        // An adapter that goes by two names is one host still.
+        let first = who.next().filter(|first| who.all(|nodes| nodes == *first));
+        match bearers.get(host).or(first) {
+            Some(nodes) => Found::Nodes(nodes.clone()),
+            None => Found::Several(bearers.keys().cloned().collect()),
         }
     }
 
@@ -145,10 +148,37 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// Whether jobs run, and all of them on hosts that are not on the fabric for certain.
+    pub fn is_elsewhere(&self) -> bool {
+        self.hosts > 0 && self.jobs.is_empty()
+    }
+
+    /// That they are, and what may be wrong.
+    pub fn elsewhere(&self) -> String {
+        let named = some(self.unknown.iter().chain(self.ambiguous.keys()).map(String::as_str));
+        format!(
+            "none of the hosts with jobs ({}: {named}) is in the fabric; is it the list of another fabric, or are its \
+             columns turned round?",
+            self.hosts
+        )
+    }
+
+    /// That nothing runs, for who asked for routes with these jobs.
+    pub fn idle(&self, place: &Place) -> Notes {
+        let mut notes = Notes::new();
+        if self.hosts == 0 {
+            notes.add("FN-546", place.clone(), || "no job runs".to_owned());
+        }
+        notes
+    }
+
     /// What is not on the fabric, in a note for each kind.
     pub fn notes(&self, place: &Place) -> Notes {
         let mut notes = Notes::new();
         let of = format!("of {} hosts with jobs", self.hosts);
+        if self.is_elsewhere() {
+            notes.add_partial("FN-545", place.clone(), || self.elsewhere());
+        }
         if !self.unknown.is_empty() {
             notes.add("FN-541", place.clone(), || {
                 let named = some(self.unknown.iter().map(String::as_str));
@@ -208,7 +238,7 @@ fn some<'n>(names: impl Iterator<Item = &'n str>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fabric::{HostRule, HostRules, NameMap};
+    use crate::fabric::{Guid, HostRule, HostRules, NameMap};
     use crate::files::jobs;
     use crate::files::text::Input;
 
@@ -295,6 +325,18 @@ mod tests {
         // So are elements that somebody names.
         assert_eq!(names.find(&fabric, "cn7", None).len(), 2);
         assert!(names.find(&fabric, "rack1-cn7", None).is_empty());
+    }
+
+    /// An operator's name in one domain, a description without, a list with another: one adapter all the same.
+    #[test]
+    fn an_adapter_that_goes_by_two_names_is_one_host() {
+        let fabric = fabric(&["node0 HCA-1", "node1 HCA-1"]);
+        let map = NameMap { by_guid: [(Guid(0x200), "node0.ib".to_owned())].into(), ..NameMap::default() };
+        let names = Names::new(&fabric, &map);
+        let list = jobs::read(Input::new("t", b"node0.site 7\nnode1.site 7\n")).unwrap();
+        let placed = Hosts::new(&fabric, &names).place(&list);
+        assert_eq!(placed.ambiguous, BTreeMap::new());
+        assert_eq!(placed.jobs.iter().next().unwrap().1.len(), 2);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod applying;
 mod asked;
 mod event;
+mod lists;
 mod mark;
 mod unnamed;
 mod watch;
@@ -12,10 +13,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::access::Wanted;
-use crate::fabric::JobMap;
+use crate::fabric::{ElementError, JobMap};
+use crate::files::jobs::{JobLine, JobList};
 use crate::jobs::{Hosts, Placed};
 use crate::observe::Place;
-use crate::session::{Browse, JobRows, JobSeen, JobTotals, Look, jobs_seen, run_on};
+use crate::session::{Browse, JobRows, JobSeen, JobTotals, Look, jobs_seen};
 
 use super::args::RowArgs;
 use super::check::premises;
@@ -33,24 +35,42 @@ use unnamed::{Said, own};
 const ENGINE: &str = "sar";
 
 /// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
-/// the file; Slurm knows of hosts that no fabric has.
+/// the file; Slurm knows of hosts that no fabric has, but a list of which nothing is there is the list of another one.
 pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<JobMap, Failure> {
     let list = context.outside.jobs(file).map_err(Failure::of_list)?;
-    if list.by_slurm() {
-        return Ok(placed(look, &list, &Place::file(file.display().to_string())).jobs);
+    let placed = Hosts::new(look.fabric(), &look.names).place(&list);
+    if !list.by_slurm() {
+        all_there(look, &list, &placed, file)?;
     }
-    let mut jobs = JobMap::default();
-    for line in list.lines {
-        run_on(look, &line.host, &line.job, &mut jobs).map_err(|error| {
-            let place = format!("{}:{}", file.display(), line.number);
-            Failure::new(Exit::BadInput, format!("{place}: FD-7903: {error}; mend the line"))
-        })?;
+    if placed.is_elsewhere() {
+        let what = format!("{}: FD-7904: {}", file.display(), placed.elsewhere());
+        return Err(Failure::new(Exit::BadInput, what));
     }
-    Ok(jobs)
+    let place = Place::file(file.display().to_string());
+    look.observation.notes.extend(placed.idle(&place));
+    look.observation.notes.extend(placed.notes(&place));
+    Ok(placed.jobs)
+}
+
+/// Whether each host of a list by hand is one of the fabric; the first line that has another is told.
+fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Result<(), Failure> {
+    for JobLine { number, host, .. } in &list.lines {
+        let why = if placed.unknown.contains(host) {
+            let like = look.names.resembling(host).into_iter().map(str::to_owned).collect();
+            ElementError::Unknown { kind: "host", name: host.clone(), like }.to_string()
+        } else if let Some(bearers) = placed.ambiguous.get(host) {
+            format!("'{host}' fits several hosts: {}", bearers.join(", "))
+        } else {
+            continue;
+        };
+        let what = format!("{}:{number}: FD-7903: {why}; mend the line", file.display());
+        return Err(Failure::new(Exit::BadInput, what));
+    }
+    Ok(())
 }
 
 /// The jobs of a list on a fabric; what is not there is noted.
-pub fn placed(look: &mut Look, list: &crate::files::jobs::JobList, place: &Place) -> Placed {
+pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
     let placed = Hosts::new(look.fabric(), &look.names).place(list);
     look.observation.notes.extend(placed.notes(place));
     placed
@@ -93,6 +113,11 @@ fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, P
     if !from.is_named() {
         return own(context, from);
     }
+    named(context, from)
+}
+
+/// The jobs of whoever is named.
+fn named(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
     // The list first: it is there or not within a time that is known.
     let list = listed(context, from)?;
     let mut look = context.look(Wanted { tables: true, ..Wanted::default() })?;

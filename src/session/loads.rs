@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Look;
 use super::check::held;
 use crate::analysis::{Average, Effective, Flows, JobLoads, JobMetrics, Loads, Shift, Worst};
-use crate::fabric::{Element, ElementError, Faults, JobMap, Resolved, Routes, Tables};
+use crate::fabric::{Faults, JobMap, Routes, Tables};
 use crate::routing::Problem;
 
 /// How many jobs are listed.
@@ -247,19 +247,6 @@ fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
         first: Vec::new(),
     };
     (report, rows)
-}
-
-/// The ports of a host on the fabric, by its name.
-pub fn run_on(look: &Look, host: &str, job: &str, jobs: &mut JobMap) -> Result<(), ElementError> {
-    let element = Element::Host(host.to_owned());
-    match element.resolve(look.fabric(), &look.names)? {
-        Resolved::Node(node) => {
-            look.fabric().ports_of(node).for_each(|(port, _)| jobs.add(job, port));
-        }
-        Resolved::Port(port) => jobs.add(job, port),
-        Resolved::Link(_) => {}
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -38,7 +38,8 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         }
     }
     if order.is_none() {
-        let none = "no jobs are given (--jobs FILE), so that all adapters weigh alike, as with dfsssp";
+        let none =
+            "no job runs, or none is given (--jobs FILE), so that all adapters weigh alike, as with dfsssp";
         answer.iter_mut().for_each(|answer| answer.remarks.insert(0, none.to_owned()));
     }
     answer

@@ -14,6 +14,7 @@ use crate::script::changing::{Via, WhenSilent};
 use crate::script::context::Context;
 use crate::script::values::{duration, long_duration, percent, window};
 use crate::script::{Exit, Failure};
+use crate::session::interactive::{JobSettings, JobsFrom};
 
 /// Where nobody says: a loaded controller answers within two minutes in 99 of 100 cases (dissertation 5.3.3.1).
 const SLURM_TIMEOUT: Duration = Duration::from_secs(120);
@@ -56,13 +57,27 @@ impl JobSource {
         self.slurm || self.file.is_some()
     }
 
+    /// Whoever is named here, else in the configuration.
+    pub fn or(&self, settings: &JobSettings) -> Self {
+        let mut from = self.clone();
+        match &settings.from {
+            Some(JobsFrom::Slurm(squeue)) if !from.is_named() => {
+                from.slurm = true;
+                from.squeue.clone_from(squeue);
+            }
+            Some(JobsFrom::File(file)) if !from.is_named() => from.file = Some(file.clone()),
+            _ => {}
+        }
+        from
+    }
+
     /// One of both has to be named.
     pub fn check(&self) -> Result<(), Failure> {
         match self.is_named() {
             true => Ok(()),
             false => Err(Failure::usage(
                 "FD-7811: nobody is named who knows the jobs; ask Slurm with --slurm, or give a list with --file \
-                 (a host and its job on each line; docs/jobs.md)",
+                 (a host and its job on each line; docs/jobs.md); [jobs] in the configuration names one for good",
             )),
         }
     }

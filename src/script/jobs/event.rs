@@ -6,9 +6,10 @@ use jiff::Zoned;
 use serde::Serialize;
 
 use super::ENGINE;
+use crate::jobs::Placed;
 use crate::script::Failure;
 use crate::script::context::Context;
-use crate::session::JobFigures;
+use crate::session::{JobFigures, counted};
 
 /// What a list led to.
 #[derive(Serialize)]
@@ -39,6 +40,10 @@ pub enum Event {
         proposed: JobFigures,
     },
     Refused {
+        why: String,
+    },
+    /// Worth it, but it cannot be written down; the next list is judged.
+    Unwritten {
         why: String,
     },
     Proposed {
@@ -87,40 +92,73 @@ impl fmt::Display for Event {
         };
         match self {
             Self::Unheard { why, age_seconds: Some(age) } => {
-                write!(f, "no list; that of {age} s ago stays: {why}")
+                write!(f, "unheard: no list; that of {age} s ago stays: {why}")
             }
-            Self::Unheard { why, age_seconds: None } => write!(f, "no list: {why}"),
-            Self::Unseen { why } => write!(f, "the fabric was not seen, the next list is judged: {why}"),
-            Self::NotApplied { why } => write!(f, "not applied: {why}"),
+            Self::Unheard { why, age_seconds: None } => write!(f, "unheard: no list: {why}"),
+            Self::Unseen { why } => {
+                write!(f, "unseen: the fabric did not answer, the next list is judged: {why}")
+            }
+            Self::NotApplied { why } => write!(f, "not-applied: {why}"),
             Self::Applied { change, writes, deadline } => {
                 write!(f, "applied: change {change}, {writes} writes read back")?;
                 deadline.iter().try_for_each(|deadline| write!(f, "; it goes back by itself at {deadline}"))
             }
             Self::Confirmed { change } => write!(f, "confirmed: change {change} stays"),
-            Self::RolledBack { change, why } => write!(f, "rolled back: change {change}: {why}"),
+            Self::RolledBack { change, why } => write!(f, "rolled-back: change {change}: {why}"),
             Self::Failed { change, state, why } => {
                 let state = state.as_deref().unwrap_or("in a state that nobody can tell");
                 write!(f, "failed: change {change} is {state}: {why}")
             }
-            Self::Unchanged { multi_switch } => {
-                write!(f, "unchanged: {multi_switch} jobs on several switches")
-            }
+            Self::Unchanged { multi_switch } => write!(f, "unchanged: {}", on_several(*multi_switch)),
             Self::Held { multi_switch } => {
-                write!(f, "changed: {multi_switch} jobs on several switches; too early for another proposal")
+                write!(f, "held: {}; too early for another proposal", on_several(*multi_switch))
             }
             Self::Kept { gain, now, proposed } => {
-                write!(f, "changed; new routes would gain {gain:.1} %, which is too little: ")?;
+                write!(f, "kept: new routes would gain {gain:.1} %, which is too little: ")?;
                 means(f, now, proposed)
             }
-            Self::Refused { why } => write!(f, "changed; {ENGINE} gives no routes: {why}"),
+            Self::Refused { why } => write!(f, "refused: {ENGINE} gives no routes: {why}"),
+            Self::Unwritten { why } => {
+                write!(f, "unwritten: a proposal cannot be written, the next list is judged: {why}")
+            }
             Self::Proposed { gain, now, proposed, writes, findings, plan } => {
-                write!(f, "proposal: routes that gain {gain:.1} %: ")?;
+                write!(f, "proposed: routes that gain {gain:.1} %: ")?;
                 means(f, now, proposed)?;
-                write!(f, "; {writes} writes")?;
+                write!(f, "; {}", counted(*writes, "write", "writes"))?;
                 findings.iter().try_for_each(|finding| write!(f, "; finding: {finding}"))?;
                 plan.iter().try_for_each(|plan| write!(f, "; plan: {plan}"))
             }
         }
+    }
+}
+
+fn on_several(jobs: usize) -> String {
+    counted(jobs, "job on several switches", "jobs on several switches")
+}
+
+/// Hosts of a list that are not on the fabric for certain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Missing {
+    not_found: usize,
+    ambiguous: usize,
+}
+
+impl Missing {
+    pub fn of(placed: &Placed) -> Self {
+        Self { not_found: placed.unknown.len(), ambiguous: placed.ambiguous.len() }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { not_found, ambiguous } = *self;
+        if not_found > 0 {
+            write!(f, "; {} not in the fabric", counted(not_found, "host", "hosts"))?;
+        }
+        if ambiguous > 0 {
+            write!(f, "; {} there", counted(ambiguous, "host fits several", "hosts fit several"))?;
+        }
+        Ok(())
     }
 }
 
@@ -131,22 +169,35 @@ struct Line<'e> {
     time: Option<String>,
     #[serde(flatten)]
     event: &'e Event,
+    #[serde(flatten)]
+    missing: Option<Missing>,
 }
 
 /// A line each, at once: whoever watches wants to see it now.
 pub fn print(context: &mut Context<'_, '_>, event: &Event) -> Result<(), Failure> {
+    print_of(context, event, None)
+}
+
+/// The same of a list that was held against a fabric.
+pub fn print_of(
+    context: &mut Context<'_, '_>,
+    event: &Event,
+    missing: Option<Missing>,
+) -> Result<(), Failure> {
     let now = Zoned::now();
     let times = !context.globals.no_times;
     let output = &mut context.output;
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
-        let line = Line { schema: "fabdeck.jobs-watch/1", time, event };
+        let line = Line { schema: "fabdeck.jobs-watch/1", time, event, missing };
         serde_json::to_writer(&mut *output.out, &line).map_err(std::io::Error::from)?;
         writeln!(output.out)?;
-    } else if times {
-        writeln!(output.out, "{} {event}", now.strftime("%H:%M:%S"))?;
     } else {
-        writeln!(output.out, "{event}")?;
+        if times {
+            write!(output.out, "{} ", now.strftime("%H:%M:%S"))?;
+        }
+        let missing = missing.map(|missing| missing.to_string()).unwrap_or_default();
+        writeln!(output.out, "{event}{missing}")?;
     }
     Ok(output.out.flush()?)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::asked::JobSource;
-use super::placed;
+use super::{named, placed};
 use crate::access::Wanted;
 use crate::capture::capture_at;
 use crate::files::jobs::JobList;
@@ -24,10 +24,15 @@ pub(super) struct Said {
     pub age_seconds: Option<u64>,
 }
 
-/// The jobs of the source itself.
+/// The jobs of the source itself, where it is a capture; else of whoever the configuration names.
 pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
     let source = context.named_source()?.to_owned();
     let kind = source.split(':').next().unwrap_or_default();
+    let (from, is_capture) =
+        (&from.or(&context.config.jobs), kind != "sim" && capture_at(Path::new(&source)).is_some());
+    if from.is_named() && !is_capture {
+        return named(context, from);
+    }
     if kind == "umad" {
         // It knows of none, and whoever forgot to name somebody need not wait for a look.
         from.check()?;
@@ -60,7 +65,10 @@ pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Lo
             Some(format!("SIMULATED: nobody computes here, and these are made up (seed {MADE_SEED})"));
         return Ok((look, placed, Said { from: "SIMULATED".to_owned(), words, ..Said::default() }));
     }
-    if capture_at(Path::new(&source)).is_some() {
+    if is_capture && from.is_named() {
+        return named(context, from);
+    }
+    if is_capture {
         return Err(Failure::usage(format!(
             "FD-7816: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
              by then; give a list with --file (a host and its job on each line; docs/jobs.md)"

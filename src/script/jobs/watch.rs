@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::ENGINE;
 use super::applying::{Applier, Then};
 use super::asked::{TURN, WatchArgs};
-use super::event::{Event, print};
-use super::{ENGINE, placed};
+use super::event::{Event, Missing, print_of};
+use super::lists::Lists;
 use crate::access::Wanted;
 use crate::fabric::{Faults, Tables};
 use crate::files::jobs::JobList;
-use crate::jobs::{Hosts, MultiSwitch, Placed, Poller, Turn};
+use crate::jobs::{Hosts, MultiSwitch, Placed};
+use crate::observe::Place;
 use crate::routing::{LanesBy, Request};
 use crate::script::changing::Via;
 use crate::script::context::Context;
@@ -28,18 +30,21 @@ use crate::session::{Asked, Half, JobFigures, Look, job_figures, jobs_seen};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
-    args.from.check()?;
+    let from = args.from.or(&context.config.jobs);
+    from.check()?;
     context.named_source()?;
-    if args.from.file.as_deref() == Some(Path::new("-")) {
+    if from.file.as_deref() == Some(Path::new("-")) {
         return Err(Failure::usage(
             "FD-7814: stdin can be read once, and a list is read again and again; give a file, or --slurm",
         ));
     }
     if let Some(folder) = args.output.as_deref().filter(|folder| !folder.is_dir()) {
-        return Err(Failure::usage(format!(
-            "FD-7812: {} is no folder; make it, plans are written into it",
-            folder.display()
-        )));
+        std::fs::create_dir(folder).map_err(|error| {
+            let folder = folder.display();
+            Failure::usage(format!(
+                "FD-7812: {folder} is no folder and cannot be made one ({error}); plans are written into it"
+            ))
+        })?;
     }
     let stop = context.outside.stop();
     stop.heed();
@@ -49,10 +54,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Fail
         args,
         applier,
         since: Instant::now(),
-        poller: Poller::new(args.from.squeue()),
+        lists: Lists::of(&from),
+        place: from.place(),
         heard: None,
         seen: None,
-        noted: false,
+        noted: None,
         known: None,
         proposed: None,
     };
@@ -93,11 +99,10 @@ impl Seen {
         Some(Self { look, missing: missing(placed) })
     }
 
-    /// The jobs of a list on several switches, where no host is among them that was not looked for.
-    fn several(&self, list: &JobList) -> Option<MultiSwitch> {
+    /// The jobs of a list, where no host is among them that was not looked for.
+    fn placed(&self, list: &JobList) -> Option<Placed> {
         let placed = Hosts::new(self.look.fabric(), &self.look.names).place(list);
-        let known = missing(&placed).is_subset(&self.missing);
-        known.then(|| MultiSwitch::of(self.look.fabric(), &placed.jobs))
+        missing(&placed).is_subset(&self.missing).then_some(placed)
     }
 }
 
@@ -109,31 +114,53 @@ struct Watch<'a> {
     args: &'a WatchArgs,
     applier: Option<Applier>,
     since: Instant,
-    poller: Poller,
-    /// The last list, and when it was read.
-    heard: Option<(JobList, Duration)>,
+    lists: Lists,
+    /// Where lists come from, in notes.
+    place: Place,
+    /// When the last list was read.
+    heard: Option<Duration>,
     seen: Option<Seen>,
-    /// What is not on the fabric was said.
-    noted: bool,
-    /// The jobs on several switches that the last judgement was of.
-    known: Option<MultiSwitch>,
+    /// What was said of hosts that are not on the fabric; nothing before the first look.
+    noted: Option<BTreeSet<String>>,
+    /// The last judgement.
+    known: Option<Judged>,
     /// When the last proposal was made.
     proposed: Option<Duration>,
 }
 
-/// What a list led to, and the plan that may be applied.
-type Told = (Event, Option<String>);
+/// What was judged, when, and what came of it.
+struct Judged {
+    several: MultiSwitch,
+    at: Duration,
+    outcome: Option<Outcome>,
+}
+
+/// What new routes would bring. Where that is the same again nothing is new.
+#[derive(Clone, PartialEq)]
+struct Outcome {
+    now: JobFigures,
+    proposed: JobFigures,
+    writes: usize,
+}
+
+/// What a list led to, of which hosts are missing, and the plan that may be applied.
+struct Told {
+    event: Event,
+    missing: Option<Missing>,
+    plan: Option<String>,
+}
+
+impl From<Event> for Told {
+    fn from(event: Event) -> Self {
+        Self { event, missing: None, plan: None }
+    }
+}
 
 impl Watch<'_> {
     /// The event, and what becomes of a plan.
-    fn tell(
-        &mut self,
-        context: &mut Context<'_, '_>,
-        stop: &Stop,
-        (event, plan): Told,
-    ) -> Result<(), Failure> {
-        print(context, &event)?;
-        let (Some(applier), Some(plan)) = (&self.applier, plan) else { return Ok(()) };
+    fn tell(&mut self, context: &mut Context<'_, '_>, stop: &Stop, told: Told) -> Result<(), Failure> {
+        print_of(context, &told.event, told.missing)?;
+        let (Some(applier), Some(plan)) = (&self.applier, told.plan) else { return Ok(()) };
         if applier.apply(context, stop, plan)? == Then::Again {
             // The same jobs are worth it still, once it is time for another proposal.
             self.known = None;
@@ -143,75 +170,115 @@ impl Watch<'_> {
 
     /// One list, and what it leads to.
     fn turn(&mut self, context: &mut Context<'_, '_>, stop: &Stop) -> Result<Told, Failure> {
-        let list = match self.list(context, stop) {
+        let since = self.since;
+        let list = match self.lists.next(stop, || since.elapsed()) {
             Ok(list) => list,
             Err(why) => {
-                let age = |(_, at): &(JobList, Duration)| (self.since.elapsed() - *at).as_secs();
-                let age_seconds = self.heard.as_ref().map(age).filter(|_| !context.globals.no_times);
-                return Ok((Event::Unheard { why, age_seconds }, None));
+                let age = self.heard.map(|at| (self.since.elapsed() - at).as_secs());
+                let age_seconds = age.filter(|_| !context.globals.no_times);
+                return Ok(Event::Unheard { why, age_seconds }.into());
             }
         };
         let now = self.since.elapsed();
-        self.heard = Some((list.clone(), now));
-        if let Some(event) = self.seen.as_ref().and_then(|seen| self.stays(&seen.several(&list)?, now)) {
-            return Ok((event, None));
+        self.heard = Some(now);
+        if let Some(told) = self.without_a_look(context, &list, now) {
+            return Ok(told);
         }
-        let wanted = Wanted { tables: true, ..Wanted::default() };
-        let (mut look, in_force) = match levels::look(context, wanted, (None, false)) {
+        let (look, in_force) = match looked(context) {
             // What answered once answers again.
-            Err(failure) if failure.exit == Exit::Unreachable && self.noted => {
-                return Ok((Event::Unseen { why: failure.message.unwrap_or_default() }, None));
+            Err(failure) if failure.exit != Exit::Bug && self.noted.is_some() => {
+                return Ok(Event::Unseen { why: failure.message.unwrap_or_default() }.into());
             }
             looked => looked?,
         };
-        if !look.observation.tables.has_forwarding() {
-            return Err(Failure::usage(
-                "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
-                 dump of them beside the topology (dump_lfts, opensm-lfts.dump)",
-            ));
-        }
-        let placed = placed(&mut look, &list, &self.args.from.place());
+        let placed = Hosts::new(look.fabric(), &look.names).place(&list);
         if context.globals.verbose {
             lines(&look).iter().for_each(|line| context.output.say(line));
         }
-        // What is not on the fabric is said with the list that it is in, not with every one.
-        if !self.noted {
+        if self.noted.is_none() {
             context.output.say_notes(&look.observation.notes);
-            self.noted = true;
         }
-        let several = MultiSwitch::of(look.fabric(), &placed.jobs);
-        let told = match self.stays(&several, now) {
-            Some(event) => (event, None),
-            None => {
-                self.known = Some(several);
-                self.judged(context, &mut look, &placed, &in_force)?
-            }
-        };
-        if matches!(told.0, Event::Proposed { .. }) {
-            self.proposed = Some(now);
-        }
-        self.seen = Seen::new(look, &placed);
-        Ok(told)
+        self.note(context, &placed);
+        self.judge(context, (look, &in_force), &placed, now)
     }
 
-    /// What needs no judgement.
-    fn stays(&self, several: &MultiSwitch, now: Duration) -> Option<Event> {
-        let multi_switch = several.len();
-        if self.known.as_ref() == Some(several) {
-            return Some(Event::Unchanged { multi_switch });
+    /// Says what is not on the fabric, with the list where it is other than before.
+    fn note(&mut self, context: &mut Context<'_, '_>, placed: &Placed) {
+        let missing = missing(placed);
+        if self.noted.as_ref() != Some(&missing) {
+            context.output.say_notes(&placed.notes(&self.place));
+            self.noted = Some(missing);
         }
-        let early = self.proposed.is_some_and(|at| now < at + self.args.at_most_every);
+    }
+
+    /// What the last look is enough for.
+    fn without_a_look(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        list: &JobList,
+        now: Duration,
+    ) -> Option<Told> {
+        let seen = self.seen.as_ref()?;
+        let placed = seen.placed(list)?;
+        let event = self.stays(&MultiSwitch::of(seen.look.fabric(), &placed.jobs), now)?;
+        self.note(context, &placed);
+        Some(Told { missing: Some(Missing::of(&placed)), ..event.into() })
+    }
+
+    /// What needs no judgement. The fabric may be another after a while, so the same jobs are judged again then.
+    fn stays(&self, several: &MultiSwitch, now: Duration) -> Option<Event> {
+        let (multi_switch, every) = (several.len(), self.args.at_most_every);
+        match &self.known {
+            Some(known) if known.several == *several => {
+                return (now < known.at + every).then_some(Event::Unchanged { multi_switch });
+            }
+            _ => {}
+        }
+        let early = self.proposed.is_some_and(|at| now < at + every);
         early.then_some(Event::Held { multi_switch })
     }
 
-    /// Routes for the jobs, held against the tables in force.
+    /// What a list is worth on a fabric that was looked at for it.
+    fn judge(
+        &mut self,
+        context: &mut Context<'_, '_>,
+        (mut look, in_force): (Look, &InForce),
+        placed: &Placed,
+        now: Duration,
+    ) -> Result<Told, Failure> {
+        let several = MultiSwitch::of(look.fabric(), &placed.jobs);
+        let mut told = match self.stays(&several, now) {
+            Some(event) => event.into(),
+            None => {
+                let before = self.known.take().filter(|known| known.several == several);
+                let before = before.and_then(|known| known.outcome);
+                let (told, outcome) = match several.is_empty() {
+                    true => (idle(&look, placed), None),
+                    false => self.judged(context, &mut look, (placed, in_force), before.as_ref())?,
+                };
+                // What gave no routes, or cannot be written down, is tried again with the next list.
+                if !matches!(told.event, Event::Refused { .. } | Event::Unwritten { .. }) {
+                    self.known = Some(Judged { several, at: now, outcome });
+                }
+                told
+            }
+        };
+        if matches!(told.event, Event::Proposed { .. }) {
+            self.proposed = Some(now);
+        }
+        told.missing = Some(Missing::of(placed));
+        self.seen = Seen::new(look, placed);
+        Ok(told)
+    }
+
+    /// Routes for the jobs, held against the tables in force, and against what came of the same jobs before.
     fn judged(
         &self,
         context: &mut Context<'_, '_>,
         look: &mut Look,
-        placed: &Placed,
-        in_force: &InForce,
-    ) -> Result<Told, Failure> {
+        (placed, in_force): (&Placed, &InForce),
+        before: Option<&Outcome>,
+    ) -> Result<(Told, Option<Outcome>), Failure> {
         let lanes_by = match self.args.applying.via {
             Via::Direct => LanesBy::Pair,
             Via::Opensm => LanesBy::Destination,
@@ -227,52 +294,75 @@ impl Watch<'_> {
             }),
         };
         match routed {
-            Err(failure) => Ok((Event::Refused { why: failure.message.unwrap_or_default() }, None)),
-            Ok(routed) => self.weigh(look, placed, routed),
-        }
-    }
-
-    /// A list, or why there is none.
-    fn list(&mut self, context: &Context<'_, '_>, stop: &Stop) -> Result<JobList, String> {
-        if let Some(file) = &self.args.from.file {
-            return context.outside.jobs(file).map_err(|error| error.to_string());
-        }
-        self.poller.ask(self.since.elapsed()).map_err(|trouble| trouble.to_string())?;
-        loop {
-            let now = self.since.elapsed();
-            match self.poller.turn(now) {
-                Turn::Failed(trouble) => return Err(trouble.to_string()),
-                Turn::Waits if stop.is_asked() => return Err("asked to end".to_owned()),
-                Turn::Waits => std::thread::sleep(TURN),
-                Turn::Heard => {
-                    let last = self.poller.last(now).map(|(list, _)| list.clone());
-                    return last.ok_or_else(|| "nothing was heard".to_owned());
-                }
-            }
+            Err(failure) => Ok((Event::Refused { why: failure.message.unwrap_or_default() }.into(), None)),
+            Ok(routed) => self.weigh(look, placed, routed, before),
         }
     }
 
     /// Whether routes are worth it; if so, they are written down.
-    fn weigh(&self, look: &Look, placed: &Placed, routed: Routed) -> Result<Told, Failure> {
+    fn weigh(
+        &self,
+        look: &Look,
+        placed: &Placed,
+        routed: Routed,
+        before: Option<&Outcome>,
+    ) -> Result<(Told, Option<Outcome>), Failure> {
         let now = figures(look, placed);
         let proposed = job_figures(look, &routed.proposal.routes, &placed.jobs);
+        let writes = routed.plan.writes.len();
+        let outcome = Outcome { now: now.clone(), proposed: proposed.clone(), writes };
         let gain = now.gain(&proposed);
-        if !now.is_worth(&proposed, gain, self.args.gain) {
-            return Ok((Event::Kept { gain, now, proposed }, None));
+        if before == Some(&outcome) {
+            let event = Event::Unchanged { multi_switch: now.multi_switch };
+            return Ok((event.into(), Some(outcome)));
+        }
+        // Whoever wants every proposal wants none that brings nothing after the last one.
+        let again = before.is_some() && gain <= 0.0 && proposed.lost >= now.lost;
+        if again || !now.is_worth(&proposed, gain, self.args.gain) {
+            return Ok((Event::Kept { gain, now, proposed }.into(), Some(outcome)));
         }
         let wanted = self.args.output.is_some() || self.applier.is_some();
         let text = wanted.then(|| text_of(&routed.plan)).transpose()?;
-        let plan = match (&self.args.output, &text) {
-            (Some(folder), Some(text)) => {
-                let file = free(folder)?;
-                target::write_new(&file, text.as_bytes())?;
-                Some(file.display().to_string())
-            }
-            _ => None,
+        let file = match (&self.args.output, &text) {
+            (Some(folder), Some(text)) => written(folder, text).map(Some),
+            _ => Ok(None),
         };
-        let (writes, findings) = (routed.plan.writes.len(), routed.plan.findings);
-        Ok((Event::Proposed { gain, now, proposed, writes, findings, plan }, text))
+        let plan = match file {
+            Ok(file) => file.map(|file| file.display().to_string()),
+            Err(failure) => {
+                return Ok((Event::Unwritten { why: failure.message.unwrap_or_default() }.into(), None));
+            }
+        };
+        let findings = routed.plan.findings;
+        let event = Event::Proposed { gain, now, proposed, writes, findings, plan };
+        Ok((Told { event, missing: None, plan: text }, Some(outcome)))
     }
+}
+
+/// The fabric and its tables as they are now.
+fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
+    let wanted = Wanted { tables: true, ..Wanted::default() };
+    let (look, in_force) = levels::look(context, wanted, (None, false))?;
+    if !look.observation.tables.has_forwarding() {
+        return Err(Failure::usage(
+            "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
+             dump of them beside the topology (dump_lfts, opensm-lfts.dump)",
+        ));
+    }
+    Ok((look, in_force))
+}
+
+/// No job is on several switches: there is nothing to gain.
+fn idle(look: &Look, placed: &Placed) -> Told {
+    let now = figures(look, placed);
+    Event::Kept { gain: 0.0, proposed: now.clone(), now }.into()
+}
+
+/// Writes a plan under the first name that is free.
+fn written(folder: &Path, text: &str) -> Result<PathBuf, Failure> {
+    let file = free(folder)?;
+    target::write_new(&file, text.as_bytes())?;
+    Ok(file)
 }
 
 /// What the tables in force make of the jobs.

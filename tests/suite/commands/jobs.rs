@@ -176,6 +176,76 @@ fn check_takes_what_squeue_prints() {
     assert_eq!(check("node0 17,gpu7 18").exit, Exit::BadInput);
 }
 
+/// The real command over files of a folder.
+fn over(folder: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    command.args(args).current_dir(folder).env("HOME", folder).env_remove("XDG_CONFIG_HOME");
+    let ended = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
+}
+
+/// A switch with a host of two adapters and one of one, as ibnetdiscover prints them.
+fn two_adapters(folder: &Path) {
+    let names = ["big HCA-1", "big HCA-2", "small HCA-1"];
+    let mut text = String::from("vendid=0x2c9\nswitchguid=0x100(100)\n");
+    text += "Switch 3 \"S-0000000000000100\" # \"leaf\" base port 0 lid 1 lmc 0\n";
+    for (at, name) in names.iter().enumerate() {
+        text += &format!("[{}] \"H-{:016x}\"[1] # \"{name}\" lid {} 4xEDR\n", at + 1, 0x200 + at, at + 2);
+    }
+    for (at, name) in names.iter().enumerate() {
+        let (guid, port, lid) = (0x200 + at, at + 1, at + 2);
+        text += &format!("\ncaguid=0x{guid:x}\nCa 1 \"H-{guid:016x}\" # \"{name}\"\n");
+        text +=
+            &format!("[1]({guid:x}) \"S-0000000000000100\"[{port}] # lid {lid} lmc 0 \"leaf\" lid 1 4xEDR\n");
+    }
+    std::fs::write(folder.join("two.lst"), text).unwrap();
+}
+
+#[test]
+fn every_command_finds_the_hosts_of_a_list_by_the_same_rule() {
+    let folder = tempfile::tempdir().unwrap();
+    two_adapters(folder.path());
+    std::fs::write(folder.path().join("jobs.txt"), "big a\nsmall.site a\n").unwrap();
+    let source = ["--source", "two.lst", "--assume", "minhop", "--json"];
+    let seen = |args: &[&str]| -> Value {
+        let (code, out, err) = over(folder.path(), &[&source[..], args].concat());
+        assert_eq!(code, Some(0), "{args:?}: {err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    assert_eq!(seen(&["jobs", "--file", "jobs.txt"])["totals"]["hosts"], 3);
+    assert_eq!(seen(&["check", "--jobs", "jobs.txt"])["jobs"]["hosts"], 3);
+    seen(&["whatif", "--engine", "sar", "--jobs", "jobs.txt"]);
+    std::fs::write(folder.path().join("jobs.txt"), "big a\nbig.site,large a\n").unwrap();
+    let (code, _, err) = over(folder.path(), &[&source[..], &["check", "--jobs", "jobs.txt"]].concat());
+    assert!(code == Some(7) && err.contains("jobs.txt:2: FD-7903") && err.contains("'large'"), "{err}");
+}
+
+/// Jobs of another fabric are none here, and that nothing runs is no mistake.
+#[test]
+fn a_list_of_another_fabric_is_told_from_one_in_which_nothing_runs() {
+    let ended = |args: &[&str]| fabdeck(&[&TREE[..], args, &["--no-times"]].concat());
+    let elsewhere = "17 gpu[0-1],18 gpu7";
+    let routes = ["whatif", "--engine", "sar", "--jobs"];
+    for args in [&["check", "--jobs"][..], &routes, &["route", "--engine", "sar", "-o", "no.plan", "--jobs"]]
+    {
+        let refused = ended(&[args, &[elsewhere]].concat());
+        assert_eq!(refused.exit, Exit::BadInput, "{args:?}");
+        let said = refused.err;
+        assert!(said.contains("FD-7904: none of the hosts with jobs (3: gpu0, gpu1, gpu7)"), "{said}");
+    }
+    let idle = ended(&[&routes[..], &["# nothing runs"]].concat());
+    assert_eq!(idle.exit, Exit::Done, "{}", idle.err);
+    assert!(idle.err.contains("FN-546: no job runs"), "{}", idle.err);
+    let idle = ended(&[&routes[..], &["# nothing runs", "--json"]].concat()).out;
+    assert!(idle.contains("no job runs, or none is given"), "{idle}");
+    let told = ended(&["jobs", "--file", elsewhere, "--json"]);
+    assert_eq!(told.exit, Exit::Done, "{}", told.err);
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!((&told["partial"], &told["totals"]["placed"]), (&true.into(), &0.into()), "{told}");
+    assert!(told["notes"].to_string().contains("columns turned round"), "{told}");
+}
+
 #[test]
 fn what_cannot_be_answered_is_refused() {
     let ended = |args: &[&str]| fabdeck(&[&TREE[..], args].concat());
@@ -188,7 +258,7 @@ fn what_cannot_be_answered_is_refused() {
     let refused = ended(&["jobs", "--file", "17 node[0-"]);
     assert_eq!(refused.exit, Exit::BadInput);
     assert!(refused.err.contains("jobs:1: FD-2309"), "{}", refused.err);
-    let refused = ended(&["jobs", "watch", "--file", "node0 17", "-o", "/nowhere", "--count", "1"]);
+    let refused = ended(&["jobs", "watch", "--file", "node0 17", "-o", "/nowhere/plans", "--count", "1"]);
     assert!(refused.err.contains("FD-7812"), "{}", refused.err);
     // Without tables who is where is known, and no more.
     let bare = fabdeck(&["--source", "untold", "jobs", "--file", "node0 17,node4 17", "--json"]);
@@ -200,12 +270,17 @@ fn what_cannot_be_answered_is_refused() {
     );
 }
 
-/// The events of a watch whose list is another at each turn: a squeue counts how often it was asked.
 fn watched(lists: &[&str], more: &[&str]) -> Vec<Value> {
     watched_over(&TREE, lists, more)
 }
 
 fn watched_over(source: &[&str], lists: &[&str], more: &[&str]) -> Vec<Value> {
+    let ended = watch(source, lists, &[&["--json"], more].concat());
+    ended.0.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// What a watch prints and says whose list is another at each turn: a squeue counts how often it was asked.
+fn watch(source: &[&str], lists: &[&str], more: &[&str]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().display();
     for (number, list) in lists.iter().enumerate() {
@@ -220,10 +295,10 @@ fn watched_over(source: &[&str], lists: &[&str], more: &[&str]) -> Vec<Value> {
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
     let count = lists.len().to_string();
     let watch = ["jobs", "watch", "--slurm", "--squeue", program.to_str().unwrap(), "--count", &count];
-    let usual = ["--interval", "1ms", "--json", "--no-times"];
+    let usual = ["--interval", "1ms", "--no-times"];
     let ended = fabdeck(&[source, &watch, &usual, more].concat());
     assert_eq!(ended.exit, Exit::Done, "{}", ended.err);
-    ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    (ended.out, ended.err)
 }
 
 fn events(told: &[Value]) -> Vec<&str> {
@@ -298,7 +373,9 @@ fn a_rule_in_the_configuration_says_whose_adapters_are() {
     let ruled: Value = serde_json::from_str(&with(&["jobs", "--file", list, "--json"]).out).unwrap();
     let plain = told(&["jobs", "--file", "17 node[0-1],17 node[3-4]"]);
     assert_eq!((&ruled["rows"], &ruled["totals"]), (&plain["rows"], &plain["totals"]));
-    assert_eq!(told(&["jobs", "--file", list])["totals"]["not_found"], 4, "not without the rule");
+    let plain = fabdeck(&[&TREE[..], &["jobs", "--file", list, "--json"]].concat()).out;
+    let plain: Value = serde_json::from_str(&plain).unwrap();
+    assert_eq!(plain["totals"]["not_found"], 4, "not without the rule");
     // What the others take, and elements that somebody names.
     assert_eq!(with(&["check", "--jobs", "cn0 17,cn3 17"]).exit, Exit::Done);
     assert_eq!(with(&["trace", "cn0", "cn3"]).exit, Exit::Done);
@@ -309,4 +386,70 @@ fn a_rule_in_the_configuration_says_whose_adapters_are() {
     let refused = with(&["jobs", "--file", list]);
     assert_eq!(refused.exit, Exit::BadInput);
     assert!(refused.err.contains("config.toml:3: FD-7114"), "{}", refused.err);
+}
+
+/// Hosts that are not there are counted with every list, and told where they are others.
+#[test]
+fn a_watch_tells_of_hosts_that_are_not_there_whenever_they_are_others() {
+    let (two, one) = ("17 node[0-8]\n18 ghost,gone\n", "17 node[0-8]\n18 ghost\n");
+    let told = watched(&[FIRST, two, two, one], &["--gain", "100"]);
+    let missing: Vec<Option<u64>> = told.iter().map(|line| line["not_found"].as_u64()).collect();
+    assert_eq!(missing, [0, 2, 2, 1].map(Some), "{told:?}");
+    assert_eq!(events(&told), ["kept", "unchanged", "unchanged", "unchanged"]);
+    let (out, err) = watch(&TREE, &[FIRST, two, two, one], &["--gain", "100"]);
+    assert_eq!(err.matches("FN-541").count(), 2, "{err}");
+    assert!(err.contains("FN-541: 2 of 11 ") && err.contains("FN-541: 1 of 10 "), "{err}");
+    let words: Vec<&str> = out.lines().map(|line| line.split(':').next().unwrap()).collect();
+    assert_eq!(words, events(&told), "the words of the table");
+    assert!(out.lines().nth(1) == Some("unchanged: 1 job on several switches; 2 hosts not in the fabric"));
+}
+
+#[test]
+fn what_came_to_nothing_is_tried_again_and_nothing_to_gain_is_no_proposal() {
+    // No base and high LIDs here, so the phased engine has nothing to go by.
+    let told = watched(&[FIRST, FIRST], &["--phases"]);
+    assert_eq!(events(&told), ["refused", "refused"], "{told:?}");
+    // A folder that takes no file.
+    let told = watched(&[FIRST, FIRST], &["--gain", "0", "-o", "/proc/self"]);
+    assert_eq!(events(&told), ["unwritten", "unwritten"], "{told:?}");
+    let told = watched(&["21 node[0-1]\n", "22 node[3-4]\n"], &["--gain", "0"]);
+    assert_eq!(events(&told), ["kept", "unchanged"], "{told:?}");
+    // The same jobs are judged again after a while, and where all is as it was nothing is told.
+    let folder = tempfile::tempdir().unwrap();
+    let plans = folder.path().join("plans");
+    let more = ["--gain", "0", "--at-most-every", "1ms", "-o", plans.to_str().unwrap()];
+    let told = watched(&[FIRST, FIRST], &more);
+    assert_eq!(events(&told), ["proposed", "unchanged"], "{told:?}");
+    assert_eq!(std::fs::read_dir(&plans).unwrap().count(), 1);
+}
+
+#[test]
+fn the_configuration_says_who_knows_where_nobody_does() {
+    let folder = tempfile::tempdir().unwrap();
+    two_adapters(folder.path());
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("jobs.txt", "big a\nsmall a\n");
+    write("other.txt", "small a\n");
+    write("c.toml", "[jobs]\nfile = \"jobs.txt\"\n");
+    let source = ["--config", "c.toml", "--source", "two.lst", "--assume", "minhop", "--json"];
+    let ended = |args: &[&str]| over(folder.path(), &[&source[..], args].concat());
+    let seen = |args: &[&str]| -> Value {
+        let (code, out, err) = ended(args);
+        assert_eq!(code, Some(0), "{args:?}: {err}");
+        serde_json::from_str(&out).unwrap()
+    };
+    for command in [&["jobs"][..], &["show", "jobs"]] {
+        let told = seen(command);
+        assert_eq!((&told["from"], &told["rows"][0]["hosts"]), (&"jobs.txt".into(), &3.into()), "{told}");
+    }
+    assert_eq!(seen(&["jobs", "--file", "other.txt"])["totals"]["hosts"], 1);
+    let watch =
+        ["--config", "c.toml", "--source", "sim:kary,k=2,n=2", "jobs", "watch", "--count", "1", "--json"];
+    let (_, out, err) = over(folder.path(), &watch);
+    let told: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+    assert_eq!((&told["event"], &told["not_found"]), (&"kept".into(), &2.into()), "{told}");
+    let (code, _, err) = ended(&["jobs", "--squeue", "squeue"]);
+    assert!(code == Some(64) && err.contains("--slurm"), "{err}");
+    write("c.toml", "[jobs]\nslurm = true\nsqueue = \"/nowhere/squeue\"\n");
+    assert!(ended(&["jobs"]).2.contains("FD-4601: /nowhere/squeue"));
 }

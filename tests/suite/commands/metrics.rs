@@ -176,7 +176,7 @@ fn jobs_are_for_the_engine_that_knows_what_to_do_with_them() {
     assert_eq!(told["engines"][1]["not_used"], serde_json::json!([]));
     assert!(fabdeck(&args).err.contains("minhop: has no use for --jobs, --lanes-by"));
     let said =
-        |told: &Value| told["engines"][1]["remarks"].to_string().contains("no jobs are given (--jobs FILE)");
+        |told: &Value| told["engines"][1]["remarks"].to_string().contains("none is given (--jobs FILE)");
     assert!(!said(&told) && said(&json(&on_the_tree(&asked))));
     let wrong = fabdeck(&on_the_tree(&[&asked[..], &["--jobs", "# now,nobody 17"]].concat()));
     assert_eq!(wrong.exit, Exit::BadInput);

@@ -168,7 +168,7 @@ fn without_jobs_it_routes_as_dfsssp_and_says_so() {
     let problem = Problem::new(&fabric, &faults);
     let (sar, dfsssp) = (route("sar", &problem).unwrap(), route("dfsssp", &problem).unwrap());
     assert!(sar.routes == dfsssp.routes);
-    assert!(sar.remarks[0].contains("no jobs are given (--jobs FILE)"), "{:?}", sar.remarks);
+    assert!(sar.remarks[0].contains("none is given (--jobs FILE)"), "{:?}", sar.remarks);
 }
 
 /// The filter of figure 5.6 counts on it: other jobs on the same hosts need no other routes.
