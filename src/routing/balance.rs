@@ -1,9 +1,19 @@
 //! Trees of shortest paths, globally balanced: hops come first, then the paths that the channels of a way carry
 //! already, then the lower channel. With hops first this is a pass over the switches in order of distance, not a search
 //! with a heap (dissertation 3.3.2). A channel weighs as the square of its paths, which is ours: one that is twice as
-//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums.
+//! busy is worse than two channels that are not, so the busiest stays lower than with plain sums. Where paths are of crowds
+//! that are balanced each for itself too, those of the own crowd weigh once more: a job that is small beside the others
+//! would else have no say, and share with itself whatever channels these left.
 
-use super::descent::{Descent, Neighbours};
+use super::descent::{Descent, Neighbours, Way};
+
+/// The square of what a crowd has on a channel counts so many times beside that of all paths there. From 1 on jobs have
+/// more links and lower indices of their own than without, in every workload that was replayed; from 16 on the busiest channel
+/// of all has notably more paths (docs/performance.md).
+const OWN: u64 = 4;
+
+/// No more is kept of what crowds have on channels; without it they are balanced all together alone.
+const MOST_OWN: usize = 1 << 26;
 
 /// What trees have put on channels so far, and the tree that was grown last.
 #[derive(Clone, Debug)]
@@ -16,6 +26,9 @@ pub(super) struct Balance {
     taken: Vec<Taken>,
     passing: Vec<u32>,
     among: Among,
+    /// Paths of each crowd over each channel, and where those of the crowd begin whose turn it is.
+    own: Vec<u32>,
+    turn: Option<usize>,
 }
 
 /// The ways of which the lightest is taken.
@@ -42,29 +55,47 @@ impl Balance {
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
             among,
+            own: Vec::new(),
+            turn: None,
         }
+    }
+
+    /// Keeps apart what each of so many crowds has on channels.
+    pub(super) fn with_crowds(mut self, crowds: usize) -> Self {
+        let kept = crowds.saturating_mul(self.weight.len());
+        self.own = vec![0; if kept <= MOST_OWN { kept } else { 0 }];
+        self
+    }
+
+    /// Whose trees come next.
+    pub(super) fn turn_to(&mut self, crowd: Option<u32>) {
+        let begins = crowd.map(|crowd| crowd as usize * self.weight.len());
+        self.turn = begins.filter(|begins| begins + self.weight.len() <= self.own.len());
     }
 
     /// Grows a tree along the lightest ways. Place 0 of what comes back takes none.
     pub(super) fn grow(&mut self, descent: &Descent) -> &[Taken] {
+        let Self { weight, path, own, among, .. } = self;
+        let square = |paths: &[u32], way: &Way| u64::from(paths[way.channel as usize]).pow(2);
+        let own = self.turn.map(|begins| &own[begins..begins + weight.len()]);
         let places = descent.order().len();
         for place in 1..places {
+            let ways = descent.ways(place);
             let mut least = u64::MAX;
             let mut best = Taken::default();
-            let ways = descent.ways(place);
             let lowest = ways.first().map_or(0, |way| way.place);
             for way in ways {
-                if self.among == Among::Lowest && way.place != lowest {
+                if *among == Among::Lowest && way.place != lowest {
                     continue;
                 }
-                let carried = u64::from(self.weight[way.channel as usize]);
-                let weight = self.path[way.place as usize].saturating_add(carried * carried);
+                let carried = square(weight, way) + own.map_or(0, |own| OWN * square(own, way));
+                let weight = path[way.place as usize].saturating_add(carried);
                 if weight < least {
                     least = weight;
                     best = Taken { channel: way.channel, place: way.place };
                 }
             }
-            self.path[place] = least;
+            path[place] = least;
             self.taken[place] = best;
         }
         &self.taken[..places]
@@ -78,6 +109,9 @@ impl Balance {
             let taken = self.taken[place];
             let passing = self.passing[place];
             self.weight[taken.channel as usize] += passing;
+            if let Some(begins) = self.turn {
+                self.own[begins + taken.channel as usize] += passing;
+            }
             self.passing[taken.place as usize] += passing;
         }
     }
@@ -96,6 +130,9 @@ impl Balance {
             let channel = taken(*switch);
             let passing = self.passing[place];
             self.weight[channel as usize] -= passing;
+            if let Some(begins) = self.turn {
+                self.own[begins + channel as usize] -= passing;
+            }
             self.passing[descent.place(net.end(channel))] += passing;
         }
     }

@@ -33,6 +33,11 @@ pub(super) fn ends<'p>(
 /// How many paths to a destination each switch sends that weigh; `None`: none of them does.
 pub(super) trait Senders: Send {
     fn to(&mut self, end: End) -> Option<&[u32]>;
+
+    /// Of crowds that are balanced each for itself too, the one that sends to it.
+    fn crowd(&self, _end: End) -> Option<u32> {
+        None
+    }
 }
 
 /// Whether ends have no tree yet.
@@ -205,6 +210,7 @@ impl Block {
         let switches = self.ends.chunk_by(|a, b| a.switch == b.switch);
         for (descent, of_switch) in self.descents.iter().zip(switches) {
             for (end, column) in of_switch.iter().zip(&mut columns) {
+                balance.turn_to(senders.crowd(*end));
                 let sent = senders.to(*end);
                 if let Some(sent) = sent.filter(|_| pass == Pass::Again) {
                     let taken = |switch: u32| channel[port_of(switch, column[switch as usize])];

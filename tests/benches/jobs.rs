@@ -1,5 +1,5 @@
-//! `sar` over job histories (dissertation 5.3.2): `cargo bench --bench jobs [-- tables|placed|speed]`. Tables 5.1 and 5.2 with 200 samples
-//! each, the job of 200 hosts of 5.3.2.3, and what the figures take.
+//! `sar` over job histories (dissertation 5.3.2): `cargo bench --bench jobs [-- speed|tables|signs|placed]`. Tables 5.1 and 5.2 with 200 samples
+//! each, their signs under other workloads and seeds, the job of 200 hosts of 5.3.2.3, and what the figures take.
 
 #![allow(clippy::unwrap_used, reason = "a figure that cannot be taken is none")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 mod replay;
 
 use replay::{
-    METRICS, OTHERS, Placements, SYSTEMS, fabric, gain, means, metrics, other_signs, replay, route,
+    METRICS, OTHERS, Placements, SYSTEMS, WORKLOADS, fabric, gain, means, metrics, other_signs, replay, route,
 };
 
 const SAMPLES: usize = 200;
@@ -24,7 +24,7 @@ const SAMPLES: usize = 200;
 fn tables() {
     for system in &SYSTEMS {
         let began = Instant::now();
-        let samples = replay(system, 1, SAMPLES);
+        let samples = replay(system, WORKLOADS[0], 1, SAMPLES);
         let jobs = samples.iter().map(|sample| sample.sar.jobs).sum::<usize>() as f64 / SAMPLES as f64;
         println!(
             "{}, {SAMPLES} samples of a month, {jobs:.1} jobs on several switches each; {:.0} s",
@@ -52,6 +52,27 @@ fn tables() {
             "  another sign than the paper's beyond 5 %: {}",
             if wrong.is_empty() { "none".into() } else { wrong.join("; ") }
         );
+    }
+}
+
+/// The mean improvements of each metric, under every workload and several seeds.
+fn signs() {
+    for (workload, seed) in WORKLOADS.iter().flat_map(|workload| (1..=3).map(move |seed| (*workload, seed))) {
+        for system in &SYSTEMS {
+            let samples = replay(system, workload, seed, SAMPLES);
+            let Workload { single, larger, largest } = workload;
+            println!(
+                "{}, {single} in hundred on one host, {larger} larger, {largest} at most, seed {seed}:",
+                system.name
+            );
+            for (metric, title) in METRICS.iter().enumerate() {
+                let of =
+                    |other| format!("{} {:.1}", OTHERS[other], gain(&samples, metric, other).mean_percent);
+                println!("  {title:<30} {}", [0, 1, 2].map(of).join("  "));
+            }
+            let wrong = other_signs(system, &samples);
+            println!("  another sign: {}", if wrong.is_empty() { "none".into() } else { wrong.join("; ") });
+        }
     }
 }
 
@@ -96,37 +117,37 @@ fn placed() {
 
 fn speed() {
     let workload = Workload { single: 0, larger: 70, largest: 15 };
-    let fabric = fabric("tsubame2");
-    let faults = Faults::default();
-    let problem = Problem::new(&fabric, &faults);
-    let routes = route(&problem, "ftree", &JobMap::default());
-    let flows = Flows::new(&problem, &routes);
-    let jobs = History::new(&fabric, workload, 1).find(|jobs| jobs.iter().count() >= 100).unwrap();
-    let began = Instant::now();
-    for _ in 0..100 {
-        std::hint::black_box(JobLoads::of(&flows, &jobs).metrics());
-    }
-    println!(
-        "tsubame2, {} jobs: all figures in {:.2} ms",
-        jobs.iter().count(),
-        began.elapsed().as_secs_f64() * 10.0
-    );
-    let began = Instant::now();
-    for _ in 0..10 {
-        std::hint::black_box(Flows::new(&problem, &routes));
-    }
-    println!("  and {:.2} ms for what they are read from", began.elapsed().as_secs_f64() * 100.0);
-    for engine in ["dfsssp", "sar"] {
-        let began = Instant::now();
-        (0..5).for_each(|_| drop(std::hint::black_box(route(&problem, engine, &jobs))));
-        println!("  {engine} {:.0} ms", began.elapsed().as_secs_f64() * 200.0);
+    for name in ["tsubame2", "juropa"] {
+        let fabric = fabric(name);
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes = route(&problem, "ftree", &JobMap::default());
+        let flows = Flows::new(&problem, &routes);
+        let jobs = History::new(&fabric, workload, 1).find(|jobs| jobs.iter().count() >= 100).unwrap();
+        let milliseconds = |times: u32, run: &dyn Fn()| {
+            let began = Instant::now();
+            (0..times).for_each(|_| run());
+            began.elapsed().as_secs_f64() * 1000.0 / f64::from(times)
+        };
+        let figures = milliseconds(100, &|| {
+            std::hint::black_box(JobLoads::of(&flows, &jobs).metrics());
+        });
+        let read = milliseconds(10, &|| drop(std::hint::black_box(Flows::new(&problem, &routes))));
+        println!(
+            "{name}, {} jobs: all figures in {figures:.2} ms, and {read:.2} ms for what they are read from",
+            jobs.iter().count()
+        );
+        for engine in ["dfsssp", "sar"] {
+            let took = milliseconds(5, &|| drop(std::hint::black_box(route(&problem, engine, &jobs))));
+            println!("  {engine} {took:.0} ms");
+        }
     }
 }
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |part: &str| asked.is_empty() || asked.iter().any(|asked| asked == part);
-    for (part, run) in [("speed", speed as fn()), ("tables", tables), ("placed", placed)] {
+    for (part, run) in [("speed", speed as fn()), ("tables", tables), ("signs", signs), ("placed", placed)] {
         if wanted(part) {
             run();
         }

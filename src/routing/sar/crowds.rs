@@ -79,6 +79,10 @@ impl Crowds {
         self.of.get(lid.index()).copied().unwrap_or(NOBODY)
     }
 
+    pub(super) fn count(&self) -> usize {
+        self.crowds.len()
+    }
+
     pub(super) fn largest_job(&self, crowd: u32) -> usize {
         self.crowds.get(crowd as usize).map_or(0, |crowd| crowd.largest_job)
     }
@@ -105,6 +109,10 @@ pub(super) struct Sent<'c> {
 }
 
 impl Senders for Sent<'_> {
+    fn crowd(&self, end: End) -> Option<u32> {
+        Some(self.crowds.of(end.to.lid)).filter(|crowd| *crowd != NOBODY)
+    }
+
     fn to(&mut self, end: End) -> Option<&[u32]> {
         let crowd = self.crowds.of(end.to.lid);
         let senders = &self.crowds.crowds.get(crowd as usize)?.senders;

@@ -97,7 +97,7 @@ fn within_jobs(
     among: Among,
     columns: &mut Columns<'_>,
 ) -> Result<(), Refusal> {
-    let mut balance = Balance::new(columns.net(), among);
+    let mut balance = Balance::new(columns.net(), among).with_crowds(order.crowds.count());
     let mut sent = order.crowds.sent(problem.graph.switch_count());
     columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
     let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());

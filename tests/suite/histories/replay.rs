@@ -32,6 +32,14 @@ pub const SYSTEMS: [System; 2] = [
     },
 ];
 
+/// What was sent to the systems is not known; the signs are to hold whatever it was.
+pub const WORKLOADS: [Workload; 4] = [
+    Workload::USUAL,
+    Workload { single: 10, larger: 85, largest: 200 },
+    Workload { single: 10, larger: 70, largest: 200 },
+    Workload { single: 0, larger: 50, largest: 200 },
+];
+
 pub const METRICS: [&str; 4] =
     ["paths over the busiest channel", "the same of a job, mean", "dark fiber", "links of a job, mean"];
 
@@ -55,12 +63,12 @@ pub struct Sample {
 }
 
 /// So many moments of a month, evenly spread.
-pub fn replay(system: &System, seed: u64, samples: usize) -> Vec<Sample> {
+pub fn replay(system: &System, workload: Workload, seed: u64, samples: usize) -> Vec<Sample> {
     let fabric = fabric(system.name);
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
     let others = OTHERS.map(|other| route(&problem, other, &JobMap::default()));
-    let history = History::new(&fabric, Workload::USUAL, seed);
+    let history = History::new(&fabric, workload, seed);
     let moments: Vec<JobMap> = history.step_by(MONTH / samples).take(samples).collect();
     let sample = |jobs: &JobMap| Sample {
         sar: metrics(&problem, &route(&problem, "sar", jobs), jobs),
