@@ -7,10 +7,9 @@
 
 use super::descent::{Descent, Neighbours, Way};
 
-/// The square of what a crowd has on a channel counts so many times beside that of all paths there. From 1 on jobs have
-/// more links and lower indices of their own than without, in every workload that was replayed; from 16 on the busiest channel
-/// of all has notably more paths (docs/performance.md).
-const OWN: u64 = 4;
+/// The square of what a crowd has on a channel counts so many times beside that of all paths there. Jobs have more links and
+/// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.
+const OWN: u64 = 2;
 
 /// No more is kept of what crowds have on channels; without it they are balanced all together alone.
 const MOST_OWN: usize = 1 << 26;
@@ -65,6 +64,11 @@ impl Balance {
         let kept = crowds.saturating_mul(self.weight.len());
         self.own = vec![0; if kept <= MOST_OWN { kept } else { 0 }];
         self
+    }
+
+    /// From here on crowds are balanced all together alone.
+    pub(super) fn without_crowds(&mut self) {
+        (self.own, self.turn) = (Vec::new(), None);
     }
 
     /// Whose trees come next.

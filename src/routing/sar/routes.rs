@@ -12,10 +12,12 @@ use crate::routing::ranks::Computing;
 use crate::routing::sssp::{All, spread};
 
 /// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
-const PASSES: usize = 6;
+const PASSES: usize = 9;
 /// Destinations, times channels, that this may take; once is always worth it.
 const WORK: usize = 150_000_000;
 const PATIENCE: usize = 2;
+/// So many paths over the busiest channel beside so many are notably more.
+const NOTABLY: (u64, u64) = (21, 20);
 
 pub const ID: &str = "sar";
 
@@ -90,7 +92,8 @@ fn balanced(
     Ok(columns.into_routes())
 }
 
-/// Routes to what jobs run on: those of algorithm 5.1, then made again as long as that is worth it.
+/// Routes to what jobs run on: those of algorithm 5.1, then made again as long as that is worth it. First each job counts for
+/// itself too; then all count together alone, and what comes of that is taken where the busiest channel gains notably.
 fn within_jobs(
     problem: &Problem<'_>,
     order: &Order,
@@ -100,22 +103,30 @@ fn within_jobs(
     let mut balance = Balance::new(columns.net(), among).with_crowds(order.crowds.count());
     let mut sent = order.crowds.sent(problem.graph.switch_count());
     columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
-    let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());
-    let mut idle = 0;
     let pass = order.working.len() * problem.graph.channels().len();
-    for _ in 0..(WORK / pass.max(1)).clamp(1, PASSES) {
-        columns.grow(&order.working, Pass::Again, &mut balance, &mut sent)?;
-        let load = balance.load_of_all();
-        if load < least {
-            (least, best) = (load, columns.routes().clone());
-            idle = 0;
-        } else {
-            idle += 1;
+    let passes = (WORK / pass.max(1)).clamp(1, PASSES);
+    let mut again = |columns: &mut Columns<'_>, balance: &mut Balance, passes: usize| {
+        let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());
+        let mut idle = 0;
+        for _ in 0..passes {
+            columns.grow(&order.working, Pass::Again, balance, &mut sent)?;
+            let load = balance.load_of_all();
+            if load < least {
+                (least, best) = (load, columns.routes().clone());
+                idle = 0;
+            } else {
+                idle += 1;
+            }
+            if idle == PATIENCE {
+                break;
+            }
         }
-        if idle == PATIENCE {
-            break;
-        }
-    }
-    columns.become_again(best);
+        Ok((least.0, best))
+    };
+    let (each, of_each) = again(columns, &mut balance, passes / 4)?;
+    balance.without_crowds();
+    let (all, of_all) = again(columns, &mut balance, passes - passes / 4)?;
+    let notably = u64::from(each) * NOTABLY.1 > u64::from(all) * NOTABLY.0;
+    columns.become_again(if notably { of_all } else { of_each });
     Ok(())
 }

@@ -93,7 +93,8 @@ fn figure_5_2() {
         };
         let [_, dfsssp, _] = [0, 1, 2].map(median);
         for seen in &seen {
-            assert!(seen[0].max <= 66 && seen[0].max <= dfsssp, "{shape:?}: {seen:?}, dfsssp {dfsssp}");
+            let sar = seen[0].max;
+            assert!(sar <= 66 && sar <= dfsssp, "{shape:?}: sar {sar}, dfsssp {dfsssp}");
         }
     }
 }
