@@ -77,7 +77,7 @@ pub struct Agent {
     /// The flows of a simulated host drain: it is asked again then.
     draining: Option<(Repath, Duration)>,
     /// The number of the latest notice to all LIDs.
-    latest: Option<u16>,
+    latest: Option<u32>,
     /// What came while somebody waited for something else.
     aside: VecDeque<Parcel>,
     kept: Kept,

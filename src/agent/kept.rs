@@ -17,13 +17,13 @@ const FILE_MOST: u64 = 1 << 20;
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Slow {
     pub service_level: u8,
-    pub number: u16,
+    pub number: u32,
 }
 
 /// What came of a notice.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
-    pub number: u16,
+    pub number: u32,
     pub hot_spot: u16,
     pub back: bool,
     /// Not in what older agents left.

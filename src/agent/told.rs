@@ -41,7 +41,7 @@ impl Direction {
 /// A notice as it is told.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct About {
-    pub number: u16,
+    pub number: u32,
     /// 0: flows to all LIDs.
     pub hot_spot: u16,
     pub service_level: u8,
@@ -128,7 +128,7 @@ pub enum Told {
         about: About,
     },
     Hook {
-        number: u16,
+        number: u32,
         seconds: f64,
         trouble: Option<String>,
         said: String,

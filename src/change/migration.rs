@@ -78,7 +78,7 @@ impl Migration {
 
     /// What its hosts are told when it is applied, or taken back. Each of them is named: a notice that names nobody would
     /// move flows that the plan leaves alone, and to a level that is not theirs.
-    pub fn notices(&self, number: u16, undo: bool) -> Vec<Repath> {
+    pub fn notices(&self, number: u32, undo: bool) -> Vec<Repath> {
         let back = (self.towards == Towards::Fast) != undo;
         let level = ServiceLevel::new(if back { self.fast } else { self.slow }.into());
         let (Some(hot_spot), Some(level)) = (Lid::new(self.hot_spot.lid.into()), level) else {

@@ -71,7 +71,7 @@ impl PlanPhases {
 
     /// What all hosts are told: to leave base LIDs, or to come back. It names nobody, as who has no word in it yet may have
     /// flows as well.
-    pub fn notice(&self, number: u16, back: bool) -> Option<Repath> {
+    pub fn notice(&self, number: u32, back: bool) -> Option<Repath> {
         let level = if back { self.base_level } else { self.high_level };
         let level = ServiceLevel::new(level.into())?;
         Some(Repath { hot_spot: None, level, back, number, hosts: Vec::new() })

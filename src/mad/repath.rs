@@ -8,13 +8,14 @@
 //! details  0  1  LID of the hot-spot; 0: flows to all LIDs are meant, and it is base LIDs that they leave or come back to
 //!          2     the service level that flows to it are on from now on
 //!          3     how many hosts are named; 0: every host with flows to that LID is meant
-//!          4  5  a number of the change, which the hosts' answers repeat
-//!          6 ..  the LIDs of the hosts that are named, 24 at the most
+//!          4 ..  a number of the change, which the hosts' answers repeat (4)
+//!          8 ..  the LIDs of the hosts that are named, 23 at the most
 //! ```
 //!
 //! Trap 68 says that paths are not to be used, and 69 that they are again: off to the slow lane is 69 and back is 68, off to
 //! high LIDs is 68 and back to base LIDs is 69. The low five bits of the number count the notices to all LIDs of one
-//! change, so that one which comes late is known as such.
+//! change, so that one which comes late is known as such. The others are of the change, and are so many that two changes
+//! hardly ever have the same: whoever took a new one for one of before would answer that it has followed and not move.
 
 use crate::fabric::{Lid, ServiceLevel};
 
@@ -29,25 +30,25 @@ pub struct Repath {
     /// Back to the fast lane, or to base LIDs.
     pub back: bool,
     /// Told apart by it from others that are under way.
-    pub number: u16,
+    pub number: u32,
     /// Nobody: every host with flows to that LID is meant.
     pub hosts: Vec<Lid>,
 }
 
 impl Repath {
     /// Hosts that one notice can name.
-    pub const HOSTS_MOST: usize = 24;
-    const HOSTS_AT: usize = 6;
+    pub const HOSTS_MOST: usize = 23;
+    const HOSTS_AT: usize = 8;
     /// Notices to all LIDs that a change can tell apart.
-    const ROUNDS: u16 = 32;
+    const ROUNDS: u32 = 32;
 
     /// The number of the notice of this round of a change.
-    pub fn number_of(change: u16, round: u64) -> u16 {
-        change & !(Self::ROUNDS - 1) | (round % u64::from(Self::ROUNDS)) as u16
+    pub fn number_of(change: u32, round: u64) -> u32 {
+        change & !(Self::ROUNDS - 1) | (round % u64::from(Self::ROUNDS)) as u32
     }
 
     /// Whether it comes late: a later notice of the same change to all LIDs was heard already.
-    pub fn is_behind(&self, latest: u16) -> bool {
+    pub fn is_behind(&self, latest: u32) -> bool {
         let ahead = latest.wrapping_sub(self.number) % Self::ROUNDS;
         self.hot_spot.is_none()
             && latest / Self::ROUNDS == self.number / Self::ROUNDS
@@ -66,7 +67,7 @@ impl Repath {
         let hosts = &self.hosts[..self.hosts.len().min(Self::HOSTS_MOST)];
         notice.details[..2].copy_from_slice(&self.about().to_be_bytes());
         (notice.details[2], notice.details[3]) = (self.level.value(), hosts.len() as u8);
-        notice.details[4..6].copy_from_slice(&self.number.to_be_bytes());
+        notice.details[4..8].copy_from_slice(&self.number.to_be_bytes());
         for (place, host) in notice.details[Self::HOSTS_AT..].as_chunks_mut::<2>().0.iter_mut().zip(hosts) {
             *place = host.value().to_be_bytes();
         }
@@ -88,7 +89,7 @@ impl Repath {
             hot_spot: if all { None } else { Some(hot_spot?) },
             level: ServiceLevel::new(details[2].into())?,
             back: (number == trap::UNPATH) != all,
-            number: u16::from_be_bytes([details[4], details[5]]),
+            number: u32::from_be_bytes([details[4], details[5], details[6], details[7]]),
             hosts: hosts.filter(|hosts| hosts.len() == count)?,
         })
     }
@@ -115,11 +116,11 @@ mod tests {
     #[test]
     fn what_is_told_comes_back() {
         let spot = Some(lid(0xBEEF));
-        let all = [(spot, false, 0), (spot, true, 1), (spot, false, 24), (None, false, 0), (None, true, 2)];
+        let all = [(spot, false, 0), (spot, true, 1), (spot, false, 23), (None, false, 0), (None, true, 2)];
         for (hot_spot, back, count) in all {
             let hosts: Vec<Lid> = (0..count).map(|at| lid(0x100 + at)).collect();
             let level = ServiceLevel::new(3).unwrap();
-            let told = Repath { hot_spot, level, back, number: 515, hosts };
+            let told = Repath { hot_spot, level, back, number: 0x8765_4321, hosts };
             let notice = told.notice(7);
             let number = if back == hot_spot.is_some() { 68 } else { 69 };
             assert_eq!((notice.issuer_lid.get(), notice.trap_number.get()), (7, number));
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_notice_of_a_round_before_is_late() {
-        let number = |round| Repath::number_of(0xABFF, round);
+        let number = |round| Repath::number_of(0x1234_ABFF, round);
         let of = |hot_spot, number| Repath {
             hot_spot,
             level: ServiceLevel::default(),
@@ -137,11 +138,13 @@ mod tests {
             number,
             hosts: Vec::new(),
         };
-        assert_eq!((number(0), number(1), number(33)), (0xABE0, 0xABE1, 0xABE1));
+        assert_eq!((number(0), number(1), number(33)), (0x1234_ABE0, 0x1234_ABE1, 0x1234_ABE1));
         let behind = |round, latest| of(None, number(round)).is_behind(number(latest));
         assert!(behind(1, 2) && behind(1, 15) && behind(31, 32) && behind(30, 35));
         assert!(!behind(1, 1) && !behind(2, 1) && !behind(33, 32));
-        assert!(!of(None, 0x1001).is_behind(0x2002), "of another change");
+        for other in [0x2002, 0x1001_0002, 0x0001_1002 + 0x10_0000] {
+            assert!(!of(None, 0x0001_1001).is_behind(other), "of another change");
+        }
         assert!(!of(Some(lid(9)), number(1)).is_behind(number(2)), "of a hot-spot");
     }
 

@@ -5,15 +5,15 @@
 //! the host for each notice, and the answer finds its way by the transaction:
 //!
 //! ```text
-//! 24  0  1  number of the change      both ways
-//!     2  3  LID of the hot-spot, or 0 both ways
-//!     4     1: back to the fast lane  both ways
-//!     5     how far: `Standing`       answer
-//!     6  7  flows that moved          answer
-//!     8     service level             both ways
+//! 24  0 ..  number of the notice (4)  both ways
+//!     4  5  LID of the hot-spot, or 0 both ways
+//!     6     1: back to the fast lane  both ways
+//!     7     how far: `Standing`       answer
+//!     8  9  flows that moved          answer
+//!    10     service level             both ways
 //! ```
 
-use zerocopy::network_endian::U16;
+use zerocopy::network_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use super::header::{Class, Mad, Method, attribute};
@@ -71,13 +71,13 @@ impl Standing {
 
 /// What tells one notice from another: the number of its change, the LID of the hot-spot, whether it leads back, and the
 /// service level, as a change may put flows of several levels on as many others.
-pub type NoticeKey = (u16, u16, bool, u8);
+pub type NoticeKey = (u32, u16, bool, u8);
 
 /// One question, and its answer.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct Follow {
-    pub number: U16,
+    pub number: U32,
     pub hot_spot: U16,
     pub back: u8,
     pub standing: u8,

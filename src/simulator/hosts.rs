@@ -25,7 +25,7 @@ type Heard = BTreeMap<NoticeKey, (Standing, usize)>;
 pub struct HostAgents {
     heard: BTreeMap<Plug, Heard>,
     /// The number of the latest notice to all LIDs that an agent heard.
-    latest: BTreeMap<Plug, u16>,
+    latest: BTreeMap<Plug, u32>,
     /// Agents that say that they followed, and move nothing.
     lying: BTreeSet<Plug>,
 }

@@ -182,7 +182,7 @@ fn answer(port: &mut WritePort, mut parcel: Parcel) -> Option<Mad> {
     None
 }
 
-fn told_of(hot_spot: Lid, number: u16, hosts: &[Lid]) -> Repath {
+fn told_of(hot_spot: Lid, number: u32, hosts: &[Lid]) -> Repath {
     Repath {
         hot_spot: Some(hot_spot),
         level: ServiceLevel::new(1).unwrap(),
@@ -192,7 +192,7 @@ fn told_of(hot_spot: Lid, number: u16, hosts: &[Lid]) -> Repath {
     }
 }
 
-fn back(told: &Repath, number: u16) -> Repath {
+fn back(told: &Repath, number: u32) -> Repath {
     Repath { back: true, level: ServiceLevel::default(), number, ..told.clone() }
 }
 

@@ -17,6 +17,9 @@ use crate::change::phases::{PlanPhases, Unanswered};
 use crate::fabric::Lid;
 use crate::mad::Repath;
 
+/// Orders are heeded so often while nothing else is done.
+const TURN: Duration = Duration::from_millis(50);
+
 impl Keeper<'_> {
     /// Phases 1 and 2: nothing is written before all hosts have said that they left the base LIDs, or somebody decided that
     /// it does not take them.
@@ -28,21 +31,30 @@ impl Keeper<'_> {
             (Duration::from_secs(self.told.begun.window_s), self.told.begun.unanswered);
         let (time, user) = (self.time(), self.user());
         self.record(Record::Notifying { time, back: false }, "notifying", &user, &words)?;
+        let mut known: Option<Vec<String>> = None;
         loop {
+            let asked = Instant::now();
             let told = self.say_in_phases(&phases, false).map_err(|error| {
-                self.unheard = !matches!(error, WriteError::Gone(_));
+                self.unheard = known.is_none() && !matches!(error, WriteError::Gone(_));
                 Halt::Write(error)
             })?;
             let silent = told.1.clone();
-            let (record, words) = self.answers(told);
-            self.record(record, "notified", &user, &format!("phase 2 of 5: {words}"))?;
+            if known.as_ref() != Some(&silent) {
+                let (record, words) = self.answers(told);
+                self.record(record, "notified", &user, &format!("phase 2 of 5: {words}"))?;
+                known = Some(silent.clone());
+            }
             let decided = self.decided(&phases, &silent)?;
             if silent.is_empty() || decided {
                 return Ok(());
             }
             let who = names_of(&silent);
             match unanswered {
-                Unanswered::Wait if begun.elapsed() < window => {}
+                Unanswered::Wait if begun.elapsed() < window => {
+                    if self.decided_until((asked + ANSWERS).min(begun + window), &phases, &silent)? {
+                        return Ok(());
+                    }
+                }
                 Unanswered::GoOn if phases.safe_without == Some(true) => {
                     return Ok(self.go_on(&user, &who)?);
                 }
@@ -50,6 +62,17 @@ impl Keeper<'_> {
                 Unanswered::Stop | Unanswered::Wait => return Err(Halt::Unanswered(who)),
             }
         }
+    }
+
+    /// Waits out a round that ended early, as one does whose hosts say that their hooks failed: they are not asked without end.
+    fn decided_until(&mut self, end: Instant, phases: &PlanPhases, silent: &[String]) -> Result<bool, Halt> {
+        while Instant::now() < end {
+            std::thread::sleep(TURN);
+            if self.decided(phases, silent)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What somebody decided while hosts were asked: whether it is to go on without those that did not answer.

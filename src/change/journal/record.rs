@@ -57,13 +57,10 @@ pub struct Begun {
 
 impl Begun {
     /// By which hosts know its notices again. Folders count their changes each on their own, so it comes from what is
-    /// random: the first bits of the hash (FNV-1a) of its id.
-    pub fn notice_number(&self) -> u16 {
-        let hash = self
-            .id
-            .bytes()
-            .fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        (hash >> 16) as u16
+    /// random: the hash (FNV-1a) of its id.
+    pub fn notice_number(&self) -> u32 {
+        let bytes = self.id.bytes();
+        bytes.fold(0x811C_9DC5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
     }
 
     /// Whether both are of one fabric: they share a switch, and a simulator where there is one.

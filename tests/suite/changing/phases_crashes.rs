@@ -124,7 +124,7 @@ fn a_rollback_goes_through_the_same_phases() {
     let writes = plan.writes.len();
     let notices: Vec<_> = hands.notices.iter().map(|(at, notice)| (*at, notice.back)).collect();
     assert_eq!(notices, [(0, false), (writes, true), (writes, false), (2 * writes, true)]);
-    let numbers: std::collections::BTreeSet<u16> =
+    let numbers: std::collections::BTreeSet<u32> =
         hands.notices.iter().map(|(_, notice)| notice.number).collect();
     assert_eq!(numbers.len(), 4, "each round is known by its number");
     assert_eq!(hands.behind, vec![NOBODY; 2 * writes]);

@@ -3,6 +3,7 @@
 
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use fabdeck::change::{Answer, Ask, Order, Phase, Plan, Told, Unanswered};
 use fabdeck::fabric::Lid;
@@ -21,8 +22,10 @@ fn back() -> Ask {
 
 /// Waits until it waits for hosts.
 fn waiting(orders: &Sender<Order>) {
+    let since = Instant::now();
     while !status(orders).waits {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert!(since.elapsed() < Duration::from_secs(60), "it does not wait");
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -96,7 +99,9 @@ fn it_goes_on_only_where_that_is_safe_and_ends_when_somebody_says_so() {
 
 #[test]
 fn a_window_that_runs_out_while_it_waits_refuses_the_change() {
-    let (told, sets, _) = beside((true, 1), |orders, _, _| waiting(orders));
+    let (told, sets, said) = beside((true, 1), |orders, _, _| waiting(orders));
+    // The hosts here answer at once, and are asked again for all that at their time only.
+    assert_eq!(said.iter().filter(|line| line.starts_with("notified")).count(), 2, "{said:?}");
     assert_eq!((told.phase, sets), (Phase::Refused, 0));
     assert!(told.why.unwrap().contains("FD-5661"));
     assert!(told.ended.unwrap().left.is_empty() && told.away.is_empty());

@@ -32,7 +32,7 @@ fn lid(fabric: &Fabric, host: NodeId) -> Lid {
     fabric.address_of(port).unwrap().0
 }
 
-fn to_slow(hot_spot: Lid, number: u16, hosts: Vec<Lid>) -> Repath {
+fn to_slow(hot_spot: Lid, number: u32, hosts: Vec<Lid>) -> Repath {
     Repath { hot_spot: Some(hot_spot), level: ServiceLevel::new(1).unwrap(), back: false, number, hosts }
 }
 
