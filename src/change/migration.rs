@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn every_host_is_named_however_many_there_are() {
         let cases: [(u16, &[usize]); 5] =
-            [(0, &[]), (3, &[3]), (25, &[24, 1]), (96, &[24, 24, 24, 24]), (97, &[24, 24, 24, 24, 1])];
+            [(0, &[]), (3, &[3]), (24, &[23, 1]), (92, &[23, 23, 23, 23]), (93, &[23, 23, 23, 23, 1])];
         for (hosts, wanted) in cases {
             let told = migration(hosts).notices(3, false);
             let found: Vec<usize> = told.iter().map(|told| told.hosts.len()).collect();

@@ -159,7 +159,7 @@ mod tests {
         };
         assert_eq!(broken(1, 9), Some(told.clone()));
         assert_eq!((broken(0, 0xC0), broken(2, 16), broken(3, 25), broken(3, 2)), (None, None, None, None));
-        assert_eq!((broken(7, 0), broken(6, 0xC0)), (None, None));
+        assert_eq!((broken(9, 0), broken(8, 0xC0)), (None, None));
         let mut other = told.notice(1);
         other.trap_number = trap::LOCAL_CHANGES.into();
         assert_eq!(Repath::of(&other), None);

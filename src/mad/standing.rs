@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn a_question_lies_where_the_picture_has_it() {
         let (hot_spot, level) = (Lid::new(0xBEEF), ServiceLevel::new(5).unwrap());
-        let told = Repath { hot_spot, level, back: true, number: 0x0203, hosts: Vec::new() };
+        let told = Repath { hot_spot, level, back: true, number: 0x0203_0405, hosts: Vec::new() };
         let mad = Mad::follow(Follow::about(&told).answered(Standing::Failed, 70_000));
-        assert_eq!(mad.0[AT..AT + 9], [2, 3, 0xBE, 0xEF, 1, 4, 0xFF, 0xFF, 5]);
+        assert_eq!(mad.0[AT..AT + 11], [2, 3, 4, 5, 0xBE, 0xEF, 1, 4, 0xFF, 0xFF, 5]);
         assert_eq!(mad.follows().key(), told.key());
         let other = Repath { level: ServiceLevel::default(), ..told.clone() };
         assert_ne!(other.key(), told.key());

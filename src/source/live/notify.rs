@@ -83,7 +83,7 @@ pub fn notify<P: MadPort + ?Sized>(
         })
     };
     let asked = notices.iter().enumerate().flat_map(named).collect();
-    let next = FIRST_TRANSACTION | notices.first().map_or(0, |told| u32::from(told.number) << 10);
+    let next = FIRST_TRANSACTION | notices.first().map_or(0, |told| (told.number & 0xFFFF) << 10);
     let traps = traps.collect();
     let mut herald = Herald { port, policy, manager, traps, asked, sent: BTreeMap::new(), next };
     herald.run(now + patience).map_err(|error| WriteError::Gone(error.to_string()))?;

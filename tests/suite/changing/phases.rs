@@ -380,7 +380,8 @@ fn a_host_that_is_slow_is_waited_for() {
     assert_eq!(came.out_of_order(), 0);
     let waits =
         came.said.iter().filter(|line| line.contains("phase 2 of 5: 15 agents answered, 1 did not")).count();
-    assert_eq!(waits, 2, "{:?}", came.said);
+    // Told once, however often it is asked again.
+    assert_eq!(waits, 1, "{:?}", came.said);
 }
 
 /// Who lies is believed: its flows alone meet the tables that change.
