@@ -218,11 +218,7 @@ struct Layer {
 impl Layer {
     fn new(on: &Dependencies, rank: &[u32]) -> Self {
         let switches = on.net.switch_count();
-        Self {
-            order: Order::new(on, rank.to_vec()),
-            needed: vec![false; switches],
-            fits: vec![false; switches],
-        }
+        Self { order: Order::new(on, rank), needed: vec![false; switches], fits: vec![false; switches] }
     }
 
     fn lay(&mut self, on: &Dependencies, lane: u8, block: &mut Block) {

@@ -5,6 +5,7 @@ mod blocks;
 mod dependencies;
 mod escape;
 mod layers;
+mod line;
 mod order;
 
 pub(super) use layers::layer;

@@ -1,14 +1,16 @@
-//! An order of channels that every dependency taken so far follows, kept up while dependencies are added (Pearce and
-//! Kelly's dynamic topological sort): as long as there is an order there is no cycle. Dependencies are rows of bits, so
-//! that a search that comes to a switch a second time sees at once what it has seen there.
+//! An order of channels that every dependency taken so far follows, kept up while dependencies are added (a dynamic
+//! topological sort): as long as there is an order there is no cycle. Two searches go step by step, as those of Haeupler,
+//! Kavitha, Mathew, Sen and Tarjan do, and only what the one that ends first has found moves: mostly a few channels, where
+//! the other would go on through thousands. Dependencies are rows of bits, so that a search that comes to a switch a second
+//! time sees at once what it has seen there.
 
 use super::dependencies::{Bit, Dependencies};
+use super::line::Line;
 
 /// Of one lane.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// Of each channel, where it stands.
-    rank: Vec<u32>,
+    line: Line,
     settled: bool,
     /// Rows of what was taken, by the channel that holds and by the channel that is wanted; and of what was refused.
     after: Vec<u64>,
@@ -19,15 +21,13 @@ pub(super) struct Order {
     /// Which search has come to each channel last: a mark of its own for each.
     mark: Vec<u32>,
     rounds: u32,
-    ranks: Vec<u32>,
 }
 
 /// What one search has found, breadth first, and gone on from. The channels of each switch that it has come to are bits;
 /// a round of its own for each search clears them.
 #[derive(Clone, Debug)]
 struct Search {
-    /// Ranks before channels, as one number that sorts by them.
-    found: Vec<u64>,
+    found: Vec<u32>,
     went: usize,
     mark: u32,
     bits: Vec<u64>,
@@ -37,19 +37,18 @@ struct Search {
 
 impl Order {
     /// Without dependencies; `rank` is where channels stand.
-    pub(super) fn new(on: &Dependencies, rank: Vec<u32>) -> Self {
+    pub(super) fn new(on: &Dependencies, rank: &[u32]) -> Self {
         let bits = rank.len() * on.words();
         Self {
             mark: vec![0; rank.len()],
             rounds: 0,
-            rank,
+            line: Line::new(rank),
             settled: false,
             after: vec![0; bits],
             before: vec![0; bits],
             refused: vec![0; bits],
             later: Search::new(on),
             earlier: Search::new(on),
-            ranks: Vec::new(),
         }
     }
 
@@ -63,9 +62,7 @@ impl Order {
         if self.refused[wanted.word] & wanted.mask != 0 {
             return false;
         }
-        if self.rank[from as usize] > self.rank[to as usize]
-            && (self.settled || !self.make_room(on, from, to))
-        {
+        if self.line.number(from) > self.line.number(to) && (self.settled || !self.make_room(on, from, to)) {
             self.refused[wanted.word] |= wanted.mask;
             return false;
         }
@@ -80,50 +77,34 @@ impl Order {
         self.settled = true;
     }
 
-    /// Moves what follows `to` behind what leads to `from`; false when `from` follows `to`. The two searches go step by
-    /// step together, as a cycle shows where they meet, long before either has come to its end.
+    /// Moves what follows `to` behind `from`, or what leads to `from` before `to`, whichever is known first; false when
+    /// `from` follows `to`. A cycle shows where the searches meet, long before either has come to its end.
     fn make_room(&mut self, on: &Dependencies, from: u32, to: u32) -> bool {
-        let (low, high) = (self.rank[to as usize], self.rank[from as usize]);
+        let (low, high) = (self.line.number(to), self.line.number(from));
         // Rounds are fewer than dependencies, of which there are fewer than 2^31.
         self.rounds += 1;
         let (later, earlier) = (self.rounds * 2, self.rounds * 2 + 1);
         (self.mark[to as usize], self.mark[from as usize]) = (later, earlier);
-        self.later.start(later, (low, to), on.start(to), on.wanted(from, to), on.words());
-        self.earlier.start(earlier, (high, from), on.net.end(from), on.held(from, to), on.words());
+        self.later.start(later, to, on.start(to), on.wanted(from, to), on.words());
+        self.earlier.start(earlier, from, on.net.end(from), on.held(from, to), on.words());
         loop {
-            let (later, earlier) = (self.follow(on, high), self.lead(on, low));
-            match (later, earlier) {
+            match (self.follow(on, high), self.lead(on, low)) {
                 (Step::Met, _) | (_, Step::Met) => return false,
-                // One end without meeting is enough to know; the other is still to be found.
-                (Step::Done, _) | (_, Step::Done) => break,
+                (Step::Done, _) => {
+                    self.line.move_behind(from, self.later.in_order(&self.line));
+                    return true;
+                }
+                (_, Step::Done) => {
+                    self.line.move_before(to, self.earlier.in_order(&self.line));
+                    return true;
+                }
                 (Step::Went, Step::Went) => {}
             }
         }
-        while matches!(self.follow(on, high), Step::Went) {}
-        while matches!(self.lead(on, low), Step::Went) {}
-        self.reorder();
-        true
     }
 
-    fn reorder(&mut self) {
-        let (later, earlier) = (&mut self.later.found, &mut self.earlier.found);
-        later.sort_unstable();
-        earlier.sort_unstable();
-        // Their ranks together, lowest first.
-        self.ranks.clear();
-        let (mut low, mut high) = (later.iter().peekable(), earlier.iter().peekable());
-        while let Some(next) =
-            low.next_if(|low| high.peek().is_none_or(|high| low < high)).or_else(|| high.next())
-        {
-            self.ranks.push((next >> 32) as u32);
-        }
-        for (found, rank) in earlier.iter().chain(&*later).zip(&self.ranks) {
-            self.rank[*found as u32 as usize] = *rank;
-        }
-    }
-
-    /// One channel further in what follows, up to a rank.
-    fn follow(&mut self, on: &Dependencies, high: u32) -> Step {
+    /// One channel further in what follows, up to a number of the line.
+    fn follow(&mut self, on: &Dependencies, high: u64) -> Step {
         let Some(channel) = self.later.next() else { return Step::Done };
         let switch = on.net.end(channel);
         for word in 0..on.words() {
@@ -132,22 +113,21 @@ impl Order {
             while fresh != 0 {
                 let next = on.leaving(switch, word as u32 * 64 + fresh.trailing_zeros());
                 fresh &= fresh - 1;
-                let rank = self.rank[next as usize];
-                if rank <= high {
+                if self.line.number(next) <= high {
                     let mark = &mut self.mark[next as usize];
                     if *mark == self.earlier.mark {
                         return Step::Met;
                     }
                     *mark = self.later.mark;
-                    self.later.found.push(sorted_by(rank, next));
+                    self.later.found.push(next);
                 }
             }
         }
         Step::Went
     }
 
-    /// One channel further in what leads there, down to a rank.
-    fn lead(&mut self, on: &Dependencies, low: u32) -> Step {
+    /// One channel further in what leads there, down to a number of the line.
+    fn lead(&mut self, on: &Dependencies, low: u64) -> Step {
         let Some(channel) = self.earlier.next() else { return Step::Done };
         let switch = on.start(channel);
         for word in 0..on.words() {
@@ -156,23 +136,18 @@ impl Order {
             while fresh != 0 {
                 let next = on.entering(switch, word as u32 * 64 + fresh.trailing_zeros());
                 fresh &= fresh - 1;
-                let rank = self.rank[next as usize];
-                if rank >= low {
+                if self.line.number(next) >= low {
                     let mark = &mut self.mark[next as usize];
                     if *mark == self.later.mark {
                         return Step::Met;
                     }
                     *mark = self.earlier.mark;
-                    self.earlier.found.push(sorted_by(rank, next));
+                    self.earlier.found.push(next);
                 }
             }
         }
         Step::Went
     }
-}
-
-fn sorted_by(rank: u32, channel: u32) -> u64 {
-    u64::from(rank) << 32 | u64::from(channel)
 }
 
 /// How a step of a search ended.
@@ -196,20 +171,26 @@ impl Search {
         }
     }
 
-    /// From a channel at a rank, which is the one at `bit` of any row of a switch.
-    fn start(&mut self, mark: u32, (rank, channel): (u32, u32), switch: u32, bit: Bit, words: usize) {
+    /// From a channel, which is the one at `bit` of any row of a switch.
+    fn start(&mut self, mark: u32, channel: u32, switch: u32, bit: Bit, words: usize) {
         self.round += 1;
         self.mark = mark;
         self.found.clear();
-        self.found.push(sorted_by(rank, channel));
+        self.found.push(channel);
         self.went = 0;
         self.fresh(switch, bit.word % words, words, bit.mask);
     }
 
     fn next(&mut self) -> Option<u32> {
-        let next = self.found.get(self.went).map(|found| *found as u32);
+        let next = self.found.get(self.went).copied();
         self.went += 1;
         next
+    }
+
+    /// All that was found, as it stands in line.
+    fn in_order(&mut self, line: &Line) -> &[u32] {
+        self.found.sort_unstable_by_key(|channel| line.number(*channel));
+        &self.found
     }
 
     /// What of a row at a switch was not seen yet; it is now.
@@ -242,7 +223,7 @@ mod tests {
             if descending {
                 ranks.reverse();
             }
-            let mut order = Order::new(&on, ranks);
+            let mut order = Order::new(&on, &ranks);
             let (mut taken, mut refused) = (Vec::new(), Vec::new());
             for (at, channel) in graph.channels().iter().enumerate() {
                 let onward =
@@ -252,7 +233,7 @@ mod tests {
             }
             assert_eq!((taken.len(), refused.len()), (8, 2));
             assert!(taken.iter().all(|(from, to)| order.take(&on, *from, *to)));
-            assert!(taken.iter().all(|(from, to)| order.rank[*from as usize] < order.rank[*to as usize]));
+            assert!(taken.iter().all(|(from, to)| order.line.number(*from) < order.line.number(*to)));
             assert!(refused.iter().all(|(from, to)| !order.take(&on, *from, *to)));
         }
     }
