@@ -38,6 +38,9 @@ pub struct ChangeRow {
     /// It waits for these, with nothing written, until they answer or somebody decides.
     #[serde(default)]
     pub waits: bool,
+    /// Which phase an update in five phases is in, on its way there.
+    #[serde(default)]
+    pub phase_of_five: Option<u8>,
     pub drift: Option<String>,
     /// What keeps its guard from doing what it is there for.
     #[serde(default)]
@@ -66,6 +69,7 @@ impl ChangeRow {
             moves: begun.migrations.iter().map(migration_words).collect(),
             silent: told.silent.clone(),
             waits: told.waits(),
+            phase_of_five: told.phase_of_five(),
             drift,
             trouble,
         }
@@ -83,6 +87,7 @@ impl ChangeRow {
             left: status.left.clone(),
             silent: status.silent.clone(),
             waits: status.waits,
+            phase_of_five: status.phase_of_five,
             drift: status.drift.clone(),
             trouble: status.trouble.clone(),
             ..self
@@ -142,6 +147,18 @@ pub fn waits_words(id: &str) -> String {
     )
 }
 
+/// What goes on in each of the five phases; of the last one its state says it.
+pub fn phase_of_five_words(phase: u8) -> Option<String> {
+    let what = match phase {
+        1 => "hosts are to leave the base LIDs",
+        2 => "hosts drain, leave the base LIDs and say so",
+        3 => "the tables of base LIDs change",
+        4 => "hosts come back to base LIDs and say so",
+        _ => return None,
+    };
+    Some(format!("phase {phase} of 5: {what}"))
+}
+
 /// One line while it is under way.
 pub fn change_progress(status: &Status, now: Timestamp) -> String {
     let state = state(status, now);
@@ -156,7 +173,9 @@ fn state(status: &Status, now: Timestamp) -> String {
     match (status.phase, &status.deadline) {
         (Phase::Applied, Some(deadline)) => format!("{title}; {}", until_words(deadline, now)),
         (Phase::Applying | Phase::RollingBack, _) => {
-            format!("{title}: {} of {} writes", status.done, status.writes)
+            let phase = status.phase_of_five.and_then(phase_of_five_words);
+            let phase = phase.map_or_else(String::new, |words| format!("{words}; "));
+            format!("{title}: {phase}{} of {} writes", status.done, status.writes)
         }
         _ => title.to_owned(),
     }

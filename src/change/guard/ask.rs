@@ -71,6 +71,9 @@ pub struct Status {
     /// It waits for these, with nothing written, until they answer or somebody decides.
     #[serde(default)]
     pub waits: bool,
+    /// Which phase an update in five phases is in, on its way there.
+    #[serde(default)]
+    pub phase_of_five: Option<u8>,
     /// What somebody else wrote over since it was applied.
     pub drift: Option<String>,
     /// What keeps its guard from doing what it is there for.
@@ -90,6 +93,7 @@ impl Status {
             left: told.ended.as_ref().map(|ended| ended.left.clone()).unwrap_or_default(),
             silent: told.silent.clone(),
             waits: told.waits(),
+            phase_of_five: told.phase_of_five(),
             drift: None,
             trouble: None,
         }

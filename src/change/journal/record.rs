@@ -220,6 +220,8 @@ pub struct Told {
     /// Whoever wants it rolled back wants it even where that loses paths.
     pub asked: bool,
     pub hosts: Hosts,
+    /// It stands whose agents answered when they were told last.
+    pub heard: bool,
     /// How often hosts were told something.
     pub rounds: u64,
     /// Hosts with an agent that did not answer when they were told last.
@@ -244,6 +246,7 @@ impl Told {
             why: None,
             asked: false,
             hosts: Hosts::Untold,
+            heard: false,
             rounds: 0,
             silent: Vec::new(),
             silent_there: Vec::new(),
@@ -268,10 +271,12 @@ impl Told {
             Record::Notifying { back, .. } => {
                 self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
                 self.silent.clear();
+                self.heard = false;
                 self.rounds += 1;
             }
             Record::Notified { answered, silent, .. } => {
                 self.silent.clone_from(silent);
+                self.heard = true;
                 match self.hosts {
                     Hosts::CallingBack => self.away.retain(|host| !answered.contains(host)),
                     _ => self.away.extend(answered.iter().cloned()),
@@ -305,6 +310,19 @@ impl Told {
                 self.why = Some(why.clone());
                 self.end(Phase::Refused, time, &[]);
             }
+        }
+    }
+
+    /// Which of the five phases it is in, of an update that has them and is on its way there.
+    pub fn phase_of_five(&self) -> Option<u8> {
+        self.begun.phases.as_ref()?;
+        let left = self.heard && (self.silent.is_empty() || self.going_on || self.written > 0);
+        match (self.phase, self.hosts) {
+            (Phase::Applying, Hosts::Untold) => Some(1),
+            (Phase::Applying, Hosts::Told) => Some(if left { 3 } else { 2 }),
+            (Phase::Applying, _) => Some(4),
+            (Phase::Applied | Phase::Confirmed, _) => Some(5),
+            _ => None,
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::args::{ApplyArgs, Via};
+use super::args::{ApplyArgs, Via, WhenSilent};
 use super::carried::road;
 use super::means::Means;
 use super::own::in_memory;
@@ -27,13 +27,19 @@ use crate::session::{counted, devices, migration_lines, phase_lines, span_words}
 pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Failure> {
     context.refuse_filter("apply")?;
     let read = plan::read_with_text(&args.plan)?;
+    if read.0.phases.is_none() && args.unanswered != WhenSilent::Stop {
+        context
+            .output
+            .say("this plan has no phases, so it has no use for --unanswered: nobody is waited for");
+    }
+    let writes = read.0.writes.len();
     let source = context.named_source()?.to_owned();
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     let opensm = args.via == Via::Opensm;
     let road = road(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
     let Some(mut ready) = prepare(means, &source, read, &road, &mut Unwatched)? else {
-        context.output.say("nothing to do: all that the plan writes stands there already");
+        pending::report_unchanged(context, writes)?;
         return Ok(Exit::Done);
     };
     if let Err(refused) = accept::refuse(&ready.found, &args.accept) {

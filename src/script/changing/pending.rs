@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::args::{ConfirmArgs, ExtendArgs, RollbackArgs};
 use super::listed::{self, Listing};
 use super::means::Means;
+use super::schemas::UNCHANGED;
 use super::told::{exit, user};
 use super::{asking, home, list, seen};
 use crate::change::{Ask, Home, Kept, Phase, Status};
@@ -14,7 +15,9 @@ use crate::script::context::Context;
 use crate::script::progress::{renew, take_away};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
-use crate::session::{ChangeRow, change_progress, change_words, silent_words, waits_words};
+use crate::session::{
+    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, waits_words,
+};
 
 const TURN: Duration = Duration::from_millis(50);
 
@@ -68,7 +71,7 @@ pub fn until(
     so: impl Fn(&Status) -> bool,
 ) -> Result<Status, Failure> {
     let mut status = Ok(first);
-    let (mut troubled, mut waited) = (false, false);
+    let (mut troubled, mut waited, mut told) = (false, false, 0u8);
     while status.as_ref().is_ok_and(|status| !so(status)) {
         std::thread::sleep(TURN);
         status = asking::look(means, (home, kept));
@@ -77,6 +80,10 @@ pub fn until(
             context.output.say(&trouble);
             troubled = true;
         }
+        // What went by between two looks is told as well.
+        let phase = status.as_ref().ok().and_then(|status| status.phase_of_five).unwrap_or(0);
+        (told + 1..=phase).filter_map(phase_of_five_words).for_each(|words| context.output.say(&words));
+        told = told.max(phase);
         if let Some(status) = status.as_ref().ok().filter(|status| status.waits && !waited) {
             let silent = silent_words(&status.silent).unwrap_or_default();
             context.output.say(&format!("{silent}: {}", waits_words(&status.id)));
@@ -90,6 +97,29 @@ pub fn until(
         take_away(context.output.err);
     }
     status
+}
+
+/// No change was begun, as all that the plan writes stands there already.
+pub fn report_unchanged(context: &mut Context<'_, '_>, writes: usize) -> Result<(), Failure> {
+    context.output.say("nothing to do: all that the plan writes stands there already");
+    if !context.output.json {
+        return Ok(());
+    }
+    let mut object = context.plain_object("change")?;
+    let none: Option<String> = None;
+    object.field("deadline", &none)?;
+    object.field("done", &0)?;
+    object.field("drift", &none)?;
+    object.field("id", &none)?;
+    object.list("left", std::iter::empty::<()>())?;
+    object.field("phase_of_five", &none)?;
+    object.list("silent", std::iter::empty::<()>())?;
+    object.field("state", &UNCHANGED)?;
+    object.field("trouble", &none)?;
+    object.field("waits", &false)?;
+    object.field("why", &none)?;
+    object.field("writes", &writes)?;
+    Ok(object.end()?)
 }
 
 pub fn report(context: &mut Context<'_, '_>, status: &Status) -> Result<(), Failure> {

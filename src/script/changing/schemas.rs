@@ -4,6 +4,9 @@ use serde_json::{Value, json};
 
 use crate::script::schemas::{closed, flag, list, nullable, number, text};
 
+/// The state in place of that of a change where there is nothing to do.
+pub const UNCHANGED: &str = "unchanged";
+
 /// How far a change is.
 fn state() -> Value {
     json!({ "enum": [
@@ -15,11 +18,11 @@ fn left() -> Value {
     list(closed(vec![("what", text()), ("why", text())]))
 }
 
-/// One change, as its guard tells it.
+/// One change, as its guard tells it; without an id where none was begun, as all that the plan writes stands there already.
 pub fn change() -> Vec<(&'static str, Value)> {
     vec![
-        ("id", text()),
-        ("state", state()),
+        ("id", nullable(text())),
+        ("state", json!({ "anyOf": [state(), { "const": UNCHANGED }] })),
         ("done", number()),
         ("writes", number()),
         ("deadline", nullable(text())),
@@ -27,6 +30,7 @@ pub fn change() -> Vec<(&'static str, Value)> {
         ("left", left()),
         ("silent", list(text())),
         ("waits", flag()),
+        ("phase_of_five", nullable(number())),
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
     ]
@@ -53,6 +57,7 @@ pub fn row() -> Value {
         ("moves", list(text())),
         ("silent", list(text())),
         ("waits", flag()),
+        ("phase_of_five", nullable(number())),
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
     ])

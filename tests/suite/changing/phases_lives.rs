@@ -35,8 +35,13 @@ fn hosts_leave_and_come_back_by_the_commands() {
     let said = lab.ends(&args, 0);
     assert!(said.contains("9 ports of hosts to leave base LIDs (level 0) for high LIDs (level 1)"), "{said}");
     let said = lab.ends(&["apply", "phases.plan", "--yes"], 0);
-    assert!(said.contains("9 ports of hosts to leave base LIDs"), "{said}");
+    let phases =
+        ["phase 1 of 5: hosts are", "phase 2 of 5: hosts drain", "phase 3 of 5: the", "phase 4 of 5: hosts"];
+    for words in ["9 ports of hosts to leave base LIDs"].iter().chain(&phases) {
+        assert!(said.contains(words), "{words}: {said}");
+    }
     let row = lab.row();
+    assert_eq!(row["phase_of_five"], 5, "{row}");
     assert_eq!(
         (&row["state"], row["silent"].as_array().map(Vec::len)),
         (&"applied".into(), Some(0)),
@@ -57,6 +62,13 @@ fn hosts_leave_and_come_back_by_the_commands() {
         assert!(trail.contains(phase), "{phase}: {trail}");
     }
     lab.ends(&["confirm", row["id"].as_str().unwrap()], 0);
+    // All of it stands there already, and JSON says that too.
+    let again = lab.run(&["apply", "phases.plan", "--yes", "--json"]);
+    let told: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(
+        (&told["state"], &told["id"], again.status.code()),
+        (&"unchanged".into(), &Value::Null, Some(0))
+    );
     let shown = lab.ends(&["plan", "show", "phases.plan"], 0);
     assert!(shown.contains("9 ports of hosts to leave base LIDs"), "{shown}");
 }

@@ -81,6 +81,7 @@ pub fn row(number: u64, state: Phase) -> ChangeRow {
         moves: Vec::new(),
         silent: Vec::new(),
         waits: false,
+        phase_of_five: None,
         drift: None,
         trouble: None,
     }
@@ -183,6 +184,7 @@ pub fn status(number: u64, phase: Phase, deadline: Option<&str>) -> Status {
         left: Vec::new(),
         silent: Vec::new(),
         waits: false,
+        phase_of_five: None,
         drift: None,
         trouble: None,
     }
