@@ -215,10 +215,16 @@ fn write(
         let remarks = row.remarks.iter().filter(shown);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
-        if !row.not_used.is_empty() {
-            context.output.say(&no_use(row.engine, &row.not_used));
+    }
+    // What several engines were asked in vain is one line.
+    let mut in_vain: Vec<(&[&str], Vec<&str>)> = Vec::new();
+    for row in comparison.rows().iter().filter(|row| !row.not_used.is_empty()) {
+        match in_vain.iter_mut().find(|(options, _)| *options == row.not_used) {
+            Some((_, engines)) => engines.push(row.engine),
+            None => in_vain.push((&row.not_used, vec![row.engine])),
         }
     }
+    in_vain.iter().for_each(|(options, engines)| context.output.say(&no_use(&engines.join(", "), options)));
     Ok(())
 }
 
@@ -296,9 +302,10 @@ fn not_counted(cost: &Cost) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// What was asked of an engine in vain.
-pub fn no_use(engine: &str, options: &[&str]) -> String {
-    format!("{engine}: has no use for {}", options.join(", "))
+/// What was asked of engines in vain.
+pub fn no_use(engines: &str, options: &[&str]) -> String {
+    let has = if engines.contains(',') { "have" } else { "has" };
+    format!("{engines}: {has} no use for {}", options.join(", "))
 }
 
 /// What each mark takes alone, where there are several.

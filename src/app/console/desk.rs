@@ -17,7 +17,8 @@ use super::wardrobe::Wardrobe;
 use crate::console::{Appearance, draw};
 use crate::script::{Exit, Machine, Opening};
 use crate::session::interactive::{
-    Beginning, Effect, Event, Happening, Keymap, Message, Outcome, Severity, State, Writing, update, wakes_ms,
+    Beginning, Effect, Event, Happening, JobsSeen, Keymap, Message, Outcome, Severity, State, Writing,
+    update, wakes_ms,
 };
 
 pub struct Desk {
@@ -54,7 +55,7 @@ impl Desk {
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
         state.writing.clone_from(&opening.writing);
-        state.known.jobs.settings.clone_from(&opening.jobs);
+        state.known.jobs = JobsSeen::begun(opening.jobs.clone());
         let named = opening.named;
         for line in &opening.told {
             // Heard once the session runs.

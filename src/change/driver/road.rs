@@ -34,12 +34,12 @@ pub enum Halt {
     #[error("FD-5623: it was ended: {0}")]
     Asked(String),
     #[error(
-        "FD-5661: {0} did not say that they left the base LIDs, so nothing was written; look after their agents, or apply it \
+        "FD-5661: it is not known that {0} left the base LIDs, so nothing was written; look after their agents, or apply it \
          with --unanswered wait or go-on"
     )]
     Unanswered(String),
     #[error(
-        "FD-5662: {0} did not say that they left the base LIDs, and going on without them is not shown to be safe, so nothing \
+        "FD-5662: it is not known that {0} left the base LIDs, and going on without them is not shown to be safe, so nothing \
          was written"
     )]
     Unsafe(String),

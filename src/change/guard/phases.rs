@@ -188,7 +188,7 @@ impl Keeper<'_> {
 
 fn not_shown_safe(id: &str, who: &str) -> String {
     format!(
-        "FD-5663: {who} did not say that they left the base LIDs, and going on without them is not shown to be safe; look after \
+        "FD-5663: it is not known that {who} left the base LIDs, and going on without them is not shown to be safe; look after \
          their agents, or end it: 'fabdeck rollback {id}'"
     )
 }

@@ -380,8 +380,13 @@ pub const ACTIONS: &[Action] = &[
     .takes("[ELEMENT]")
     .when(changing::can_write)
     .writes_fabric(),
-    of("jobs", &[], "Name who knows which jobs run: a list in a file, or Slurm", running_jobs::name)
-        .takes("[FILE|slurm]"),
+    of(
+        "jobs",
+        &[],
+        "Name who knows which jobs run: a list in a file, Slurm, or whoever did at first",
+        running_jobs::name,
+    )
+    .takes("[FILE|slurm|usual]"),
     of("trace", &["t"], "Follow a path that begins here", trace).takes("[FROM [TO]]").when(has_fabric),
     of("users", &["U"], "Show who uses this cable: the destinations that are reached over it", users)
         .takes("[NODE[PORT]]")

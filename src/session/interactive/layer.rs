@@ -47,7 +47,7 @@ pub const TOUR: &[(&str, &str)] = &[
     ),
     (
         "Walk through the fabric",
-        "1 to 5, 8 and 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
+        "1 to 9 are the screens. Enter goes in, Esc goes out, Tab looks at the same things in another way: tree, \
          switches, hosts, map. / narrows a list: leaf, hosts>10, width<4x, or ~spn for letters in this order. Space \
          selects rows.",
     ),

@@ -5,6 +5,7 @@ use super::effect::Effect;
 use super::messages::Severity;
 use super::names;
 use super::prompt::{Offer, Purpose};
+use super::running_jobs;
 use super::state::State;
 use crate::routing::ENGINES;
 
@@ -34,7 +35,7 @@ fn of_argument(state: &State, word: &str, rest: &str) -> Vec<Offer> {
         "[FROM [TO]]" => names::ends(state, rest),
         "[FIELD]" => fields(state, rest),
         "[ENGINE,...]" => engines(rest),
-        "[FILE|slurm]" => slurm(rest),
+        "[FILE|slurm|usual]" => jobs(state, rest),
         _ => Vec::new(),
     };
     offers.into_iter().map(before).collect()
@@ -48,9 +49,10 @@ fn engines(rest: &str) -> Vec<Offer> {
 }
 
 /// Files are not offered.
-fn slurm(rest: &str) -> Vec<Offer> {
-    let offer = || Offer::new("slurm".to_owned(), "ask Slurm, by squeue");
-    if "slurm".starts_with(rest.trim()) { vec![offer()] } else { Vec::new() }
+fn jobs(state: &State, rest: &str) -> Vec<Offer> {
+    let offers = [("slurm", "ask Slurm, by squeue".to_owned()), ("usual", running_jobs::usual_words(state))];
+    let fits = offers.into_iter().filter(|(word, _)| word.starts_with(rest.trim()));
+    fits.map(|(word, about)| Offer::new(word.to_owned(), about)).collect()
 }
 
 /// The columns of the list in sight.

@@ -8,6 +8,7 @@ use super::driver::{Changing, Lister, Recording, Sweeper, worked};
 use super::effect::{Effect, Job, Outcome};
 use super::event::{Beginning, Event, Happening, Written, WrittenHappening};
 use super::keymap::{Keymap, KeymapError};
+use super::running_jobs::JobsSeen;
 use super::state::State;
 use super::tasks::TaskId;
 use super::update::update;
@@ -47,7 +48,7 @@ pub fn replay_watched<'l>(
     state.options = beginning.options;
     state.writing = beginning.writing;
     state.known.watch.settings = beginning.watch.unwrap_or_default();
-    state.known.jobs.settings = beginning.jobs.unwrap_or_default();
+    state.known.jobs = JobsSeen::begun(beginning.jobs.unwrap_or_default());
     let mut again = Again { look: look.clone(), sweeper, recorded, state, jobs: BTreeMap::new() };
     again.begin(effects);
     for (at, line) in lines.enumerate() {

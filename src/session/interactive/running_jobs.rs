@@ -118,8 +118,12 @@ impl JobsAsked {
 #[derive(Clone, Debug, Default)]
 pub struct JobsSeen {
     pub settings: JobSettings,
+    /// Whom the session began with.
+    pub usual: Option<JobsFrom>,
     /// Whoever knows them was named in this session.
     pub named: bool,
+    /// Who is to know them in place of whoever is heard already, once he has said something.
+    naming: Option<JobsFrom>,
     /// What a recording has of the moment shown, ready to be weighed.
     pub recorded: Option<(Arc<JobsHeard>, Arc<Heard>)>,
     /// What was heard last, and when.
@@ -139,6 +143,11 @@ pub struct JobsSeen {
 }
 
 impl JobsSeen {
+    /// As a session begins that was told whom to ask.
+    pub fn begun(settings: JobSettings) -> Self {
+        Self { usual: settings.from.clone(), settings, ..Self::default() }
+    }
+
     /// What jobs were weighed over: ports are numbered as there.
     pub fn look(&self) -> Option<&Arc<Look>> {
         self.of.as_ref().map(|of| &of.look)
@@ -204,10 +213,10 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
 /// Time went by, or somebody came to the screen.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let mut effects = Vec::new();
-    if is_due(state)
-        && state.now_ms >= state.known.jobs.due_ms
-        && let Some(from) = state.known.jobs.settings.from.clone()
-    {
+    let jobs = &state.known.jobs;
+    let named = jobs.naming.clone().filter(|_| jobs.asking.is_none());
+    let due = || jobs.settings.from.clone().filter(|_| is_due(state) && state.now_ms >= jobs.due_ms);
+    if let Some(from) = named.or_else(due) {
         let (task, effect) = state.begin_quiet("asking which jobs run", Job::ListJobs(from));
         state.known.jobs.asking = Some(task);
         effects.push(effect);
@@ -236,6 +245,15 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
     if jobs.asking.take_if(|asking| *asking == task).is_none() {
         return Vec::new();
     }
+    if let Some(from) = jobs.naming.take() {
+        if let Err(error) = result {
+            let words = format!("jobs: {error}; the list that was there stays");
+            state.say(Severity::Warning, words);
+            return Vec::new();
+        }
+        take(state, Some(from));
+    }
+    let jobs = &mut state.known.jobs;
     jobs.due_ms = now_ms + jobs.settings.interval_ms;
     match result {
         Ok(list) => {
@@ -308,17 +326,42 @@ pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
         super::typing::ask(state, Purpose::Command, "jobs ");
         return Vec::new();
     }
-    let from = match argument {
-        "slurm" => JobsFrom::Slurm(None),
-        file => JobsFrom::File(file.into()),
+    let usual = state.known.jobs.usual.clone();
+    let from = match (argument, &usual) {
+        ("usual", _) => {
+            take(state, usual);
+            state.known.jobs.named = false;
+            return Vec::new();
+        }
+        ("slurm", Some(JobsFrom::Slurm(squeue))) => JobsFrom::Slurm(squeue.clone()),
+        ("slurm", _) => JobsFrom::Slurm(None),
+        (file, _) => JobsFrom::File(file.into()),
     };
-    let jobs = &mut state.known.jobs;
-    // What others said is not theirs.
-    let settings = JobSettings { from: Some(from), ..jobs.settings.clone() };
-    let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
-    *jobs = JobsSeen { settings, named: true, asked_with, asked_words, ..JobsSeen::default() };
-    state.screens.refresh(&state.known);
+    if heard(&state.known).is_none() {
+        take(state, Some(from));
+    } else {
+        (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
+    }
     Vec::new()
+}
+
+/// From here on somebody else knows the jobs: what others said is not theirs.
+fn take(state: &mut State, from: Option<JobsFrom>) {
+    let jobs = &mut state.known.jobs;
+    let settings = JobSettings { from, ..jobs.settings.clone() };
+    let (asked_with, asked_words) = (jobs.asked_with.clone(), jobs.asked_words.clone());
+    let usual = jobs.usual.clone();
+    *jobs = JobsSeen { settings, usual, named: true, asked_with, asked_words, ..JobsSeen::default() };
+    state.screens.refresh(&state.known);
+}
+
+/// Whom the session began with, in words.
+pub fn usual_words(state: &State) -> String {
+    match &state.known.jobs.usual {
+        Some(from) => format!("as at the beginning: {}", from.words()),
+        None if state.source.split(':').next() == Some("sim") => "the SIMULATED jobs again".to_owned(),
+        None => "those of the recording, or none".to_owned(),
+    }
 }
 
 /// Whether a live source pauses, of which a command would know what is now.

@@ -8,7 +8,8 @@ use fabdeck::files::jobs;
 use fabdeck::files::text::Input;
 use fabdeck::script::Exit;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, JobsFrom, Key, Lister, Loading, Outcome, Size, replay, update,
+    Driver, Effect, Event, Happening, Job, JobSettings, JobsFrom, JobsSeen, Key, Lister, Loading, Outcome,
+    Size, replay, update,
 };
 use serde_json::Value;
 
@@ -125,6 +126,45 @@ fn jobs_are_asked_for_while_somebody_looks() {
     driver.press("7");
     let seen = shown(&driver);
     assert!(!seen.contains("FD-4603") && seen.contains("4714") && !seen.contains("4711"), "{seen}");
+}
+
+/// Another name takes over once it has a list; one without a list leaves what was there, and there is a way back.
+#[test]
+fn a_name_without_a_list_leaves_what_was_there() {
+    let (mut driver, told) = listed(None);
+    driver.press("7");
+    assert!(shown(&driver).contains("SIMULATED"), "{}", shown(&driver));
+    named(&mut driver, "slurm");
+    let seen = shown(&driver);
+    assert!(seen.contains("SIMULATED") && seen.contains("FD-4603"), "{seen}");
+    told.borrow_mut().list = Some(LIST);
+    named(&mut driver, "slurm");
+    assert!(
+        !shown(&driver).contains("SIMULATED") && shown(&driver).contains("jobs of Slurm, just now: 3 on")
+    );
+    told.borrow_mut().list = None;
+    named(&mut driver, "wrong");
+    let seen = shown(&driver);
+    assert!(seen.contains("jobs of Slurm, just now: 3 on") && seen.contains("FD-4603"), "{seen}");
+    assert_eq!(told.borrow().asked.len(), 3);
+    driver.press(":jobs space");
+    assert!(shown(&driver).contains("SIMULATED jobs again"), "{}", shown(&driver));
+    driver.press("u s u a l enter");
+    assert!(shown(&driver).contains("SIMULATED jobs (seed"), "{}", shown(&driver));
+    driver.pass(60_000);
+    assert_eq!(told.borrow().asked.len(), 3, "nobody is asked any more");
+}
+
+/// Who is configured has a squeue of its own, which a word keeps.
+#[test]
+fn slurm_is_the_squeue_that_the_session_began_with() {
+    let (mut driver, told) = listed(Some(LIST));
+    let own = JobsFrom::Slurm(Some("/opt/squeue".into()));
+    let settings = JobSettings { from: Some(own.clone()), ..JobSettings::default() };
+    driver.state.known.jobs = JobsSeen::begun(settings);
+    driver.press("7");
+    named(&mut driver, "slurm");
+    assert_eq!(told.borrow().asked, [own.clone(), own]);
 }
 
 /// A session with jobs is had again from its events, whoever knew them.
