@@ -150,13 +150,14 @@ const DIALOGUE: [(&str, &str); 6] = [
     ("down up", "scroll"),
 ];
 
-/// Enter and Tab stand where they lead somewhere.
+/// Enter and Tab stand where they lead somewhere, and the mark where something can have one.
 fn does_something(state: &State, action: &Action) -> bool {
     match action.id {
         "apply" => works_here(state),
         // There the key is that of another action.
         "extend" => state.screen != ScreenId::Paths,
         "enter" => state.current().can_enter(&state.known),
+        "mark" => !state.meant().is_empty(),
         "next-view" => state.current().has_views(&state.known),
         id if TIME.contains(&id) => state.screen == ScreenId::Timeline,
         _ => true,

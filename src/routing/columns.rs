@@ -50,7 +50,6 @@ pub(super) enum Pass {
 
 /// Routes that grow.
 pub(super) struct Columns<'p> {
-    problem: &'p Problem<'p>,
     pulse: &'p dyn Pulse,
     net: Neighbours,
     /// The port of each channel.
@@ -58,7 +57,9 @@ pub(super) struct Columns<'p> {
     /// Of each port of each switch, its channel.
     channel: Vec<u32>,
     routes: Routes,
+    /// Trees that have grown, or were passed over, and how many there will be.
     grown: usize,
+    wanted: usize,
 }
 
 impl<'p> Columns<'p> {
@@ -69,13 +70,13 @@ impl<'p> Columns<'p> {
             channel[port_of(taken.from, taken.from_port.value())] = at;
         }
         Self {
-            problem,
             pulse,
             net: Neighbours::new(&problem.graph),
             ports: channels.iter().map(|channel| channel.from_port.value()).collect(),
             channel,
             routes: problem.no_routes(),
             grown: 0,
+            wanted: problem.destinations().len(),
         }
     }
 
@@ -96,6 +97,16 @@ impl<'p> Columns<'p> {
         self.routes
     }
 
+    /// So many trees more will grow than each destination's one.
+    pub(super) fn expect(&mut self, trees: usize) {
+        self.wanted += trees;
+    }
+
+    /// So many of them will not, as they are not worth it.
+    pub(super) fn pass_over(&mut self, trees: usize) {
+        self.grown += trees;
+    }
+
     /// Grows a tree for each of the ends. Trees depend on one another and grow in one thread; another searches ahead and
     /// writes out what is done.
     pub(super) fn grow(
@@ -110,7 +121,6 @@ impl<'p> Columns<'p> {
         let mut ahead = Block::default();
         ahead.descend(&self.net, blocks.first().copied().unwrap_or_default());
         ahead.read(&self.routes, pass);
-        let total = self.problem.destinations().len();
         for at in 0..blocks.len() {
             if self.pulse.cancelled() {
                 return Err(Refusal::Cancelled);
@@ -128,7 +138,7 @@ impl<'p> Columns<'p> {
                 },
             );
             self.grown += now.ends.len();
-            self.pulse.step(self.grown.min(total), total);
+            self.pulse.step(self.grown.min(self.wanted), self.wanted);
             std::mem::swap(&mut now, &mut done);
         }
         done.write(&mut self.routes);

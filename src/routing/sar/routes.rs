@@ -102,13 +102,14 @@ fn within_jobs(
 ) -> Result<(), Refusal> {
     let mut balance = Balance::new(columns.net(), among).with_crowds(order.crowds.count());
     let mut sent = order.crowds.sent(problem.graph.switch_count());
-    columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
     let pass = order.working.len() * problem.graph.channels().len();
     let passes = (WORK / pass.max(1)).clamp(1, PASSES);
+    columns.expect(order.working.len() * passes);
+    columns.grow(&order.working, Pass::First, &mut balance, &mut sent)?;
     let mut again = |columns: &mut Columns<'_>, balance: &mut Balance, passes: usize| {
         let (mut least, mut best) = (balance.load_of_all(), columns.routes().clone());
         let mut idle = 0;
-        for _ in 0..passes {
+        for pass in 1..=passes {
             columns.grow(&order.working, Pass::Again, balance, &mut sent)?;
             let load = balance.load_of_all();
             if load < least {
@@ -118,6 +119,7 @@ fn within_jobs(
                 idle += 1;
             }
             if idle == PATIENCE {
+                columns.pass_over(order.working.len() * (passes - pass));
                 break;
             }
         }

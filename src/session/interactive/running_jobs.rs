@@ -1,7 +1,7 @@
 //! The jobs of a session: who knows which run is asked while somebody looks at Jobs, and what they make of channels is
 //! worked out behind the screen, under the tables in force and under what sar proposes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -385,18 +385,26 @@ pub fn command(known: &Known) -> Option<String> {
 
 /// Jobs as other commands take them.
 pub fn argument(state: &State) -> String {
+    match asked_file(state).filter(|_| !state.request.jobs.is_empty()) {
+        Some(file) => format!(" --jobs {}", quoted(&file.display().to_string())),
+        None => String::new(),
+    }
+}
+
+/// The file of the jobs that engines were asked with: whoever was named since has others.
+fn asked_file(state: &State) -> Option<&Path> {
+    let jobs = &state.known.jobs;
+    let same = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs == *jobs.asked_with);
     match knower(&state.known) {
-        Knower::Named(JobsFrom::File(file)) if !state.request.jobs.is_empty() => {
-            format!(" --jobs {}", quoted(&file.display().to_string()))
-        }
-        _ => String::new(),
+        Knower::Named(JobsFrom::File(file)) if same => Some(file),
+        _ => None,
     }
 }
 
 /// Whether engines were asked with jobs that no command line can name.
 pub fn unnamed(state: &State) -> bool {
-    let file = matches!(knower(&state.known), Knower::Named(JobsFrom::File(_)));
-    !state.request.jobs.is_empty() && !file && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
+    let named = asked_file(state).is_some();
+    !state.request.jobs.is_empty() && !named && matches!(state.screen, ScreenId::Whatif | ScreenId::Jobs)
 }
 
 /// What stands above the list, and how grave it is: who says what runs, and what that comes to.

@@ -234,6 +234,20 @@ fn answers_for_other_jobs_are_told_apart() {
     assert!(made.copied[0].ends_with("jobs --filter 'switches>1,hosts>1'"), "{:?}", made.copied);
 }
 
+/// A line names no list but that of its answers.
+#[test]
+fn a_line_does_not_name_a_list_that_engines_were_not_asked_with() {
+    let (mut driver, told) = listed(Some(LIST));
+    named(&mut driver, "first");
+    driver.press("p 3 c");
+    told.borrow_mut().list = Some("4714 node[01-30]\n");
+    named(&mut driver, "second");
+    driver.press("3 c 7 p 3 c");
+    let [first, between, second] = &driver.copied[..] else { panic!("{:?}", driver.copied) };
+    assert!(first.contains("--jobs first") && second.contains("--jobs second"), "{first}\n{second}");
+    assert!(!between.contains("--jobs"), "{between}");
+}
+
 /// The proposal is work that Esc stops, and what was there stays.
 #[test]
 fn esc_stops_sar() {

@@ -1,12 +1,12 @@
 //! `sar`: what jobs send is spread as the dissertation's example has it, and every promise of `dfsssp` holds.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use fabdeck::analysis::{Effective, Flows, JobLoads};
 use fabdeck::fabric::{
     Fabric, FabricBuilder, Faults, Guid, JobMap, Lanes, Lid, NodeFacts, NodeKind, PortNum,
 };
-use fabdeck::routing::{Answer, LanesBy, Problem, Request};
+use fabdeck::routing::{Answer, LanesBy, Problem, Pulse, Request, engine};
 
 use super::certificate::{Dice, certificate};
 use super::sketch::sketch;
@@ -74,6 +74,36 @@ fn loads(engine: &str, fabric: &Fabric, jobs: &JobMap, request: &Request) -> Eff
     let problem = Problem::new(fabric, &faults);
     let routes = route_as(engine, &problem, request).unwrap().routes;
     JobLoads::of(&Flows::new(&problem, &routes), jobs).all
+}
+
+/// Keeps what was said of how far it is.
+#[derive(Default)]
+struct Told(Mutex<Vec<(usize, usize)>>);
+
+impl Pulse for Told {
+    fn step(&self, done: usize, of: usize) {
+        self.0.lock().unwrap().push((done, of));
+    }
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Routes that are made again and again count: it is done when all are, and no sooner.
+#[test]
+fn progress_goes_over_all_passes() {
+    let (fabric, jobs) = island(SPINES[0], 1);
+    let faults = Faults::default();
+    let (problem, told) = (Problem::new(&fabric, &faults), Told::default());
+    let request = Request { jobs: Arc::new(jobs), ..Request::default() };
+    (engine("sar").unwrap().route)(&problem, &request, &told).unwrap();
+    let told = told.0.into_inner().unwrap();
+    let (last, of) = *told.last().unwrap();
+    assert!(told.is_sorted() && told.iter().all(|(_, all)| *all == of) && last == of, "{told:?}");
+    assert_eq!(told.iter().filter(|(done, of)| done == of).count(), 1);
+    // A first tree for each destination, and more for those of jobs.
+    assert!(of > problem.destinations().len() + HOSTS, "{of}");
 }
 
 #[test]
