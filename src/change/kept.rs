@@ -164,6 +164,7 @@ impl Kept {
             phases: None,
             certificate: Default::default(),
             impact: Default::default(),
+            jobs: Default::default(),
             transition: Default::default(),
             findings: Vec::new(),
             writes,

@@ -50,6 +50,9 @@ pub struct Plan {
     pub phases: Option<PlanPhases>,
     pub certificate: Value,
     pub impact: Value,
+    /// The jobs it was made for: how many, and what they made of the tables then and would make of those of the plan.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub jobs: Value,
     pub transition: TransitionReport,
     /// What an operator should know before it is applied, each in a few words.
     #[serde(default)]
@@ -356,6 +359,7 @@ impl Plan {
             phases: None,
             certificate: Value::Null,
             impact: Value::Null,
+            jobs: Value::Null,
             transition: TransitionReport::default(),
             findings: Vec::new(),
             writes: super::writes(&standing, tables, routes, &|_| String::new()).unwrap(),

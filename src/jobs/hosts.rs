@@ -4,6 +4,7 @@
 //! - where a rule of the site fits either, that says whose it is; one that fits in several ways says nothing;
 //! - else the first word counts, without a device's name (`node7 HCA-1`, `node7-mlx5_0`);
 //! - a name with its domain means that host; without one, or with another, hosts count whose names begin alike;
+//! - small letters and capitals are different letters, as for Slurm;
 //! - several adapters of one host are all its own; hosts of several domains that a name fits are ambiguous, unless the same
 //!   adapters go by all of these names.
 
@@ -78,6 +79,12 @@ impl<'f> Hosts<'f> {
         }
     }
 
+    /// The host whose name has the same letters, small ones or capitals.
+    fn meant(&self, host: &str) -> Option<String> {
+        let short = host_of_word(host);
+        self.by_name.keys().find(|name| name.eq_ignore_ascii_case(&short)).cloned()
+    }
+
     /// The jobs of a list by the ports of their hosts.
     pub fn place(&self, list: &JobList) -> Placed {
         let mut placed = Placed { unclear: self.unclear.clone(), ..Placed::default() };
@@ -115,7 +122,10 @@ impl<'f> Hosts<'f> {
         for (host, found) in found {
             match found {
                 Found::Nodes(_) => {}
-                Found::Nobody => drop(placed.unknown.insert(host.to_owned())),
+                Found::Nobody => {
+                    placed.unknown.insert(host.to_owned());
+                    placed.meant.extend(self.meant(host).map(|name| (host.to_owned(), name)));
+                }
                 Found::Several(bearers) => drop(placed.ambiguous.insert(host.to_owned(), bearers)),
             }
         }
@@ -137,6 +147,8 @@ pub struct Placed {
     pub shared: BTreeMap<String, usize>,
     /// Hosts that the fabric does not have.
     pub unknown: BTreeSet<String>,
+    /// Of these, those that are there with other letters, small ones or capitals.
+    pub meant: BTreeMap<String, String>,
     /// Hosts whose name fits several, and these.
     pub ambiguous: BTreeMap<String, Vec<String>>,
     /// Adapters that a rule of the site reads in several ways, and what they may mean.
@@ -182,7 +194,10 @@ impl Placed {
         if !self.unknown.is_empty() {
             notes.add("FN-541", place.clone(), || {
                 let named = some(self.unknown.iter().map(String::as_str));
-                format!("{} {of} are not in the fabric and left out: {named}", self.unknown.len())
+                let meant = self.meant.first_key_value().map_or_else(String::new, |(host, name)| {
+                    format!("; {host} is {name} there: small letters and capitals are different letters")
+                });
+                format!("{} {of} are not in the fabric and left out: {named}{meant}", self.unknown.len())
             });
         }
         if !self.ambiguous.is_empty() {
@@ -298,6 +313,19 @@ mod tests {
                 "squeue: FN-541: 6 of 13 hosts with jobs are not in the fabric and left out: gpu1, gpu2, gpu3, gpu4, gpu5, ...",
                 "squeue: FN-544: 2 of 13 hosts with jobs have several: n2 (2), n3 (2); a host is shared, or the list is older than some job"
             ]
+        );
+    }
+
+    #[test]
+    fn a_name_with_other_letters_is_told_how_it_is_written() {
+        let (placed, jobs) = place(&["Node1.site HCA-1", "n2 HCA-1"], "7 node1,n2,N3\n");
+        assert_eq!(jobs["7"], ["n2 HCA-1"]);
+        let told = placed.notes(&Place::file("f")).iter().next().unwrap().to_string();
+        assert!(
+            told.ends_with(
+                "left out: N3, node1; node1 is Node1 there: small letters and capitals are different letters"
+            ),
+            "{told}"
         );
     }
 

@@ -40,6 +40,7 @@ const JOBS: &[&str] = &[
     "jobs.mean_max",
     "jobs.mean_links",
     "jobs.dark_fiber",
+    "jobs.lost",
 ];
 /// Of the jobs of a step before, under a plan, and under an engine of a preview.
 pub const JOBS_THEN: &[&str; 4] =

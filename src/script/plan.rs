@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{
-    Fit, Look, Stale, ahead, assume, counted, failed, fit, judge, migration_lines, phase_lines,
+    Fit, JobFigures, JobGain, Look, Stale, ahead, assume, counted, failed, fit, job_figures_words, judge,
+    migration_lines, phase_lines,
 };
 
 use super::asking::{LaneChoice, PlanAction};
@@ -109,8 +110,22 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("changes", changes(plan)),
     ];
     let found = finding_lines(&plan.findings);
-    let told = told.into_iter().chain(migration_lines(plan)).chain(phase_lines(plan));
+    let told = told.into_iter().chain(job_lines(plan)).chain(migration_lines(plan)).chain(phase_lines(plan));
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
+}
+
+/// For which jobs it was made, and what they would gain.
+fn job_lines(plan: &Plan) -> Vec<(&'static str, String)> {
+    let Ok(JobGain { count, now, then }) = serde_json::from_value(plan.jobs.clone()) else {
+        return Vec::new();
+    };
+    let words = |figures: &JobFigures| job_figures_words(figures);
+    let now = now.as_ref().map_or_else(|| "not known without tables".to_owned(), words);
+    vec![
+        ("for jobs", format!("{} that ran when it was made", counted(count, "job", "jobs"))),
+        ("jobs then", now),
+        ("  after", words(&then)),
+    ]
 }
 
 /// A plan for another fabric, or another state of it, says nothing about this one.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Look;
 use super::check::held;
@@ -60,7 +60,7 @@ pub struct JobRow {
 }
 
 /// What routings are compared by, for jobs (dissertation, tables 5.1 and 5.2).
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct JobFigures {
     /// Jobs on several switches: means are over them.
     pub multi_switch: usize,
@@ -197,10 +197,27 @@ impl Running {
         (!jobs.is_empty()).then(|| Self { jobs: Arc::clone(jobs), figures: told().into() })
     }
 
+    /// For how many jobs, and what they make of the tables in force and of these routes; so it stands in a plan.
+    pub(super) fn gain(&self, look: &Look, faults: &Faults) -> JobGain {
+        let tables = &look.observation.tables;
+        let now = || job_figures_in_force(look, tables, faults, &self.jobs);
+        let now = tables.has_forwarding().then(now).flatten();
+        JobGain { count: self.jobs.iter().len(), now, then: self.figures.clone() }
+    }
+
     /// The same jobs over other routes.
     pub(super) fn over(&self, problem: &Problem<'_>, routes: &Routes) -> Option<Self> {
         Self::new(problem, routes, &self.jobs)
     }
+}
+
+/// What running jobs would gain by a plan, as it was when that was made.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct JobGain {
+    pub count: usize,
+    /// Of the tables in force then, where there were any.
+    pub now: Option<JobFigures>,
+    pub then: JobFigures,
 }
 
 /// What jobs make of the tables in force on what faults leave of the fabric.

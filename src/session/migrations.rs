@@ -81,6 +81,7 @@ pub fn migration_plan(
         lanes: PlanLanes::of(&standing, &routes),
         certificate: serde_json::Value::Null,
         impact: impact(&migrations),
+        jobs: serde_json::Value::Null,
         transition: TransitionReport::default(),
         findings: Vec::new(),
         migrations,

@@ -54,7 +54,8 @@ pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};
 pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{
-    JobFigures, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force, loads,
+    JobFigures, JobGain, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force,
+    loads,
 };
 pub use look::Look;
 pub use migrations::{DFTREE, UnmigratedPlan, migration_lines, migration_plan, moved_by};

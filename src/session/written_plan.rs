@@ -177,6 +177,10 @@ pub fn plan_of(
             "changed_switches": difference.switches, "moved_pairs": difference.moved_pairs,
             "changed_lanes": proposal.changed_lanes,
         }),
+        jobs: match &proposal.running {
+            Some(running) => serde_json::to_value(running.gain(look, faults))?,
+            None => serde_json::Value::Null,
+        },
         findings: findings(&proposal.report, &transition, unmet.as_deref()),
         transition,
         writes,

@@ -18,9 +18,9 @@ const DIGITS: usize = 18;
 
 /// Why a text is no host list, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{what} at sign {at}")]
+#[error("{what} at character {at}")]
 pub struct NoList {
-    /// Which sign of the list, from 1.
+    /// Which character of the list, from 1.
     pub at: usize,
     pub what: String,
 }

@@ -67,6 +67,7 @@ fn of_totals(totals: &JobTotals) -> Given {
         ("jobs.mean_max", number(totals.mean_max)),
         ("jobs.mean_links", number(totals.mean_links)),
         ("jobs.dark_fiber", number(totals.dark_fiber)),
+        ("jobs.lost", totals.lost.map_or(Found::Unknown, Found::count)),
     ];
     each.into_iter().map(|(name, found)| (name.to_owned(), found)).collect()
 }

@@ -144,6 +144,25 @@ fn what_jobs_make_of_engines_stands_beside_the_tables_in_force() {
     );
 }
 
+/// Whoever reads a plan later sees for which jobs it was made, and what they gain.
+#[test]
+fn a_plan_says_for_which_jobs_it_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let (list, plan) = (two_jobs(), folder.path().join("sar.plan").display().to_string());
+    let routed =
+        json(&on_the_tree(&["route", "--engine", "sar", "--jobs", &list, "--no-times", "-o", &plan]));
+    let told = json(&["plan", "show", &plan]);
+    let jobs = &told["plan"]["jobs"];
+    assert_eq!((&jobs["count"], &jobs["then"]), (&2.into(), &routed["jobs"]), "{jobs}");
+    assert_eq!(jobs["now"], routed["jobs_in_force"]);
+    let text = fabdeck(&["plan", "show", &plan]).out;
+    for words in ["for jobs", "2 jobs that ran when it was made", "jobs then", "  after"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    fabdeck(&on_the_tree(&["route", "--engine", "updn", "--no-times", "-o", &plan, "--force"]));
+    assert!(!fabdeck(&["plan", "show", &plan]).out.contains("for jobs"));
+}
+
 #[test]
 fn lists_that_name_nobody_are_refused_with_their_line() {
     for (list, code) in [
