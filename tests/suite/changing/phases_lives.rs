@@ -127,21 +127,16 @@ fn with_a_dead_agent() -> Lab {
 fn a_change_that_waits_for_a_host_is_decided_from_elsewhere() {
     let lab = with_a_dead_agent();
     let waits = |lab: &Lab| {
-        let mut apply =
-            lab.command(&["apply", "phases.plan", "--yes", "--unanswered", "wait"]).spawn().unwrap();
+        let apply = lab.command(&["apply", "phases.plan", "--yes", "--unanswered", "wait"]).spawn().unwrap();
         let since = Instant::now();
-        loop {
-            let row = lab.row();
-            if row["waits"] == true {
-                return (apply, row["id"].as_str().unwrap().to_owned());
-            }
-            if since.elapsed() > Duration::from_secs(30) {
-                apply.kill().unwrap();
-                apply.wait().unwrap();
-                panic!("{row}{}", lab.logs());
-            }
+        let mut row = lab.row();
+        while row["waits"] != true {
+            // The guard is the lab's to end.
+            assert!(since.elapsed() < Duration::from_secs(30), "{row}{}", lab.logs());
             std::thread::sleep(Duration::from_millis(100));
+            row = lab.row();
         }
+        (apply, row["id"].as_str().unwrap().to_owned())
     };
     let ends = |apply: std::process::Child, code: i32| {
         let ended = apply.wait_with_output().unwrap();
