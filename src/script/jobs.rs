@@ -13,11 +13,13 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::access::Wanted;
-use crate::fabric::{ElementError, JobMap};
+use crate::fabric::{ElementError, Faults, JobMap};
 use crate::files::jobs::{JobLine, JobList};
 use crate::jobs::{Hosts, Placed};
 use crate::observe::Place;
-use crate::session::{Browse, JobRows, JobSeen, JobTotals, Look, jobs_seen};
+use crate::session::{
+    Browse, JobChannelRows, JobRows, JobSeen, JobTotals, Look, WeighedJobs, job_channels, jobs_seen,
+};
 
 use super::args::RowArgs;
 use super::check::premises;
@@ -78,6 +80,7 @@ pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
 
 pub fn run(context: &mut Context<'_, '_>, args: &JobsArgs) -> Result<Exit, Failure> {
     match &args.action {
+        Some(JobsAction::Channels(args)) => channels(context, args),
         Some(JobsAction::Watch(args)) => watch::run(context, args),
         None => tell(context, &args.shown, true),
     }
@@ -108,6 +111,26 @@ fn tell(context: &mut Context<'_, '_>, args: &JobRowArgs, totals: bool) -> Resul
     Ok(context.conclude(&look))
 }
 
+/// `jobs channels`.
+fn channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Failure> {
+    if args.rows.fields.as_deref() == Some(HELP) {
+        context.write_fields(Browse::JobChannels)?;
+        return Ok(Exit::Done);
+    }
+    let (look, placed, said) = on_fabric(context, &args.from)?;
+    let (_, all) = jobs_seen(&look, &placed);
+    let weighed = WeighedJobs::new(&look, placed, &Faults::default(), None);
+    let Some(rows) = job_channels(&look, &weighed) else {
+        let what = "FD-7821: which channels paths cross is not known: the source has no forwarding tables (--assume ENGINE)";
+        return Err(Failure::new(Exit::BadInput, what));
+    };
+    let query = context.query(&args.rows);
+    context.write_rows(Browse::JobChannels.id(), &look, &JobChannelRows(&rows), &query, |object| {
+        said.fields(object, &all)
+    })?;
+    Ok(context.conclude(&look))
+}
+
 /// The jobs, of whoever is named; else those of the source itself.
 fn on_fabric(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Look, Placed, Said), Failure> {
     if !from.is_named() {
@@ -134,12 +157,7 @@ fn write(
     said: &Said,
 ) -> Result<(), Failure> {
     let query = context.query(rows);
-    context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| {
-        object.field("from", &said.from)?;
-        object.field("heard", &said.heard)?;
-        object.field("age_seconds", &said.age_seconds)?;
-        object.field("totals", totals)
-    })
+    context.write_rows(Browse::Jobs.id(), look, &JobRows(seen), &query, |object| said.fields(object, totals))
 }
 
 /// What stands beside the rows in JSON.

@@ -19,7 +19,7 @@ pub fn schemas() -> BTreeMap<String, String> {
         let mut properties = match view {
             Browse::Entries => vec![("switch", text()), ("guid", guid())],
             Browse::Users => vec![("link", text())],
-            Browse::Jobs => super::jobs::schema(),
+            Browse::Jobs | Browse::JobChannels => super::jobs::schema(),
             Browse::Hops => trace(),
             _ => Vec::new(),
         };

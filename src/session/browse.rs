@@ -1,13 +1,13 @@
 //! The views by name, for commands, screens and docs.
 
 use super::views::{
-    COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, JOB_COLUMNS, LANE_FIELDS,
-    LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, USER_FIELDS, hosts, lanes, links, ports, switches,
-    tables,
+    COUNTER_FIELDS, CounterRows, ENTRY_FIELDS, HOP_FIELDS, HOST_FIELDS, JOB_CHANNEL_COLUMNS, JOB_COLUMNS,
+    LANE_FIELDS, LINK_FIELDS, PORT_FIELDS, SWITCH_FIELDS, TABLE_FIELDS, USER_FIELDS, hosts, lanes, links,
+    ports, switches, tables,
 };
 use super::{Column, Field, Listing, Look};
 
-/// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` a list and `Hops` a trace, so these are made elsewhere.
+/// A view with rows. `Entries` needs a switch, `Users` a cable, `Jobs` and `JobChannels` a list and `Hops` a trace, so these are made elsewhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Browse {
     Switches,
@@ -20,6 +20,7 @@ pub enum Browse {
     Lanes,
     Users,
     Jobs,
+    JobChannels,
     Hops,
 }
 
@@ -35,6 +36,7 @@ impl Browse {
         Self::Lanes,
         Self::Users,
         Self::Jobs,
+        Self::JobChannels,
         Self::Hops,
     ];
 
@@ -51,6 +53,7 @@ impl Browse {
             Self::Lanes => "lanes",
             Self::Users => "users",
             Self::Jobs => "jobs",
+            Self::JobChannels => "jobs-channels",
             Self::Hops => "trace",
         }
     }
@@ -68,6 +71,7 @@ impl Browse {
             Self::Lanes => "show lanes",
             Self::Users => "show users LINK",
             Self::Jobs => "show jobs",
+            Self::JobChannels => "jobs channels",
             Self::Hops => "trace",
         }
     }
@@ -90,6 +94,7 @@ impl Browse {
             Self::Lanes => columns(LANE_FIELDS),
             Self::Users => columns(USER_FIELDS),
             Self::Jobs => JOB_COLUMNS.iter().collect(),
+            Self::JobChannels => JOB_CHANNEL_COLUMNS.iter().collect(),
             Self::Hops => columns(HOP_FIELDS),
         }
     }
@@ -104,7 +109,7 @@ impl Browse {
             Self::Tables => Some(Box::new(tables(look))),
             Self::Counters => Some(Box::new(CounterRows::new(look))),
             Self::Lanes => Some(Box::new(lanes(look))),
-            Self::Entries | Self::Users | Self::Jobs | Self::Hops => None,
+            Self::Entries | Self::Users | Self::Jobs | Self::JobChannels | Self::Hops => None,
         }
     }
 }

@@ -255,11 +255,20 @@ pub const COMMANDS: &[Command] = &[
     .looks()
     .examples(&["fabdeck --source umad jobs --slurm", "fabdeck --source capture/ jobs --file jobs.txt --json"]),
     command_of(
+        "jobs channels",
+        "The channels between switches that paths within jobs cross",
+        "A row for each directed channel: the ports at its ends, how many paths within jobs cross it under the tables in force \
+         (its effective edge forwarding index), of how many jobs, and which of them has the most there. Those with the most \
+         paths come first. The list of jobs is asked for as by `jobs`.",
+    )
+    .looks()
+    .examples(&["fabdeck --source umad jobs channels --slurm --top 10"]),
+    command_of(
         "jobs watch",
         "Propose routes for the jobs that run, whenever these are others",
         "Every --interval the jobs are asked for. Where those on several switches are on other hosts than before, whatever their \
          ids, sar routes for them; the proposal is told if it gains --gain percent against the tables in force, and not more \
-         often than --at-most-every. With -o each is written as a plan. Nothing is applied: `apply` takes the plan. A line for \
+         often than --at-most-every. With -o each is written as a plan. Nothing is applied but with --apply: `apply` takes the plan. A line for \
          each list, until it is asked to end; a Slurm that does not answer is told, and the last list stays.",
     )
     .looks()

@@ -78,9 +78,10 @@ pub use traffic::{
 };
 pub use value::{Kind, Value, natural_order};
 pub use views::{
-    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobGains, JobRows, JobThen, SPARK,
-    Spark, TableRows, UNTOLD, User, change_in_hundred, entries, errors_by_port, follows_word, fresh_counters,
-    levels_word, links, printed_of_jobs, standing_word, steps, unplaced_counters, user_rows, users,
+    Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobChannel, JobChannelRows,
+    JobGains, JobRows, JobThen, SPARK, Spark, TableRows, UNTOLD, User, change_in_hundred, entries,
+    errors_by_port, follows_word, fresh_counters, job_channels, levels_word, links, printed_of_jobs,
+    standing_word, steps, unplaced_counters, user_rows, users,
 };
 pub use weighed_jobs::{JobsOver, MADE_SEED, WeighedJobs, made_jobs};
 pub use whatif::{

@@ -34,6 +34,7 @@ const READS: &[(&str, &[&str])] = &[
     ("plan check", &["plan", "check", "reroute.plan"]),
     ("whatif", &["whatif", "--fail", "link:leaf0/5", "--engine", "minhop"]),
     ("jobs", &["jobs", "--file", "jobs.txt"]),
+    ("jobs channels", &["jobs", "channels", "--file", "jobs.txt"]),
     ("show jobs", &["show", "jobs", "--file", "jobs.txt"]),
     ("jobs watch", &["jobs", "watch", "--file", "jobs.txt", "--count", "2", "--interval", "1ms"]),
     (

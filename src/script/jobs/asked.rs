@@ -102,6 +102,7 @@ pub struct JobsArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum JobsAction {
+    Channels(JobRowArgs),
     Watch(WatchArgs),
 }
 

@@ -10,8 +10,9 @@ use crate::files::jobs::JobList;
 use crate::jobs::Placed;
 use crate::observe::Place;
 use crate::script::context::Context;
+use crate::script::json::Object;
 use crate::script::{Exit, Failure};
-use crate::session::{Look, MADE_SEED, RecordedJobs, made_jobs};
+use crate::session::{JobTotals, Look, MADE_SEED, RecordedJobs, made_jobs};
 
 /// Who said which jobs run, beside what was said.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,16 @@ pub(super) struct Said {
     /// Of a recording: when the list was heard, and how long before the moment shown.
     pub heard: Option<String>,
     pub age_seconds: Option<u64>,
+}
+
+impl Said {
+    /// What stands beside rows in JSON.
+    pub(super) fn fields(&self, object: &mut Object<'_>, totals: &JobTotals) -> std::io::Result<()> {
+        object.field("from", &self.from)?;
+        object.field("heard", &self.heard)?;
+        object.field("age_seconds", &self.age_seconds)?;
+        object.field("totals", totals)
+    }
 }
 
 /// The jobs of the source itself, where it is a capture; else of whoever the configuration names.

@@ -26,6 +26,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("lanes propose", "needs the levels of paths, which no capture has (`commands::lanes`)"),
     ("show jobs", "needs a list of jobs, which no incident has (`commands::jobs`)"),
     ("jobs", "needs a list of jobs, which no incident has (`commands::jobs`)"),
+    ("jobs channels", "needs a list of jobs, which no incident has (`commands::jobs`)"),
     ("jobs watch", "needs a list of jobs, which no incident has (`commands::jobs`)"),
     ("completions", "says nothing of a fabric"),
     ("man", "says nothing of a fabric"),

@@ -57,6 +57,34 @@ fn a_job_has_its_hosts_switches_links_and_index() {
     assert!(text.contains("MAX EFI"), "{text}");
 }
 
+/// Channel by channel the same comes out as job by job.
+#[test]
+fn channels_tell_whose_paths_they_carry() {
+    let list = "17 node[0-1],17 node[3-4],18 node[2],18 node[5]";
+    let (jobs, all) = (told(&["jobs", "--file", list]), told(&["jobs", "channels", "--file", list]));
+    assert_eq!(all["totals"], jobs["totals"]);
+    let rows = all["rows"].as_array().unwrap();
+    let number = |row: &Value, key: &str| row[key].as_u64().unwrap();
+    assert_eq!(rows.len() as u64, number(&jobs["totals"], "links"), "{all}");
+    assert_eq!(number(&rows[0], "paths"), number(&jobs["totals"], "max"), "{all}");
+    assert!(rows.is_sorted_by_key(|row| std::cmp::Reverse(number(row, "paths"))), "{all}");
+    for job in jobs["rows"].as_array().unwrap() {
+        let own = rows.iter().filter(|row| row["job"] == job["job"]);
+        assert!(own.map(|row| number(row, "most")).all(|most| most <= number(job, "max")), "{all}");
+    }
+    for row in rows {
+        let (paths, most, jobs) = (number(row, "paths"), number(row, "most"), number(row, "jobs"));
+        assert!((1..=2).contains(&jobs) && most <= paths && paths <= jobs * most, "{row}");
+        // Paths within jobs between leaves go up, or down.
+        let ends = ["from", "to"].map(|end| row[end].as_str().unwrap().starts_with("leaf"));
+        assert!(ends[0] != ends[1], "{row}");
+    }
+    // Eight paths of 17 and two of 18 go up and come down again.
+    assert_eq!(rows.iter().map(|row| number(row, "paths")).sum::<u64>(), 2 * (8 + 2), "{all}");
+    let fields = fabdeck(&["jobs", "channels", "--fields", "help"]).out;
+    assert!(fields.contains("effective edge forwarding index"), "{fields}");
+}
+
 /// Node 0 and node 1 run two jobs each.
 const SHARED: &str = "node0 a,node1 a,node0 b,node1 b,node2 b";
 

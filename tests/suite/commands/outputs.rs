@@ -45,6 +45,11 @@ const LINES: &[(&str, &[&str], &str)] = &[
     ("show jobs", &["--source", "crowded", "show", "jobs", "--file", "node0 17,node3 17"], "jobs"),
     ("jobs", &["--source", "crowded", "jobs", "--file", "node0 17,node3 17"], "jobs"),
     (
+        "jobs channels",
+        &["--source", "crowded", "jobs", "channels", "--file", "node0 17,node3 17"],
+        "jobs-channels",
+    ),
+    (
         "jobs watch",
         &[
             "--source",
