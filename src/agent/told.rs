@@ -234,3 +234,17 @@ impl fmt::Display for Told {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_speaks_of_a_hook_that_is_not_there() {
+        let about = About { number: 7, hot_spot: 0, service_level: 1, direction: Direction::High };
+        let said = |flows, hook| Told::Moved { about: about.clone(), flows, hook }.to_string();
+        assert!(said(None, true).ends_with("followed, as the hook says"));
+        assert!(said(None, false).ends_with("followed, as the simulated host says"));
+        assert!(said(Some(3), true).ends_with("followed, 3 moved"));
+    }
+}
