@@ -1,6 +1,6 @@
 //! The agent itself: one loop over a port that only reads, but for what its token lets pass.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,16 +12,16 @@ use super::subscription::{News, Subscription};
 use super::told::{Direction, Summary, Told};
 use crate::access::{Address, AgentToken, Arrival, Clock, MadPort, Parcel, PortError, ReadPort};
 use crate::fabric::Lid;
-use crate::mad::{Class, Mad, Method, Notice, NoticeKey, Repath, Standing, attribute, trap};
+use crate::mad::{Class, Coming, Heard, Mad, Method, Notice, Repath, Standing, attribute, trap};
 
 /// How long the loop waits for something to come, and while a hook runs.
 const TURN: Duration = Duration::from_millis(50);
 const TURN_OF_A_HOOK: Duration = Duration::from_millis(10);
 /// Notices that wait for their turn; more are dropped.
 const WAITING_MOST: usize = 64;
-/// Notices that are remembered, and how long.
-const KNOWN_MOST: usize = 1024;
-const KNOWN_FOR: Duration = Duration::from_secs(600);
+/// Datagrams that are read before a notice is followed, as a newer one may be among them; and that wait while somebody waits
+/// for something else.
+const CAME_MOST: usize = 1024;
 /// How long a simulated host takes to answer, and a manager that is left.
 const ANSWERS: Duration = Duration::from_secs(1);
 /// How long a hook that runs has when the agent is asked to end.
@@ -70,14 +70,11 @@ pub struct Agent {
     subscription: Subscription,
     bucket: Bucket,
     strangers: Bucket,
-    /// What came of notices, and when.
-    known: BTreeMap<NoticeKey, (Standing, u16, Duration)>,
+    heard: Heard,
     works: VecDeque<Repath>,
     running: Option<(Repath, Running)>,
     /// The flows of a simulated host drain: it is asked again then.
     draining: Option<(Repath, Duration)>,
-    /// The number of the latest notice to all LIDs.
-    latest: Option<u32>,
     /// What came while somebody waited for something else.
     aside: VecDeque<Parcel>,
     kept: Kept,
@@ -98,24 +95,14 @@ impl Agent {
         let folder = options.state.as_deref().filter(|_| !options.dry_run);
         let kept = Kept::open(folder, &name).map_err(AgentError::State)?;
         let now = port.now();
-        let known = kept.outcomes().iter().filter_map(|outcome| {
-            let Outcome { number, hot_spot, back, service_level, standing, moved } = *outcome;
-            Some(((number, hot_spot, back, service_level), (Standing::of(standing)?, moved, now)))
-        });
         Ok(Self {
             subscription: Subscription::new(port.local().manager_lid, port.local().lid),
             bucket: Bucket::new(options.rate, now),
             strangers: Bucket::new(STRANGERS_TOLD, now),
-            known: known.collect(),
+            heard: recalled(kept.outcomes(), now),
             works: VecDeque::new(),
             running: None,
             draining: None,
-            latest: kept
-                .outcomes()
-                .iter()
-                .rev()
-                .find(|outcome| outcome.hot_spot == 0)
-                .map(|outcome| outcome.number),
             aside: VecDeque::new(),
             kept,
             summary: Summary::default(),
@@ -161,15 +148,34 @@ impl Agent {
         for parcel in parcels {
             self.port.send(&parcel, ANSWERS)?;
         }
+        self.take_all(now, tell)?;
         self.work(tell)?;
-        if let Some(parcel) = self.aside.pop_front() {
-            return self.take(&parcel, tell);
-        }
-        let turn = if self.running.is_some() { TURN_OF_A_HOOK } else { TURN };
+        let next_is_due = !self.works.is_empty() && self.draining.is_none();
+        let turn = match self.running {
+            Some(_) => TURN_OF_A_HOOK,
+            None if next_is_due => Duration::ZERO,
+            None => TURN,
+        };
         match self.port.receive(now + turn)? {
             Some(Arrival::Mad(parcel)) => self.take(&parcel, tell),
             _ => Ok(()),
         }
+    }
+
+    /// Everything that came by now: an agent that was held up, or whose hook was, follows the newest of the notices alone.
+    fn take_all(&mut self, now: Duration, tell: Tell<'_>) -> Result<(), AgentError> {
+        for _ in 0..CAME_MOST {
+            let came = match self.aside.pop_front() {
+                Some(parcel) => Some(Arrival::Mad(parcel)),
+                None => self.port.receive(now)?,
+            };
+            match came {
+                Some(Arrival::Mad(parcel)) => self.take(&parcel, tell)?,
+                Some(Arrival::Unanswered(_)) => {}
+                None => break,
+            }
+        }
+        Ok(())
     }
 
     fn take(&mut self, parcel: &Parcel, tell: Tell<'_>) -> Result<(), AgentError> {
@@ -228,46 +234,57 @@ impl Agent {
 
     fn heed(&mut self, told: Repath, now: Duration, tell: Tell<'_>) {
         let about = (&told).into();
-        if self.subscription.own().is_none_or(|own| !told.names(own)) {
-            return tell(Told::NotMeant { about });
+        match self.heard.comes(&told, self.subscription.own(), now) {
+            Coming::NotMeant => return tell(Told::NotMeant { about }),
+            Coming::Known => {
+                self.summary.repeated += 1;
+                return tell(Told::Repeated { about });
+            }
+            Coming::Late => {
+                self.summary.superseded += 1;
+                return tell(Told::Superseded { about });
+            }
+            Coming::New => {}
         }
-        let recent = |(standing, _, when): &(Standing, u16, Duration)| {
-            // What was dropped or failed may be told again.
-            !matches!(standing, Standing::Dropped | Standing::Failed) && now.saturating_sub(*when) < KNOWN_FOR
-        };
-        let late = self.latest.is_some_and(|latest| told.is_behind(latest));
-        if late || self.known.get(&told.key()).is_some_and(recent) {
-            self.summary.repeated += 1;
-            return tell(Told::Repeated { about });
-        }
-        if self.works.len() >= WAITING_MOST || !self.bucket.take(now) {
+        // What takes another's place takes no more of the rate.
+        if !self.give_way(&told, tell) && (self.works.len() >= WAITING_MOST || !self.bucket.take(now)) {
             self.summary.dropped += 1;
-            self.remember(&told, Standing::Dropped, 0);
+            self.heard.hear(&told, Standing::Dropped, 0, now);
             return tell(Told::Dropped { about });
         }
         self.summary.heard += 1;
-        if told.hot_spot.is_none() {
-            self.latest = Some(told.number);
-        }
-        self.remember(&told, Standing::UnderWay, 0);
+        self.heard.hear(&told, Standing::UnderWay, 0, now);
         tell(Told::Heard { about });
         self.works.push_back(told);
     }
 
-    fn remember(&mut self, told: &Repath, standing: Standing, moved: u16) {
-        if self.known.len() >= KNOWN_MOST {
-            let oldest = self.known.iter().min_by_key(|(_, (_, _, when))| *when).map(|(key, _)| *key);
-            oldest.and_then(|key| self.known.remove(&key));
+    /// Notices that wait for their turn, or for flows to drain, give way to a newer one about the same LID; whether any did.
+    fn give_way(&mut self, newer: &Repath, tell: Tell<'_>) -> bool {
+        let mut gone: Vec<Repath> = self
+            .draining
+            .take_if(|(told, _)| newer.supersedes(told))
+            .into_iter()
+            .map(|(told, _)| told)
+            .collect();
+        for told in std::mem::take(&mut self.works) {
+            match newer.supersedes(&told) {
+                true => gone.push(told),
+                false => self.works.push_back(told),
+            }
         }
-        self.known.insert(told.key(), (standing, moved, self.port.now()));
+        for told in &gone {
+            self.summary.superseded += 1;
+            tell(Told::Superseded { about: told.into() });
+            self.conclude(told, (Standing::Superseded, 0), None, tell);
+        }
+        !gone.is_empty()
     }
 
     /// Somebody asks how far this host is with a notice.
     fn say_how_far(&mut self, parcel: &Parcel) -> Result<(), AgentError> {
         let mut answer = parcel.clone();
         let asked = *answer.mad.follows();
-        let known = self.known.get(&asked.key()).map(|(standing, moved, _)| (*standing, *moved));
-        let (standing, moved) = known.unwrap_or((Standing::Unheard, 0));
+        let (standing, moved) = self.heard.standing(asked.key(), self.port.now());
         *answer.mad.follows_mut() = asked.answered(standing, moved.into());
         answer.mad.header_mut().method = Method::GET_RESPONSE.0;
         Ok(self.port.send(&answer, Duration::ZERO)?)
@@ -304,7 +321,7 @@ impl Agent {
         }
         if self.options.dry_run {
             tell(Told::WouldMove { about: (&told).into() });
-            self.remember(&told, Standing::Rehearsed, 0);
+            self.heard.conclude(&told, Standing::Rehearsed, 0, self.port.now());
             return Ok(());
         }
         let Some(program) = &self.options.hook else { return self.follow(&told, tell) };
@@ -369,7 +386,7 @@ impl Agent {
             }
         }
         self.summary.moved += 1;
-        tell(Told::Moved { about: told.into(), flows });
+        tell(Told::Moved { about: told.into(), flows, hook: self.options.hook.is_some() });
         let slow = Slow { service_level: told.level.value(), number: told.number };
         let now = if told.back { None } else { Some(slow) };
         let now = told.hot_spot.map(|_| now);
@@ -385,11 +402,12 @@ impl Agent {
         tell: Tell<'_>,
     ) {
         let (number, hot_spot, back, service_level) = told.key();
-        let outcome = Outcome { number, hot_spot, back, service_level, standing: standing.code(), moved };
+        let at = jiff::Timestamp::now().as_second();
+        let outcome = Outcome { number, hot_spot, back, service_level, standing: standing.code(), moved, at };
         if let Err(error) = self.kept.note(outcome, now) {
             tell(Told::NotKept { why: error.to_string() });
         }
-        self.remember(told, standing, moved);
+        self.heard.conclude(told, standing, moved, self.port.now());
     }
 
     /// Whether this host has flows to a LID; a real one does not say.
@@ -426,7 +444,7 @@ impl Agent {
                 if answers && came.mad.header().transaction.get() as u32 == transaction {
                     return Ok(came.mad.status().is_ok().then_some(came.mad));
                 }
-                if self.aside.len() < KNOWN_MOST {
+                if self.aside.len() < CAME_MOST {
                     self.aside.push_back(came);
                 }
             }
@@ -486,4 +504,18 @@ impl Agent {
         tell(Told::Unsubscribed { manager });
         Ok(())
     }
+}
+
+/// What an agent before this one said of notices, as far as it is not too old to be said again.
+fn recalled(outcomes: &[Outcome], now: Duration) -> Heard {
+    let (mut heard, today) = (Heard::default(), jiff::Timestamp::now().as_second());
+    for outcome in outcomes {
+        let Outcome { number, hot_spot, back, service_level, standing, moved, at } = *outcome;
+        // A clock that was set back says nothing of an age.
+        let age = u64::try_from(today.saturating_sub(at)).ok().map(Duration::from_secs);
+        if let (Some(age), Some(standing)) = (age, Standing::of(standing)) {
+            heard.recall((number, hot_spot, back, service_level), (standing, moved), age, now);
+        }
+    }
+    heard
 }

@@ -31,6 +31,9 @@ pub struct Outcome {
     pub service_level: u8,
     pub standing: u8,
     pub moved: u16,
+    /// When it came, in seconds of the world (Unix); older agents left none, and then it is too old to be an answer.
+    #[serde(default)]
+    pub at: i64,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -100,8 +103,15 @@ mod tests {
     #[test]
     fn what_is_kept_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
-        let outcome =
-            |number, back| Outcome { number, hot_spot: 9, back, service_level: 1, standing: 2, moved: 1 };
+        let outcome = |number, back| Outcome {
+            number,
+            hot_spot: 9,
+            back,
+            service_level: 1,
+            standing: 2,
+            moved: 1,
+            at: 7,
+        };
         let slow = Slow { service_level: 1, number: 5 };
         let open = || Kept::open(Some(&folder.path().join("deep")), "0x1").unwrap();
         let mut kept = open();

@@ -108,6 +108,11 @@ pub enum Told {
         #[serde(flatten)]
         about: About,
     },
+    /// A newer one about the same LID came before, or while it waited for its turn.
+    Superseded {
+        #[serde(flatten)]
+        about: About,
+    },
     Dropped {
         #[serde(flatten)]
         about: About,
@@ -137,6 +142,8 @@ pub enum Told {
         #[serde(flatten)]
         about: About,
         flows: Option<u16>,
+        /// Whether it was a hook that moved them.
+        hook: bool,
     },
     Failed {
         #[serde(flatten)]
@@ -157,6 +164,7 @@ pub enum Told {
 pub struct Summary {
     pub heard: u64,
     pub repeated: u64,
+    pub superseded: u64,
     pub dropped: u64,
     pub strangers: u64,
     pub moved: u64,
@@ -197,6 +205,7 @@ impl fmt::Display for Told {
             Self::Heard { about } => write!(f, "{about}: heard"),
             Self::NotMeant { about } => write!(f, "{about}: for other hosts"),
             Self::Repeated { about } => write!(f, "{about}: came again, and is known"),
+            Self::Superseded { about } => write!(f, "{about}: not followed, for a newer one took its place"),
             Self::Dropped { about } => write!(f, "{about}: dropped, for too many came at once"),
             Self::Stranger { from } => {
                 write!(f, "a report came from LID {from}, which is not the subnet manager's: refused")
@@ -209,18 +218,33 @@ impl fmt::Display for Told {
                 write!(f, "notice {number}: hook {how} after {seconds:.1} s")?;
                 said.lines().try_for_each(|line| write!(f, "\n  hook: {line}"))
             }
-            Self::Moved { about, flows: Some(flows) } => write!(f, "{about}: followed, {flows} moved"),
-            Self::Moved { about, flows: None } => write!(f, "{about}: followed, as the hook says"),
+            Self::Moved { about, flows: Some(flows), .. } => write!(f, "{about}: followed, {flows} moved"),
+            Self::Moved { about, hook: true, .. } => write!(f, "{about}: followed, as the hook says"),
+            Self::Moved { about, .. } => write!(f, "{about}: followed, as the simulated host says"),
             Self::Failed { about, why } => write!(f, "{about}: not followed: {why}"),
             Self::NotKept { why } => write!(f, "what moved could not be written down: {why}"),
             Self::Ended { summary } => {
-                let Summary { heard, repeated, dropped, strangers, moved, failed, .. } = summary;
+                let Summary { heard, repeated, superseded, dropped, strangers, moved, failed, .. } = summary;
                 write!(
                     f,
                     "{heard} notices heard, {repeated} repeated, {dropped} dropped, {strangers} from strangers; \
-                     {moved} followed, {failed} failed"
+                     {moved} followed, {superseded} superseded, {failed} failed"
                 )
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_speaks_of_a_hook_that_is_not_there() {
+        let about = About { number: 7, hot_spot: 0, service_level: 1, direction: Direction::High };
+        let said = |flows, hook| Told::Moved { about: about.clone(), flows, hook }.to_string();
+        assert!(said(None, true).ends_with("followed, as the hook says"));
+        assert!(said(None, false).ends_with("followed, as the simulated host says"));
+        assert!(said(Some(3), true).ends_with("followed, 3 moved"));
     }
 }

@@ -1,9 +1,10 @@
 //! Management datagrams byte by byte: the header, directed-route and LID-routed subnet packets, performance
-//! counters, subnet administration. Encoding and decoding only.
+//! counters, subnet administration. Encoding and decoding only, and what a host makes of notices that come to it.
 
 mod administration;
 mod counters;
 mod header;
+mod heard;
 mod host_flows;
 mod notice;
 mod performance;
@@ -16,6 +17,7 @@ mod subnet;
 pub use administration::{InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader};
 pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
+pub use heard::{Coming, Heard};
 pub use host_flows::{FlowLevel, HostFlow, HostFlows};
 pub use notice::{Notice, trap};
 pub use performance::{ClassPortInfo, PortCounters, PortCountersExtended, PortSamplesControl};

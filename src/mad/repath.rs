@@ -13,8 +13,8 @@
 //! ```
 //!
 //! Trap 68 says that paths are not to be used, and 69 that they are again: off to the slow lane is 69 and back is 68, off to
-//! high LIDs is 68 and back to base LIDs is 69. The low five bits of the number count the notices to all LIDs of one
-//! change, so that one which comes late is known as such. The others are of the change, and are so many that two changes
+//! high LIDs is 68 and back to base LIDs is 69. The low five bits of the number count how often a change told its hosts
+//! something, so that a notice which comes late is known as such. The others are of the change, and are so many that two changes
 //! hardly ever have the same: whoever took a new one for one of before would answer that it has followed and not move.
 
 use crate::fabric::{Lid, ServiceLevel};
@@ -39,20 +39,29 @@ impl Repath {
     /// Hosts that one notice can name.
     pub const HOSTS_MOST: usize = 23;
     const HOSTS_AT: usize = 8;
-    /// Notices to all LIDs that a change can tell apart.
+    /// Times that a change can tell apart.
     const ROUNDS: u32 = 32;
 
-    /// The number of the notice of this round of a change.
+    /// The number of the notices of this round of a change.
     pub fn number_of(change: u32, round: u64) -> u32 {
         change & !(Self::ROUNDS - 1) | (round % u64::from(Self::ROUNDS)) as u32
     }
 
-    /// Whether it comes late: a later notice of the same change to all LIDs was heard already.
-    pub fn is_behind(&self, latest: u32) -> bool {
-        let ahead = latest.wrapping_sub(self.number) % Self::ROUNDS;
-        self.hot_spot.is_none()
-            && latest / Self::ROUNDS == self.number / Self::ROUNDS
-            && (1..Self::ROUNDS / 2).contains(&ahead)
+    /// Whether two numbers are of one change.
+    pub fn are_of_one_change(one: u32, other: u32) -> bool {
+        one / Self::ROUNDS == other / Self::ROUNDS
+    }
+
+    /// Whether a number is of a round before another of its change.
+    pub fn comes_behind(number: u32, latest: u32) -> bool {
+        let ahead = latest.wrapping_sub(number) % Self::ROUNDS;
+        Self::are_of_one_change(number, latest) && (1..Self::ROUNDS / 2).contains(&ahead)
+    }
+
+    /// Whether two notices are of one flow: where both mean a host, it is the later one that counts. Those of one number are
+    /// for flows of several levels.
+    pub fn supersedes(&self, before: &Self) -> bool {
+        self.about() == before.about() && self.number != before.number
     }
 
     /// The LID of the hot-spot as it goes over the wire; 0: all.
@@ -131,21 +140,13 @@ mod tests {
     #[test]
     fn a_notice_of_a_round_before_is_late() {
         let number = |round| Repath::number_of(0x1234_ABFF, round);
-        let of = |hot_spot, number| Repath {
-            hot_spot,
-            level: ServiceLevel::default(),
-            back: false,
-            number,
-            hosts: Vec::new(),
-        };
         assert_eq!((number(0), number(1), number(33)), (0x1234_ABE0, 0x1234_ABE1, 0x1234_ABE1));
-        let behind = |round, latest| of(None, number(round)).is_behind(number(latest));
+        let behind = |round, latest| Repath::comes_behind(number(round), number(latest));
         assert!(behind(1, 2) && behind(1, 15) && behind(31, 32) && behind(30, 35));
         assert!(!behind(1, 1) && !behind(2, 1) && !behind(33, 32));
         for other in [0x2002, 0x1001_0002, 0x0001_1002 + 0x10_0000] {
-            assert!(!of(None, 0x0001_1001).is_behind(other), "of another change");
+            assert!(!Repath::comes_behind(0x0001_1001, other), "of another change");
         }
-        assert!(!of(Some(lid(9)), number(1)).is_behind(number(2)), "of a hot-spot");
     }
 
     #[test]

@@ -37,10 +37,12 @@ pub enum Standing {
     Rehearsed,
     /// Too many came at once: it was dropped.
     Dropped,
+    /// A newer notice about the same LID took its place.
+    Superseded,
 }
 
 impl Standing {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Unheard,
         Self::UnderWay,
         Self::Followed,
@@ -48,6 +50,7 @@ impl Standing {
         Self::Failed,
         Self::Rehearsed,
         Self::Dropped,
+        Self::Superseded,
     ];
 
     pub fn of(code: u8) -> Option<Self> {
@@ -69,7 +72,7 @@ impl Standing {
     }
 }
 
-/// What tells one notice from another: the number of its change, the LID of the hot-spot, whether it leads back, and the
+/// What tells one notice from another: its number, the LID of the hot-spot, whether it leads back, and the
 /// service level, as a change may put flows of several levels on as many others.
 pub type NoticeKey = (u32, u16, bool, u8);
 
@@ -145,7 +148,7 @@ mod tests {
         for (code, standing) in (0..).zip(Standing::ALL) {
             assert_eq!((standing.code(), Standing::of(code)), (code, Some(standing)));
         }
-        assert_eq!(Standing::of(7), None);
+        assert_eq!(Standing::of(8), None);
     }
 
     #[test]

@@ -6,26 +6,21 @@ use std::time::Duration;
 
 use crate::access::{Address, Parcel};
 use crate::fabric::{Lid, NodeId, NodeKind, PortNum};
-use crate::mad::{FlowLevel, Follow, HostFlows, Mad, Method, NoticeKey, Repath, Standing, attribute, trap};
+use crate::mad::{
+    Coming, FlowLevel, Follow, Heard, HostFlows, Mad, Method, Repath, Standing, attribute, trap,
+};
 
 use super::device::Plug;
 use super::simulate::{Event, Seat, Simulator};
 use super::world::World;
 
-/// Notices that an agent remembers.
-const REMEMBERED: usize = 1024;
 /// After which an agent has done what a notice asks.
 const ACTS: Duration = Duration::from_millis(1);
-
-/// What an agent was told, and what came of it.
-type Heard = BTreeMap<NoticeKey, (Standing, usize)>;
 
 /// The agents that are part of the fabric, by their ports.
 #[derive(Debug, Default)]
 pub struct HostAgents {
     heard: BTreeMap<Plug, Heard>,
-    /// The number of the latest notice to all LIDs that an agent heard.
-    latest: BTreeMap<Plug, u32>,
     /// Agents that say that they followed, and move nothing.
     lying: BTreeSet<Plug>,
 }
@@ -34,7 +29,7 @@ impl World {
     /// From now on a host follows notices; false where there is no host of that name.
     pub fn add_agent(&mut self, text: &str) -> bool {
         let host = self.find(text).filter(|(node, _)| !self.device(*node).is_switch());
-        host.inspect(|host| drop(self.agents.heard.insert(*host, Heard::new()))).is_some()
+        host.inspect(|host| drop(self.agents.heard.insert(*host, Heard::default()))).is_some()
     }
 
     /// The agent of a host says from now on that it followed, and moves nothing; false where there is none.
@@ -49,7 +44,7 @@ impl World {
         let ports = adapters.flat_map(|(id, _)| self.fabric.ports_of(id));
         let cabled = ports.filter(|(_, port)| port.peer.is_some());
         let plugs: Vec<Plug> = cabled.map(|(_, port)| (port.node.0, port.number.value())).collect();
-        self.agents.heard.extend(plugs.into_iter().map(|plug| (plug, Heard::new())));
+        self.agents.heard.extend(plugs.into_iter().map(|plug| (plug, Heard::default())));
     }
 
     /// Whether an agent is subscribed to a trap there.
@@ -86,11 +81,11 @@ impl World {
     }
 
     /// An agent of the fabric does what it is told.
-    fn heed(&mut self, at: Plug, told: &Repath) {
-        let known = self.agents.heard.get(&at).is_none_or(|heard| heard.contains_key(&told.key()));
-        let late = self.agents.latest.get(&at).is_some_and(|latest| told.is_behind(*latest));
+    fn heed(&mut self, at: Plug, told: &Repath, now: Duration) {
         let own = Lid::new(self.lid_of(at).into());
-        if known || late || self.device(at.0).silent || own.is_none_or(|own| !told.names(own)) {
+        let silent = self.device(at.0).silent;
+        let heard = self.agents.heard.get_mut(&at).filter(|_| !silent);
+        if heard.is_none_or(|heard| heard.comes(told, own, now) != Coming::New) {
             return;
         }
         let lies = self.agents.lying.contains(&at);
@@ -100,28 +95,25 @@ impl World {
             (true, _) if lies => (Standing::Followed, 0),
             (true, Some(to)) => (Standing::Followed, self.move_flows(at, to.value(), told.level.value())),
             (true, None) => {
-                self.agents.latest.insert(at, told.number);
                 self.turn_flows(at, (!told.back).then_some(told.level.value()));
                 // Whether it has followed is seen when somebody asks.
                 (Standing::UnderWay, flows.len())
             }
             (false, _) => (Standing::Nothing, 0),
         };
+        let (standing, moved) = (done.0, u16::try_from(done.1).unwrap_or(u16::MAX));
         if let Some(heard) = self.agents.heard.get_mut(&at) {
-            if heard.len() >= REMEMBERED {
-                heard.pop_first();
-            }
-            heard.insert(told.key(), done);
+            heard.hear(told, standing, moved, now);
         }
     }
 
     /// How far an agent of the fabric is; nobody where there is none.
-    fn stands(&self, at: Plug, asked: &Follow) -> Option<Follow> {
+    fn stands(&self, at: Plug, asked: &Follow, now: Duration) -> Option<Follow> {
         let heard = self.agents.heard.get(&at).filter(|_| !self.device(at.0).silent)?;
-        let (standing, moved) = heard.get(&asked.key()).copied().unwrap_or((Standing::Unheard, 0));
+        let (standing, moved) = heard.standing(asked.key(), now);
         let turned = standing == Standing::UnderWay && self.has_turned(at);
         let standing = if turned { Standing::Followed } else { standing };
-        Some(asked.answered(standing, moved))
+        Some(asked.answered(standing, moved.into()))
     }
 }
 
@@ -141,7 +133,7 @@ impl Simulator {
 
     pub(super) fn heed(&mut self, at: Plug, told: &Repath) {
         self.world.move_packets(self.now);
-        self.world.heed(at, told);
+        self.world.heed(at, told, self.now);
     }
 
     /// A datagram of the class for hosts: the fabric's own agent answers, or whoever sits there.
@@ -168,7 +160,7 @@ impl Simulator {
             (Method::GET, attribute::FOLLOW) if self.world.agents.heard.contains_key(&at) => {
                 // Packets may have arrived since.
                 self.world.move_packets(self.now);
-                *answer.follows_mut() = self.world.stands(at, request.mad.follows())?;
+                *answer.follows_mut() = self.world.stands(at, request.mad.follows(), self.now)?;
             }
             _ => {
                 self.hand_over(seat, request, at);

@@ -74,7 +74,7 @@ impl Keeper<'_> {
     /// The names of the hosts whose agents answered, and of those whose did not.
     fn say_to_hosts(&mut self, undo: bool) -> Result<(Vec<String>, Vec<String>), WriteError> {
         let begun = &self.told.begun;
-        let number = begun.notice_number();
+        let number = Repath::number_of(begun.notice_number(), self.told.rounds);
         let mut notices: Vec<Repath> =
             begun.migrations.iter().flat_map(|migration| migration.notices(number, undo)).collect();
         if undo {

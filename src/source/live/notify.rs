@@ -4,7 +4,7 @@
 //! A manager says that a trap came (TrapRepress). That it says nothing does not mean that it heard nothing, so hosts are
 //! asked all the same: who followed is the better witness.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::policy::Policy;
@@ -17,14 +17,18 @@ const ASKS: Duration = Duration::from_millis(200);
 /// Told from those of looks, of Sets and of what is read back.
 const FIRST_TRANSACTION: u32 = 0x7000_0000;
 
-/// A trap on its way to the manager.
+/// A trap for the manager.
 #[derive(Debug)]
 struct Trap {
     told: Repath,
     /// Tries that are left, and when the next is due.
     left: u32,
     due: Duration,
+    /// Until when it holds others back.
+    fresh_until: Duration,
     came: bool,
+    /// Who is asked about it once it was sent.
+    asked: std::ops::Range<usize>,
 }
 
 /// A host that is asked about one notice.
@@ -32,8 +36,8 @@ struct Trap {
 struct Asked {
     host: Lid,
     trap: usize,
-    due: Duration,
     standing: Standing,
+    on_way: bool,
 }
 
 /// One round of telling.
@@ -44,9 +48,24 @@ struct Herald<'p, P: MadPort + ?Sized> {
     manager: Lid,
     traps: Vec<Trap>,
     asked: Vec<Asked>,
+    questions: Questions,
     /// What each transaction was for.
     sent: BTreeMap<u32, Sent>,
     next: u32,
+}
+
+/// Which questions are to be asked, and when.
+#[derive(Debug, Default)]
+struct Questions {
+    /// Those that have time until then.
+    later: BTreeSet<(Duration, usize)>,
+    /// Those that wait for room.
+    ready: VecDeque<usize>,
+    on_way: usize,
+    /// Hosts have not said yet what came of them in the end.
+    open: usize,
+    /// Whether some host knows of what it was told.
+    heard: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -70,22 +89,24 @@ pub fn notify<P: MadPort + ?Sized>(
     })?;
     let now = port.now();
     let tries = policy.retries.saturating_add(1);
-    let traps = notices.iter().map(|told| Trap { told: told.clone(), left: tries, due: now, came: false });
     let whom: BTreeSet<Lid> = whom.iter().copied().collect();
-    let named = |(trap, told): (usize, &Repath)| {
-        let hosts = whom.iter().filter(|host| told.names(**host)).copied().collect::<Vec<_>>();
-        // The manager is told first.
-        hosts.into_iter().map(move |host| Asked {
-            host,
-            trap,
-            due: now + ASKS / 4,
-            standing: Standing::Unheard,
-        })
-    };
-    let asked = notices.iter().enumerate().flat_map(named).collect();
+    let (mut traps, mut asked) = (Vec::new(), Vec::new());
+    for (trap, told) in notices.iter().enumerate() {
+        let first = asked.len();
+        let ask = |host| Asked { host, trap, standing: Standing::Unheard, on_way: false };
+        if told.hosts.is_empty() {
+            asked.extend(whom.iter().copied().map(ask));
+        } else {
+            let named: BTreeSet<Lid> = told.hosts.iter().copied().collect();
+            asked.extend(named.intersection(&whom).copied().map(ask));
+        }
+        let (told, asked) = (told.clone(), first..asked.len());
+        traps.push(Trap { told, left: tries, due: now, fresh_until: now, came: false, asked });
+    }
+    let questions = Questions { open: asked.len(), ..Questions::default() };
     let next = FIRST_TRANSACTION | notices.first().map_or(0, |told| (told.number & 0xFFFF) << 10);
-    let traps = traps.collect();
-    let mut herald = Herald { port, policy, manager, traps, asked, sent: BTreeMap::new(), next };
+    let sent = BTreeMap::new();
+    let mut herald = Herald { port, policy, manager, traps, asked, questions, sent, next };
     herald.run(now + patience).map_err(|error| WriteError::Gone(error.to_string()))?;
     herald.conclude(&whom)
 }
@@ -94,7 +115,8 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
     fn run(&mut self, until: Duration) -> Result<(), PortError> {
         loop {
             let now = self.port.now();
-            self.send_due(now, until)?;
+            self.send_traps(now)?;
+            self.ask(now, until)?;
             let Some(next) = self.next_due(now, until) else { return Ok(()) };
             if let Some(Arrival::Mad(parcel)) = self.port.receive(next)? {
                 self.take(&parcel);
@@ -105,37 +127,64 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
     /// When something is to be done next; `None` when all is settled. Once hosts are done, or the time is over and some have
     /// heard of it, the manager need not say anything any more.
     fn next_due(&self, now: Duration, until: Duration) -> Option<Duration> {
-        let open = self.asked.iter().filter(|asked| !asked.standing.is_final() && now < until);
-        let open: Vec<Duration> = open.map(|asked| asked.due.min(until)).collect();
-        if open.is_empty() && self.heard() {
+        let Questions { later, open, heard, .. } = &self.questions;
+        let asks = *open > 0 && now < until;
+        if !asks && *heard {
             return None;
         }
         let unsaid = self.traps.iter().filter(|trap| !trap.came && (trap.left > 0 || trap.due > now));
-        unsaid.map(|trap| trap.due).chain(open).min()
+        // One that has to wait for room goes when another is no longer fresh.
+        let fresh = self.traps.iter().map(|trap| trap.fresh_until).filter(|fresh| *fresh > now).min();
+        let trap = unsaid.map(|trap| if trap.due > now { trap.due } else { fresh.unwrap_or(now) }).min();
+        let question = later.first().map(|(due, _)| (*due).min(until)).filter(|_| asks);
+        trap.into_iter().chain(question).min()
     }
 
-    /// Whether some host knows of what it was told.
-    fn heard(&self) -> bool {
-        self.asked.iter().any(|asked| asked.standing != Standing::Unheard)
-    }
-
-    fn send_due(&mut self, now: Duration, until: Duration) -> Result<(), PortError> {
+    /// Tells the manager, as far as what it was told is no longer fresh on the way.
+    fn send_traps(&mut self, now: Duration) -> Result<(), PortError> {
         let issuer = self.port.local().lid.map_or(0, |lid| lid.value());
+        let tries = self.policy.retries.saturating_add(1);
+        let mut fresh = self.traps.iter().filter(|trap| !trap.came && trap.fresh_until > now).count();
         for at in 0..self.traps.len() {
             let trap = &mut self.traps[at];
             if trap.came || trap.left == 0 || trap.due > now {
                 continue;
             }
+            if fresh >= self.policy.in_flight.max(1) {
+                break;
+            }
+            fresh += 1;
+            if trap.left == tries {
+                // The manager is told first.
+                self.questions.later.extend(trap.asked.clone().map(|asked| (now + ASKS / 4, asked)));
+            }
             (trap.left, trap.due) = (trap.left - 1, now + self.policy.timeout);
+            trap.fresh_until = now + self.policy.fresh();
             let mad = Smp::trap(&trap.told.notice(issuer)).0;
             self.send(mad, self.manager, Sent::Trap(at))?;
         }
-        for at in 0..self.asked.len() {
+        Ok(())
+    }
+
+    /// Asks hosts, as far as there is room.
+    fn ask(&mut self, now: Duration, until: Duration) -> Result<(), PortError> {
+        while let Some(&(due, at)) = self.questions.later.first().filter(|(due, _)| *due <= now) {
+            self.questions.later.remove(&(due, at));
             let asked = &mut self.asked[at];
-            if asked.standing.is_final() || asked.due > now || now >= until {
+            self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
+            if !asked.standing.is_final() {
+                self.questions.ready.push_back(at);
+            }
+        }
+        while now < until && self.questions.on_way < self.policy.outstanding.max(1) {
+            let Some(at) = self.questions.ready.pop_front() else { break };
+            let asked = &mut self.asked[at];
+            if asked.standing.is_final() {
                 continue;
             }
-            asked.due = now + ASKS;
+            asked.on_way = true;
+            self.questions.on_way += 1;
+            self.questions.later.insert((now + ASKS, at));
             let (host, trap) = (asked.host, asked.trap);
             let mad = Mad::follow(Follow::about(&self.traps[trap].told));
             self.send(mad, host, Sent::Question(at))?;
@@ -169,8 +218,13 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
                     && mad.method() == Method::GET_RESPONSE
                     && mad.status().is_ok();
                 if let Some(standing) = Standing::of(said.standing).filter(|_| meant) {
+                    self.questions.on_way -= usize::from(std::mem::take(&mut asked.on_way));
                     // What is over stays so, and whoever is under way has heard of it.
-                    asked.standing = if asked.standing.is_final() { asked.standing } else { standing };
+                    if !asked.standing.is_final() {
+                        asked.standing = standing;
+                        self.questions.open -= usize::from(standing.is_final());
+                        self.questions.heard |= standing != Standing::Unheard;
+                    }
                 }
             }
             _ => {}
@@ -179,18 +233,146 @@ impl<P: MadPort + ?Sized> Herald<'_, P> {
 
     /// Who followed everything that named it.
     fn conclude(self, whom: &BTreeSet<Lid>) -> Result<Vec<Lid>, WriteError> {
-        let follows = |host: &&Lid| {
-            let mut own = self.asked.iter().filter(|asked| asked.host == **host).peekable();
-            own.peek().is_some() && own.all(|asked| asked.standing.follows())
-        };
+        let mut follows: BTreeMap<Lid, bool> = BTreeMap::new();
+        for asked in &self.asked {
+            *follows.entry(asked.host).or_insert(true) &= asked.standing.follows();
+        }
         // Of what came in part somebody may have heard. Where nobody is to answer, silence keeps nobody from anything.
-        let unheard = !self.heard() && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
+        let unheard =
+            !self.questions.heard && !self.traps.is_empty() && self.traps.iter().all(|trap| !trap.came);
         if unheard && !whom.is_empty() {
             return Err(WriteError::Silent(format!(
                 "FD-4522: the subnet manager at LID {} does not say that a notice came, and no host has heard of one",
                 self.manager
             )));
         }
-        Ok(whom.iter().filter(follows).copied().collect())
+        Ok(follows.into_iter().filter(|(_, follows)| *follows).map(|(host, _)| host).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::{Clock, LocalPort};
+    use crate::fabric::{PortNum, ServiceLevel};
+
+    /// A manager and hosts that answer a millisecond later, the hosts once their notice came; some of them never do. It
+    /// counts what is on its way.
+    struct Fabric {
+        now: Duration,
+        local: LocalPort,
+        coming: VecDeque<(Duration, Parcel)>,
+        /// Questions by host, and traps, and when they were sent.
+        asked: BTreeMap<u16, Duration>,
+        traps: VecDeque<Duration>,
+        most: (usize, usize),
+        sent: usize,
+        silent: fn(u16) -> bool,
+    }
+
+    impl Fabric {
+        fn new(silent: fn(u16) -> bool) -> Self {
+            let (name, number, manager_lid) = ("hosts".to_owned(), PortNum(1), Lid::new(0xBFFF));
+            let local = LocalPort { name, number, guid: None, lid: None, manager_lid, simulated: true };
+            let (coming, asked, traps) = Default::default();
+            Self { now: Duration::ZERO, local, coming, asked, traps, most: (0, 0), sent: 0, silent }
+        }
+
+        fn count(&mut self) {
+            let now = self.now;
+            self.asked.retain(|_, at| *at + ASKS > now);
+            self.traps.retain(|at| *at + Policy::default().fresh() > now);
+            self.most = (self.most.0.max(self.asked.len()), self.most.1.max(self.traps.len()));
+        }
+    }
+
+    impl Clock for Fabric {
+        fn now(&self) -> Duration {
+            self.now
+        }
+    }
+
+    impl MadPort for Fabric {
+        fn local(&self) -> &LocalPort {
+            &self.local
+        }
+
+        fn send(&mut self, parcel: &Parcel, _: Duration) -> Result<(), PortError> {
+            self.sent += 1;
+            let mut answer = parcel.clone();
+            if parcel.mad.header().attribute.get() == attribute::FOLLOW {
+                self.asked.insert(parcel.address.lid, self.now);
+                *answer.mad.follows_mut() = parcel.mad.follows().answered(Standing::Followed, 1);
+                answer.mad.header_mut().method = Method::GET_RESPONSE.0;
+            } else {
+                self.traps.push_back(self.now);
+                answer.mad.header_mut().method = Method::TRAP_REPRESS.0;
+            }
+            if !(self.silent)(parcel.address.lid) {
+                self.coming.push_back((self.now + Duration::from_millis(1), answer));
+            }
+            // Those that were sent before it in this millisecond are on their way still.
+            if self.sent.is_multiple_of(100) {
+                self.count();
+            }
+            Ok(())
+        }
+
+        fn receive(&mut self, until: Duration) -> Result<Option<Arrival>, PortError> {
+            self.count();
+            let Some((at, parcel)) = self.coming.pop_front_if(|(at, _)| *at <= until) else {
+                self.now = self.now.max(until);
+                return Ok(None);
+            };
+            self.now = self.now.max(at);
+            self.asked.remove(&parcel.address.lid);
+            if parcel.mad.method() == Method::TRAP_REPRESS {
+                self.traps.pop_front();
+            }
+            Ok(Some(Arrival::Mad(parcel)))
+        }
+    }
+
+    /// Tells as many hosts, those of LID 1 and up; who followed, what was on its way at the most, and how long it took.
+    fn tell(hosts: u32, named: bool, silent: fn(u16) -> bool) -> (usize, (usize, usize), Duration) {
+        let whom: Vec<Lid> = (1..=hosts).map(|lid| Lid::new(lid).unwrap()).collect();
+        let about = |hosts: &[Lid]| Repath {
+            hot_spot: Lid::new(0xBFFE).filter(|_| named),
+            level: ServiceLevel::default(),
+            back: false,
+            number: 0x1234_5678,
+            hosts: hosts.to_vec(),
+        };
+        let notices: Vec<Repath> = match named {
+            true => whom.chunks(Repath::HOSTS_MOST).map(about).collect(),
+            false => vec![about(&[])],
+        };
+        let mut port = Fabric::new(silent);
+        let patience = Duration::from_secs(5);
+        let followed = notify(&mut port, (None, Policy::default()), &notices, &whom, patience).unwrap();
+        println!("{hosts} hosts: {} sent, at most {:?} on the way, {:?}", port.sent, port.most, port.now);
+        (followed.len(), port.most, port.now)
+    }
+
+    #[test]
+    fn however_many_hosts_are_told_no_more_is_on_its_way_than_there_is_room_for() {
+        let Policy { outstanding, in_flight, .. } = Policy::default();
+        for hosts in [648, 10_000, 43_904] {
+            let (followed, most, took) = tell(hosts, false, |_| false);
+            assert_eq!((followed, most), (hosts as usize, (outstanding, 1)));
+            assert!(took < Duration::from_secs(1), "{took:?}");
+        }
+        let (followed, most, took) = tell(10_000, true, |_| false);
+        assert_eq!((followed, most.1), (10_000, in_flight));
+        assert!(most.0 <= outstanding && took < Duration::from_secs(1), "{most:?} {took:?}");
+    }
+
+    /// Those that never answer hold up nobody who was not asked yet.
+    #[test]
+    fn who_answers_is_heard_beside_many_that_do_not() {
+        let (followed, most, _) = tell(43_904, false, |lid| lid.is_multiple_of(10));
+        assert_eq!((followed, most.0), (43_904 - 4_390, Policy::default().outstanding));
+        let (followed, most, _) = tell(700, true, |lid| lid == 0xBFFF);
+        assert_eq!((followed, most.1), (700, 31), "a manager that says nothing");
     }
 }

@@ -117,6 +117,19 @@ fn notices_have_the_number_of_a_random_id() {
     assert_ne!(family("7a8ab001"), family("d1bc7ff6"));
 }
 
+/// Whoever hears of the way back first knows for late what led there.
+#[test]
+fn the_way_back_has_a_number_behind_that_of_the_way_there() {
+    let (simulator, plan) = stage();
+    let mut stage = Stage::new(&simulator, &plan);
+    let (_sender, orders) = nobody();
+    stage.apply(0, &orders).unwrap();
+    let numbers: Vec<u32> =
+        stage.witness.course().notices.iter().flat_map(|(_, told)| told).map(|told| told.number).collect();
+    assert_eq!(numbers.len(), 2);
+    assert!(fabdeck::mad::Repath::comes_behind(numbers[0], numbers[1]), "{numbers:?}");
+}
+
 /// Hosts that cannot be called back are named, and the tables go back all the same; asked for again, they are called again.
 #[test]
 fn hosts_that_cannot_be_called_back_are_left_and_named() {

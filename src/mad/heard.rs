@@ -1,0 +1,266 @@
+//! What a host remembers of notices, and what it does about the next one and answers by that: one rule for agents on hosts
+//! and for those that are part of a simulated fabric.
+//!
+//! Notices about the same LID, and those about all of them, are of one flow, and only the one that was heard last counts:
+//!
+//! - one that was not heard before is followed, and one that comes again is not, unless it failed or was dropped;
+//! - one behind another of its change comes late, and so does one that was heard before a notice of another change;
+//! - whoever asks for one that is not the last of its flow hears that another took its place;
+//! - nothing is remembered for longer than ten minutes after it came last or was done.
+//!
+//! What cannot be seen: that a notice which was never heard is of a change before the one that was heard last.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::fabric::Lid;
+
+use super::repath::Repath;
+use super::standing::{NoticeKey, Standing};
+
+/// What a host has to do about a notice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Coming {
+    /// It is for other hosts.
+    NotMeant,
+    /// To be followed.
+    New,
+    /// It came before.
+    Known,
+    /// A newer one of its flow came before.
+    Late,
+}
+
+/// Where a notice stands among those of its flow that were heard.
+enum Place {
+    /// It was not heard.
+    Ahead,
+    /// Its number was heard last.
+    Last,
+    Behind,
+}
+
+#[derive(Clone, Debug)]
+struct Remembered {
+    standing: Standing,
+    moved: u16,
+    /// Those that were heard later have a higher one.
+    order: u64,
+    /// From then on it is not remembered.
+    until: Duration,
+}
+
+/// The notices that one host heard.
+#[derive(Clone, Debug, Default)]
+pub struct Heard {
+    known: BTreeMap<NoticeKey, Remembered>,
+    next: u64,
+}
+
+impl Heard {
+    /// How long a notice is remembered.
+    pub const KNOWN_FOR: Duration = Duration::from_secs(600);
+    /// And how many.
+    pub const KNOWN_MOST: usize = 1024;
+
+    /// What the host at a LID has to do about a notice that comes. That it is followed has to be said by `hear`.
+    pub fn comes(&mut self, told: &Repath, own: Option<Lid>, now: Duration) -> Coming {
+        if own.is_none_or(|own| !told.names(own)) {
+            return Coming::NotMeant;
+        }
+        match self.place(&told.key(), now) {
+            Place::Ahead => return Coming::New,
+            Place::Behind => return Coming::Late,
+            Place::Last => {}
+        }
+        match self.known.get_mut(&told.key()).filter(|known| known.until > now) {
+            Some(known) if !matches!(known.standing, Standing::Dropped | Standing::Failed) => {
+                known.until = now + Self::KNOWN_FOR;
+                Coming::Known
+            }
+            _ => Coming::New,
+        }
+    }
+
+    /// A notice is the last of its flow from now on.
+    pub fn hear(&mut self, told: &Repath, standing: Standing, moved: u16, now: Duration) {
+        self.remember(told.key(), (standing, moved), now, now + Self::KNOWN_FOR);
+    }
+
+    /// What came of one that was heard. Which was heard last stays as it is.
+    pub fn conclude(&mut self, told: &Repath, standing: Standing, moved: u16, now: Duration) {
+        if let Some(known) = self.known.get_mut(&told.key()) {
+            (known.standing, known.moved, known.until) = (standing, moved, now + Self::KNOWN_FOR);
+        }
+    }
+
+    /// What was written down so long ago is known again, as the last of its flow; nothing where that is too long.
+    pub fn recall(&mut self, key: NoticeKey, came: (Standing, u16), age: Duration, now: Duration) {
+        if let Some(left) = Self::KNOWN_FOR.checked_sub(age).filter(|left| !left.is_zero()) {
+            self.remember(key, came, now, now + left);
+        }
+    }
+
+    fn remember(
+        &mut self,
+        key: NoticeKey,
+        (standing, moved): (Standing, u16),
+        now: Duration,
+        until: Duration,
+    ) {
+        self.known.retain(|_, known| known.until > now);
+        if self.known.len() >= Self::KNOWN_MOST {
+            let first = self.known.iter().min_by_key(|(_, known)| known.order).map(|(key, _)| *key);
+            first.and_then(|key| self.known.remove(&key));
+        }
+        self.known.insert(key, Remembered { standing, moved, order: self.next, until });
+        self.next += 1;
+    }
+
+    /// How far the host is with the notice that somebody asks about.
+    pub fn standing(&self, asked: NoticeKey, now: Duration) -> (Standing, u16) {
+        match self.place(&asked, now) {
+            Place::Ahead => (Standing::Unheard, 0),
+            Place::Behind => (Standing::Superseded, 0),
+            Place::Last => {
+                let known = self.known.get(&asked).filter(|known| known.until > now);
+                known.map_or((Standing::Unheard, 0), |known| (known.standing, known.moved))
+            }
+        }
+    }
+
+    /// Where a notice stands among those of its flow.
+    fn place(&self, (number, hot_spot, ..): &NoticeKey, now: Duration) -> Place {
+        let of_flow = |key: &NoticeKey| key.1 == *hot_spot;
+        let of_change = |key: &NoticeKey| of_flow(key) && Repath::are_of_one_change(key.0, *number);
+        match self.latest(now, of_change) {
+            Some(latest) if latest == *number && self.latest(now, of_flow) == Some(latest) => Place::Last,
+            Some(latest) if latest == *number || Repath::comes_behind(*number, latest) => Place::Behind,
+            _ => Place::Ahead,
+        }
+    }
+
+    /// The number of the one that was heard last, among some.
+    fn latest(&self, now: Duration, among: impl Fn(&NoticeKey) -> bool) -> Option<u32> {
+        let fresh = self.known.iter().filter(|(key, known)| known.until > now && among(key));
+        fresh.max_by_key(|(_, known)| known.order).map(|(key, _)| key.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::ServiceLevel;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    fn of(hot_spot: u32, number: u32, back: bool) -> Repath {
+        let level = ServiceLevel::default();
+        Repath { hot_spot: Lid::new(hot_spot), level, back, number, hosts: Vec::new() }
+    }
+
+    /// As an agent does it that follows at once.
+    fn comes(heard: &mut Heard, told: &Repath, now: Duration) -> Coming {
+        let coming = heard.comes(told, Lid::new(4), now);
+        if coming == Coming::New {
+            heard.hear(told, Standing::UnderWay, 0, now);
+            heard.conclude(told, Standing::Followed, 3, now);
+        }
+        coming
+    }
+
+    fn stands(heard: &Heard, told: &Repath, now: Duration) -> Standing {
+        heard.standing(told.key(), now).0
+    }
+
+    #[test]
+    fn a_notice_is_followed_once_and_forgotten_in_time() {
+        let (mut heard, told, zero) = (Heard::default(), of(9, 32, false), Duration::ZERO);
+        assert_eq!(stands(&heard, &told, zero), Standing::Unheard);
+        assert_eq!(heard.comes(&told, None, zero), Coming::NotMeant);
+        assert_eq!(
+            heard.comes(&Repath { hosts: vec![Lid::new(5).unwrap()], ..told.clone() }, Lid::new(4), zero),
+            Coming::NotMeant
+        );
+        assert_eq!([zero, MINUTE].map(|now| comes(&mut heard, &told, now)), [Coming::New, Coming::Known]);
+        // From when it came last.
+        assert_eq!(heard.standing(told.key(), MINUTE * 10), (Standing::Followed, 3));
+        assert_eq!(heard.standing(told.key(), MINUTE * 11), (Standing::Unheard, 0));
+        assert_eq!(heard.comes(&told, Lid::new(4), MINUTE * 11), Coming::New);
+    }
+
+    #[test]
+    fn what_failed_or_was_dropped_may_come_again_while_it_is_the_last() {
+        for standing in [Standing::Failed, Standing::Dropped] {
+            let (mut heard, told) = (Heard::default(), of(9, 32, false));
+            heard.hear(&told, standing, 0, MINUTE);
+            assert_eq!(stands(&heard, &told, MINUTE), standing);
+            assert_eq!(heard.comes(&told, Lid::new(4), MINUTE), Coming::New);
+            assert_eq!(comes(&mut heard, &of(9, 6400, false), MINUTE), Coming::New, "of another change");
+            assert_eq!(heard.comes(&told, Lid::new(4), MINUTE), Coming::Late);
+            assert_eq!(stands(&heard, &told, MINUTE), Standing::Superseded);
+        }
+    }
+
+    #[test]
+    fn only_the_last_of_a_flow_counts() {
+        for spot in [0, 9] {
+            let mut heard = Heard::default();
+            let (first, second, other) = (of(spot, 33, false), of(spot, 34, true), of(spot, 6400, false));
+            let elsewhere = of(8, 33, false);
+            assert_eq!(comes(&mut heard, &elsewhere, MINUTE), Coming::New);
+            assert_eq!(comes(&mut heard, &second, MINUTE), Coming::New);
+            assert_eq!(comes(&mut heard, &first, MINUTE), Coming::Late, "it was overtaken on the way");
+            assert_eq!(stands(&heard, &first, MINUTE), Standing::Superseded);
+            assert_eq!(stands(&heard, &second, MINUTE), Standing::Followed);
+            assert_eq!(
+                stands(&heard, &other, MINUTE),
+                Standing::Unheard,
+                "the answer is not that of a change before"
+            );
+            assert_eq!(comes(&mut heard, &other, MINUTE), Coming::New);
+            assert_eq!([&first, &second].map(|told| comes(&mut heard, told, MINUTE)), [Coming::Late; 2]);
+            assert_eq!(stands(&heard, &second, MINUTE), Standing::Superseded);
+            // Told once more, as a rollback may be, it has another number.
+            let again = of(spot, 35, true);
+            assert_eq!(stands(&heard, &again, MINUTE), Standing::Unheard);
+            assert_eq!(comes(&mut heard, &again, MINUTE), Coming::New);
+            assert_eq!(stands(&heard, &other, MINUTE), Standing::Superseded);
+            assert_eq!(stands(&heard, &elsewhere, MINUTE), Standing::Followed);
+        }
+    }
+
+    /// Rounds are counted to 32: what was heard as many rounds ago is no answer.
+    #[test]
+    fn the_same_number_of_rounds_ago_is_another_notice() {
+        let mut heard = Heard::default();
+        let round = |round: u64| of(0, Repath::number_of(0xABCD_EF00, round), round % 2 == 1);
+        for at in 1..=40 {
+            assert_eq!(stands(&heard, &round(at), MINUTE), Standing::Unheard, "{at}");
+            assert_eq!(comes(&mut heard, &round(at), MINUTE), Coming::New, "{at}");
+            assert_eq!(stands(&heard, &round(at), MINUTE), Standing::Followed, "{at}");
+        }
+        assert_eq!(comes(&mut heard, &round(39), MINUTE), Coming::Late);
+    }
+
+    #[test]
+    fn what_was_written_down_is_as_old_as_it_is() {
+        let told = of(9, 33, false);
+        let mut heard = Heard::default();
+        heard.recall(told.key(), (Standing::Followed, 2), MINUTE * 9, MINUTE);
+        assert_eq!(heard.standing(told.key(), MINUTE), (Standing::Followed, 2));
+        assert_eq!(stands(&heard, &told, MINUTE * 2), Standing::Unheard);
+        heard.recall(told.key(), (Standing::Followed, 2), MINUTE * 10, MINUTE * 2);
+        assert_eq!(stands(&heard, &told, MINUTE * 2), Standing::Unheard);
+    }
+
+    #[test]
+    fn no_more_are_remembered_than_there_is_room_for() {
+        let mut heard = Heard::default();
+        let told = |at: u32| of(9, at * 32, false);
+        (0..2000).rev().for_each(|at| heard.hear(&told(at), Standing::Followed, 1, MINUTE));
+        assert_eq!(heard.known.len(), Heard::KNOWN_MOST);
+        let kept = |at: u32| heard.known.contains_key(&told(at).key());
+        assert_eq!([0, 1023, 1024].map(kept), [true, true, false], "the oldest go first");
+    }
+}
