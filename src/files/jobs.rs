@@ -12,7 +12,7 @@ mod squeue;
 use serde::{Deserialize, Serialize};
 
 use super::FileError;
-use super::opensm::bad_line;
+use super::opensm::{bad_line, is_printable, shown};
 use super::slurm::{NoList, expand};
 use super::text::Input;
 use crate::observe::{HostsOfJobs, Place};
@@ -127,6 +127,9 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));
         };
+        if !text.chars().all(|sign| is_printable(sign) || sign.is_whitespace()) {
+            return Err(bad_line(input.place(line.number), text, "text"));
+        }
         if job.contains(['[', ']', ',']) {
             return Err(bad_line(input.place(line.number), text, "a host and its job, in this order"));
         }
@@ -147,7 +150,7 @@ fn plain(line: &str) -> &str {
 }
 
 fn bad_nodes(place: Place, job: &str, error: &NoList) -> Box<FileError> {
-    let what = format!("the node list of job {job} is none: {error}");
+    let what = format!("the node list of job {} is none: {error}", shown(job));
     FileError::new("FD-2309", place, what, "ask squeue again, or mend the list")
 }
 
