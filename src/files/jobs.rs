@@ -191,6 +191,19 @@ mod tests {
         assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
     }
 
+    /// What is no text is no list, and nothing of it gets into a message that a terminal would not show as it is.
+    #[test]
+    fn nothing_that_cannot_be_printed_is_echoed() {
+        for bytes in
+            [&b"r\xff\xfe\x01\xe2\x80\xae\x9b31m zz q\n"[..], b"n1 17\n\xff\xfe\x80 18\n", b"n[\xff 1\x1b7\n"]
+        {
+            let error = read(Input::new("t.jobs", bytes)).unwrap_err();
+            assert_eq!(error.code, "FD-2303", "{error}");
+            assert!(error.to_string().chars().all(is_printable), "{error}");
+        }
+        assert_eq!(told("hôte-é1 17 # pr\u{fffd}t\n").1, [row(1, "hôte-é1", "17")]);
+    }
+
     /// A list of hosts stands for each of them, and what is turned round is not taken for jobs of such names.
     #[test]
     fn lines_may_have_lists_of_hosts() {
