@@ -27,7 +27,7 @@ use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs}
 /// From one list to the next, where nobody says.
 pub const USUAL_MS: u64 = 30_000;
 /// So much of the path of a list is shown on any screen.
-const LEAST_PATH: usize = 12;
+const LEAST_PATH: usize = 8;
 /// The age of a list is told in steps of so much.
 const AGE_MS: u64 = 10_000;
 
@@ -45,16 +45,14 @@ impl JobsFrom {
         self.words_in(usize::MAX)
     }
 
-    /// In so much room, as far as the end of a path goes into it.
+    /// In so much room: a path that has none gives way up to its end.
     fn words_in(&self, room: usize) -> String {
-        const BEFORE: &str = "jobs of ";
-        match self {
-            Self::Slurm(_) => format!("{BEFORE}Slurm"),
-            Self::File(file) => {
-                let path = path_end(file, room.saturating_sub(BEFORE.len()).max(LEAST_PATH));
-                format!("{BEFORE}{path}")
-            }
-        }
+        let whole = match self {
+            Self::Slurm(_) => return "jobs of Slurm".to_owned(),
+            Self::File(file) => file.display().to_string(),
+        };
+        let words = format!("jobs of {whole}");
+        if words.chars().count() <= room { words } else { path_end(&whole, room.max(LEAST_PATH)) }
     }
 
     /// As arguments of `jobs`.
@@ -70,15 +68,13 @@ impl JobsFrom {
 }
 
 /// A path, or where there is no room for it, as much of its end: what tells lists apart.
-fn path_end(file: &Path, room: usize) -> String {
+fn path_end(whole: &str, room: usize) -> String {
     const LEFT_OUT: &str = "...";
-    let whole = file.display().to_string();
     let signs = whole.chars().count();
     if signs <= room {
-        return whole;
+        return whole.to_owned();
     }
-    let kept = |signs_kept: usize| whole.chars().skip(signs - signs_kept).collect::<String>();
-    let end = kept(room.saturating_sub(LEFT_OUT.len()));
+    let end: String = whole.chars().skip(signs + LEFT_OUT.len() - room).collect();
     // Rather whole names than a piece of one.
     let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
     format!("{LEFT_OUT}{}", names.unwrap_or(&end))
@@ -484,7 +480,7 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
         let words = "sar was asked with other jobs than those that run now: p asks again";
         lines.push((Severity::Warning, words.to_owned()));
     }
-    let room = usize::from(state.areas().body.width).saturating_sub(2);
+    let room = usize::from(state.areas().body.width).saturating_sub(1);
     lines.push((Severity::Said, list_words(state, weighed, room)));
     lines.push((Severity::Said, figures_words(state, weighed)));
     lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));

@@ -31,7 +31,7 @@ static STATE: Column = Column::new(
     Cow::Borrowed("STATE"),
     Kind::Text,
     Cow::Borrowed(
-        "not asked, waiting for another, under way, refused, clean, or with findings; asked with other jobs than those of now",
+        "not asked, waiting for another, under way, refused, clean, or with findings; (old): asked with other jobs than those of now",
     ),
 );
 
@@ -115,9 +115,9 @@ pub fn state(known: &Known, engine: &Engine) -> &'static str {
         Some(Proposed::Done { outcome: Ok(proposal), row }) => {
             let others = row.jobs.is_some() && known.jobs.others_run();
             match (proposal.report.findings(), others) {
-                (true, true) => "findings, other jobs",
+                (true, true) => "findings (old)",
                 (true, false) => "findings",
-                (false, true) => "clean, other jobs",
+                (false, true) => "clean (old)",
                 (false, false) => "clean",
             }
         }
