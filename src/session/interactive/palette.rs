@@ -48,11 +48,15 @@ fn engines(rest: &str) -> Vec<Offer> {
     fits.map(|engine| Offer::new(format!("{done}{}", engine.id), engine.title)).collect()
 }
 
+/// So long a path leaves room for words beside it; of a longer one the screen shows the end.
+const SHORT: usize = 32;
+
 /// Whoever knows them now is marked. Of files that one alone is offered.
 fn jobs(state: &State, rest: &str) -> Vec<Offer> {
     let now = running_jobs::in_force(state);
     let known = [("slurm", "ask Slurm, by squeue".to_owned()), ("usual", running_jobs::usual_words(state))];
-    let of_file = known.iter().all(|(word, _)| *word != now).then(|| (now.as_str(), "a list".to_owned()));
+    let of_file = known.iter().all(|(word, _)| *word != now) && now.len() <= SHORT;
+    let of_file = of_file.then(|| (now.as_str(), "a list".to_owned()));
     let offers = of_file.into_iter().chain(known);
     let fits = offers.filter(|(word, _)| word.starts_with(rest.trim()));
     let about = |word: &str, about| if word == now { format!("in force: {about}") } else { about };
