@@ -223,7 +223,7 @@ fn a_long_path_leaves_the_figures_in_sight() {
     let line = |driver: &Driver| shown(driver).lines().nth(2).unwrap().to_owned();
     assert!(line(&driver).starts_with(" ..."), "{}", line(&driver));
     assert!(line(&driver).ends_with("2 on several switches; 1 host unknown"), "{}", line(&driver));
-    driver.happen(Happening::Resized(Size { width: 200, height: 24 }));
+    driver.happen(Happening::Resized(Size { width: 260, height: 24 }));
     assert!(line(&driver).contains(&format!("jobs of {PATH}, just now: 3 on 22 hosts")), "{}", line(&driver));
     named(&mut driver, "short.txt");
     driver.press(":jobs space");
