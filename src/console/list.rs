@@ -89,7 +89,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
 
 /// Columns that give way where there is no room for all, the first of them first: details tell the same, and the arrow
 /// keys lead to them.
-const LESSER: [&str; 17] = [
+const LESSER: [&str; 18] = [
     "via",
     "user",
     "share_of_all",
@@ -102,6 +102,7 @@ const LESSER: [&str; 17] = [
     "physical",
     "answered",
     "lid",
+    "sar_links",
     "links",
     "hosts",
     "switch_port",
@@ -225,12 +226,14 @@ fn share_out(columns: &mut [Shown], room: u16) {
     }
 }
 
-/// A column that would show less than half of itself is left for the arrow keys.
+/// A column that would show less than half of itself is left for the arrow keys, and so is a figure that has no room whole:
+/// half of one is another.
 fn place(columns: Vec<Shown>, room: u16) -> Vec<Shown> {
     let mut x = SIGNS;
     let mut placed = Vec::new();
     for shown in columns {
-        if x >= room || (!placed.is_empty() && x + shown.width / 2 > room) {
+        let needed = if shown.right { shown.width } else { shown.width / 2 };
+        if x >= room || (!placed.is_empty() && x + needed > room) {
             break;
         }
         let wide = shown.width;

@@ -12,7 +12,7 @@ mod squeue;
 use serde::{Deserialize, Serialize};
 
 use super::FileError;
-use super::opensm::bad_line;
+use super::opensm::{bad_line, is_printable, shown};
 use super::slurm::{NoList, expand};
 use super::text::Input;
 use crate::observe::{HostsOfJobs, Place};
@@ -127,6 +127,9 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
         let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));
         };
+        if !text.chars().all(|sign| is_printable(sign) || sign.is_whitespace()) {
+            return Err(bad_line(input.place(line.number), text, "text"));
+        }
         if job.contains(['[', ']', ',']) {
             return Err(bad_line(input.place(line.number), text, "a host and its job, in this order"));
         }
@@ -147,7 +150,7 @@ fn plain(line: &str) -> &str {
 }
 
 fn bad_nodes(place: Place, job: &str, error: &NoList) -> Box<FileError> {
-    let what = format!("the node list of job {job} is none: {error}");
+    let what = format!("the node list of job {} is none: {error}", shown(job));
     FileError::new("FD-2309", place, what, "ask squeue again, or mend the list")
 }
 
@@ -186,6 +189,19 @@ mod tests {
         assert_eq!(told("# nothing runs\n"), (Form::Lines, vec![]));
         let error = fails("\u{feff}n1\x0017\n");
         assert_eq!((error.code, error.place.offset), ("FD-2312", Some(5)));
+    }
+
+    /// What is no text is no list, and nothing of it gets into a message that a terminal would not show as it is.
+    #[test]
+    fn nothing_that_cannot_be_printed_is_echoed() {
+        for bytes in
+            [&b"r\xff\xfe\x01\xe2\x80\xae\x9b31m zz q\n"[..], b"n1 17\n\xff\xfe\x80 18\n", b"n[\xff 1\x1b7\n"]
+        {
+            let error = read(Input::new("t.jobs", bytes)).unwrap_err();
+            assert_eq!(error.code, "FD-2303", "{error}");
+            assert!(error.to_string().chars().all(is_printable), "{error}");
+        }
+        assert_eq!(told("hôte-é1 17 # pr\u{fffd}t\n").1, [row(1, "hôte-é1", "17")]);
     }
 
     /// A list of hosts stands for each of them, and what is turned round is not taken for jobs of such names.

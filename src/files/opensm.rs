@@ -117,10 +117,22 @@ pub(super) fn leading_decimal(text: &str) -> Option<(u32, &str)> {
     Some((decimal(digits)?, rest))
 }
 
-/// The beginning of a text for a message.
+/// Whether a sign is seen as itself. Those that stand for bytes that are no text are not, nor those without a shape of
+/// their own: marks that turn the direction of what follows, and signs for private use.
+pub(super) fn is_printable(sign: char) -> bool {
+    let shapeless = matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
+        || matches!(sign, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..);
+    !sign.is_control() && !shapeless
+}
+
+/// The beginning of a text for a message, without what cannot be printed.
 pub(super) fn shown(text: &str) -> String {
-    let mut shown: String =
-        text.trim().chars().take(80).map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let sign = |c: char| match c {
+        c if c.is_whitespace() || c.is_ascii_control() => ' ',
+        c if is_printable(c) => c,
+        _ => '?',
+    };
+    let mut shown: String = text.trim().chars().take(80).map(sign).collect();
     if text.trim().chars().nth(80).is_some() {
         shown.push_str("...");
     }

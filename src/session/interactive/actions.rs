@@ -59,6 +59,8 @@ pub struct Action {
     pub argument: &'static str,
     pub keys: &'static [&'static str],
     pub place: Place,
+    /// Screens that it belongs to though it works everywhere: their help begins with it.
+    pub belongs: &'static [ScreenId],
     pub over: Over,
     pub danger: Danger,
     /// Whether the footer shows it.
@@ -83,6 +85,7 @@ const fn of(id: &'static str, keys: &'static [&'static str], title: &'static str
         argument: "",
         keys,
         place: Place::Everywhere,
+        belongs: &[],
         over: Over::Nothing,
         danger: Danger::None,
         prominent: false,
@@ -100,6 +103,11 @@ impl Action {
 
     const fn on(mut self, screen: ScreenId) -> Self {
         self.place = Place::On(screen);
+        self
+    }
+
+    const fn belongs(mut self, screens: &'static [ScreenId]) -> Self {
+        self.belongs = screens;
         self
     }
 
@@ -163,6 +171,13 @@ pub const ACTIONS: &[Action] = &[
             return Vec::new();
         }
         if !above && let Some(effect) = changing::cancel(state) {
+            return vec![effect];
+        }
+        if !above
+            && unfiltered
+            && state.screen == ScreenId::Jobs
+            && let Some(effect) = running_jobs::give_up(state)
+        {
             return vec![effect];
         }
         let on_list = match state.screen {
@@ -326,6 +341,7 @@ pub const ACTIONS: &[Action] = &[
         },
     )
     .takes("[ENGINE,...]")
+    .belongs(&[ScreenId::Whatif, ScreenId::Jobs])
     .when(has_fabric)
     .line(whatif_line)
     .prominent(),
@@ -386,7 +402,8 @@ pub const ACTIONS: &[Action] = &[
         "Name who knows which jobs run: a list in a file, Slurm, or whoever did at first",
         running_jobs::name,
     )
-    .takes("[FILE|slurm|usual]"),
+    .takes("[FILE|slurm|usual]")
+    .belongs(&[ScreenId::Jobs]),
     of("trace", &["t"], "Follow a path that begins here", trace).takes("[FROM [TO]]").when(has_fabric),
     of("users", &["U"], "Show who uses this cable: the destinations that are reached over it", users)
         .takes("[NODE[PORT]]")

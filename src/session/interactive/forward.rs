@@ -279,6 +279,9 @@ fn let_go(state: &mut State, changed: Needs) -> Vec<Effect> {
         state.tasks.running().iter().filter(|task| task.needs >= changed).map(|task| task.id).collect();
     state.queue.clear();
     (state.known.cost, state.known.groups) = (None, None);
+    let others =
+        if changed == Needs::Look { "the fabric or its tables changed" } else { "the marks changed" };
+    running_jobs::let_go(&mut state.known, others);
     state.known.proposed.clear();
     let end = |task: TaskId| state.tasks.end(task).map(|_| Effect::Cancel(task));
     stale.into_iter().filter_map(end).collect()

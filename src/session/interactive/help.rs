@@ -48,8 +48,10 @@ fn help_lines(state: &State, search: &str) -> Vec<HelpLine> {
     let places = std::iter::once(Place::On(state.screen)).chain([Place::Everywhere]);
     let others =
         SCREENS.iter().map(|screen| Place::On(screen.id)).filter(|place| *place != Place::On(state.screen));
+    let here = Place::On(state.screen);
+    let stands = |action: &Action| if action.belongs.contains(&state.screen) { here } else { action.place };
     for place in places.chain(others) {
-        let of_place = ACTIONS.iter().filter(|action| action.place == place).filter(fits);
+        let of_place = ACTIONS.iter().filter(|action| stands(action) == place).filter(fits);
         let entries: Vec<HelpLine> = of_place.map(entry).collect();
         if !entries.is_empty() {
             lines.push(HelpLine::Heading(format!("On {place}")));

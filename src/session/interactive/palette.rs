@@ -48,11 +48,19 @@ fn engines(rest: &str) -> Vec<Offer> {
     fits.map(|engine| Offer::new(format!("{done}{}", engine.id), engine.title)).collect()
 }
 
-/// Files are not offered.
+/// So long a path leaves room for words beside it; of a longer one the screen shows the end.
+const SHORT: usize = 32;
+
+/// Whoever knows them now is marked. Of files that one alone is offered.
 fn jobs(state: &State, rest: &str) -> Vec<Offer> {
-    let offers = [("slurm", "ask Slurm, by squeue".to_owned()), ("usual", running_jobs::usual_words(state))];
-    let fits = offers.into_iter().filter(|(word, _)| word.starts_with(rest.trim()));
-    fits.map(|(word, about)| Offer::new(word.to_owned(), about)).collect()
+    let now = running_jobs::in_force(state);
+    let known = [("slurm", "ask Slurm, by squeue".to_owned()), ("usual", running_jobs::usual_words(state))];
+    let of_file = known.iter().all(|(word, _)| *word != now) && now.len() <= SHORT;
+    let of_file = of_file.then(|| (now.as_str(), "a list".to_owned()));
+    let offers = of_file.into_iter().chain(known);
+    let fits = offers.filter(|(word, _)| word.starts_with(rest.trim()));
+    let about = |word: &str, about| if word == now { format!("in force: {about}") } else { about };
+    fits.map(|(word, words)| Offer::new(word.to_owned(), about(word, words))).collect()
 }
 
 /// The columns of the list in sight.

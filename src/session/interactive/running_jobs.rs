@@ -26,6 +26,8 @@ use crate::session::{Look, MADE_SEED, Proposal, WeighedJobs, counted, made_jobs}
 
 /// From one list to the next, where nobody says.
 pub const USUAL_MS: u64 = 30_000;
+/// So much of the path of a list is shown on any screen.
+const LEAST_PATH: usize = 8;
 /// The age of a list is told in steps of so much.
 const AGE_MS: u64 = 10_000;
 
@@ -40,10 +42,17 @@ pub enum JobsFrom {
 
 impl JobsFrom {
     fn words(&self) -> String {
-        match self {
-            Self::Slurm(_) => "jobs of Slurm".to_owned(),
-            Self::File(file) => format!("jobs of {}", file.display()),
-        }
+        self.words_in(usize::MAX)
+    }
+
+    /// In so much room: a path that has none gives way up to its end.
+    fn words_in(&self, room: usize) -> String {
+        let whole = match self {
+            Self::Slurm(_) => return "jobs of Slurm".to_owned(),
+            Self::File(file) => file.display().to_string(),
+        };
+        let words = format!("jobs of {whole}");
+        if words.chars().count() <= room { words } else { path_end(&whole, room.max(LEAST_PATH)) }
     }
 
     /// As arguments of `jobs`.
@@ -56,6 +65,19 @@ impl JobsFrom {
             Self::File(file) => format!(" --file {}", quoted(&file.display().to_string())),
         }
     }
+}
+
+/// A path, or where there is no room for it, as much of its end: what tells lists apart.
+fn path_end(whole: &str, room: usize) -> String {
+    const LEFT_OUT: &str = "...";
+    let signs = whole.chars().count();
+    if signs <= room {
+        return whole.to_owned();
+    }
+    let end: String = whole.chars().skip(signs + LEFT_OUT.len() - room).collect();
+    // Rather whole names than a piece of one.
+    let names = end.find('/').map(|at| &end[at..]).filter(|names| names.len() > 1);
+    format!("{LEFT_OUT}{}", names.unwrap_or(&end))
 }
 
 /// Who is asked, and how often.
@@ -136,6 +158,8 @@ pub struct JobsSeen {
     /// What that was weighed over, and what is being weighed.
     of: Option<JobsAsked>,
     under: Option<(TaskId, JobsAsked)>,
+    /// What changed since sar answered, so that its answer went.
+    gone: Option<&'static str>,
     /// The jobs that engines were asked with.
     pub asked_with: Arc<JobMap>,
     /// The same in words, as of then.
@@ -155,9 +179,12 @@ impl JobsSeen {
 
     /// Whether what stands there of sar is of other jobs.
     pub fn is_outdated(&self) -> bool {
-        let others =
-            |weighed: &Arc<WeighedJobs>| weighed.proposed.is_some() && *weighed.jobs != *self.asked_with;
-        self.weighed.as_ref().is_some_and(others)
+        self.weighed.as_ref().is_some_and(|weighed| weighed.proposed.is_some()) && self.others_run()
+    }
+
+    /// Whether engines were asked with other jobs than those that are known now.
+    pub fn others_run(&self) -> bool {
+        self.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *self.asked_with)
     }
 
     /// The engine that routes for jobs.
@@ -251,6 +278,7 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
             state.say(Severity::Warning, words);
             return Vec::new();
         }
+        state.say(Severity::Said, format!("jobs: {} from here on", from.words()));
         take(state, Some(from));
     }
     let jobs = &mut state.known.jobs;
@@ -271,6 +299,7 @@ pub fn listed(state: &mut State, task: TaskId, result: Result<Box<JobList>, Stri
 pub fn weighed(state: &mut State, task: TaskId, weighed: WeighedJobs) -> Vec<Effect> {
     let jobs = &mut state.known.jobs;
     let Some((_, of)) = jobs.under.take_if(|(under, _)| *under == task) else { return Vec::new() };
+    jobs.gone = jobs.gone.filter(|_| of.proposal.is_none());
     (jobs.of, jobs.weighed) = (Some(of), Some(Arc::new(weighed)));
     state.screens.refresh(&state.known);
     Vec::new()
@@ -282,6 +311,21 @@ pub fn forget_ports(state: &mut State) {
     let jobs = &mut state.known.jobs;
     (jobs.asked_with, jobs.of, jobs.weighed) = (Arc::default(), None, None);
     jobs.asked_words.clear();
+}
+
+/// Answers are about to be let go, as something else is another now: if sar's is among them, that is said where it stood.
+pub fn let_go(known: &mut Known, changed: &'static str) {
+    let answered = JobsSeen::sar().is_some_and(|sar| known.proposal(sar).is_some());
+    if answered && !known.jobs.asked_with.is_empty() {
+        known.jobs.gone = Some(changed);
+    }
+}
+
+/// Why sar's answer is no longer there, until it is asked again.
+pub fn gone_line(known: &Known) -> Option<String> {
+    let asked = JobsSeen::sar().is_some_and(|sar| known.proposed.contains_key(sar.id));
+    let changed = known.jobs.gone.filter(|_| !asked)?;
+    Some(format!("{changed} since sar answered, so its figures went: p asks again"))
 }
 
 /// Engines are asked with the jobs that are known; answers that were given with others go.
@@ -297,7 +341,7 @@ pub fn ask_with(state: &mut State) {
         return;
     }
     state.request.jobs = weighed.jobs.clone();
-    state.known.jobs.asked_words = list_words(state, &weighed);
+    state.known.jobs.asked_words = list_words(state, &weighed, usize::MAX);
     state.known.jobs.asked_with = weighed.jobs.clone();
     state.known.proposed.clear();
 }
@@ -340,9 +384,28 @@ pub fn name(state: &mut State, argument: &str) -> Vec<Effect> {
     if heard(&state.known).is_none() {
         take(state, Some(from));
     } else {
+        let words = format!("jobs: {} are asked for; until then the list that was there stays", from.words());
+        state.say(Severity::Said, words);
         (state.known.jobs.naming, state.known.jobs.asking) = (Some(from), None);
     }
     Vec::new()
+}
+
+/// Nobody waits any more for a list that is to take the place of another.
+pub fn give_up(state: &mut State) -> Option<Effect> {
+    state.known.jobs.naming.take()?;
+    let task = state.known.jobs.asking.take()?;
+    state.say(Severity::Said, "jobs: no longer asked for; the list that was there stays");
+    state.tasks.end(task).map(|_| Effect::Cancel(task))
+}
+
+/// What of a line says who knows the jobs now.
+pub fn in_force(state: &State) -> String {
+    match knower(&state.known) {
+        Knower::Named(JobsFrom::Slurm(_)) => "slurm".to_owned(),
+        Knower::Named(JobsFrom::File(file)) => file.display().to_string(),
+        Knower::Recorded(_) | Knower::Nobody => "usual".to_owned(),
+    }
 }
 
 /// From here on somebody else knows the jobs: what others said is not theirs.
@@ -417,32 +480,35 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
         let words = "sar was asked with other jobs than those that run now: p asks again";
         lines.push((Severity::Warning, words.to_owned()));
     }
-    lines.push((Severity::Said, list_words(state, weighed)));
+    let room = usize::from(state.areas().body.width).saturating_sub(1);
+    lines.push((Severity::Said, list_words(state, weighed, room)));
     lines.push((Severity::Said, figures_words(state, weighed)));
     lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
+    lines.extend(gone_line(&state.known).map(|words| (Severity::Warning, words)));
     lines
 }
 
-/// Who says so, how long ago, and what of it is on the fabric.
-fn list_words(state: &State, weighed: &WeighedJobs) -> String {
+/// Who says so, how long ago, and what of it is on the fabric. Where there is little room, a path gives way to figures.
+fn list_words(state: &State, weighed: &WeighedJobs, room: usize) -> String {
     let placed = &weighed.placed;
     let several = weighed.in_force.as_ref().or(weighed.proposed.as_ref()).map(|over| over.metrics.jobs);
-    let (jobs, hosts) = (placed.listed, counted(placed.on, "host", "hosts"));
-    let mut words = match knower(&state.known) {
-        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED}): {jobs} on {hosts}"),
-        Knower::Recorded(said) => {
-            format!("{}: {jobs} on {hosts}", recorded_words(&state.known, said))
-        }
-        Knower::Named(from) => format!("{}{}: {jobs} on {hosts}", from.words(), age(state)),
-    };
-    words.extend(several.map(|several| format!(", {several} on several switches")));
+    let mut figures = format!(": {} on {}", placed.listed, counted(placed.on, "host", "hosts"));
+    figures.extend(several.map(|several| format!(", {several} on several switches")));
     if !placed.unknown.is_empty() {
-        words.push_str(&format!("; {} unknown", counted(placed.unknown.len(), "host", "hosts")));
+        figures.push_str(&format!("; {} unknown", counted(placed.unknown.len(), "host", "hosts")));
     }
     if !placed.ambiguous.is_empty() {
-        words.push_str(&format!("; {} ambiguous", counted(placed.ambiguous.len(), "host", "hosts")));
+        figures.push_str(&format!("; {} ambiguous", counted(placed.ambiguous.len(), "host", "hosts")));
     }
-    words
+    let who = match knower(&state.known) {
+        Knower::Nobody => format!("SIMULATED jobs (seed {MADE_SEED})"),
+        Knower::Recorded(said) => recorded_words(&state.known, said),
+        Knower::Named(from) => {
+            let age = age(state);
+            from.words_in(room.saturating_sub(age.len() + figures.len())) + &age
+        }
+    };
+    who + &figures
 }
 
 fn age(state: &State) -> String {

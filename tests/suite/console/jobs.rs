@@ -2,14 +2,15 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fabdeck::console::{Appearance, Depth, Signs};
 use fabdeck::files::jobs;
 use fabdeck::files::text::Input;
 use fabdeck::script::Exit;
 use fabdeck::session::interactive::{
-    Driver, Effect, Event, Happening, Job, JobSettings, JobsFrom, JobsSeen, Key, Lister, Loading, Outcome,
-    Size, replay, update,
+    Driver, Effect, Event, Happening, Job, JobSettings, JobView, JobsFrom, JobsSeen, Key, Lister, Loading,
+    Outcome, Screen as _, ScreenId, Size, replay, update,
 };
 use serde_json::Value;
 
@@ -165,6 +166,143 @@ fn slurm_is_the_squeue_that_the_session_began_with() {
     driver.press("7");
     named(&mut driver, "slurm");
     assert_eq!(told.borrow().asked, [own.clone(), own]);
+}
+
+/// Esc goes out step by step, as on the other lists: what lies over the screen, the filter, the other view, and then as the
+/// screen Links does.
+#[test]
+fn esc_goes_out_of_jobs_step_by_step() {
+    let mut driver = desk("sim:demo");
+    driver.press("7 tab enter");
+    assert!(driver.state.layer.is_some(), "{}", shown(&driver));
+    driver.press("esc");
+    assert!(driver.state.layer.is_none() && driver.state.screen == ScreenId::Jobs);
+    driver.press("/ m a x > 1 enter esc");
+    assert!(driver.state.screens.jobs.table().filter.is_empty() && driver.state.screen == ScreenId::Jobs);
+    assert_eq!(driver.state.screens.jobs.view, JobView::Histogram);
+    driver.press("esc");
+    assert_eq!((driver.state.screens.jobs.view, driver.state.screen), (JobView::Jobs, ScreenId::Jobs));
+    driver.press("esc");
+    let mut sibling = desk("sim:demo");
+    sibling.press("2 esc");
+    assert_eq!(driver.state.screen, sibling.state.screen);
+}
+
+/// A list that takes long is given up by Esc, on the screen that shows the one before.
+#[test]
+fn esc_gives_up_a_list_that_was_asked_for() {
+    let mut driver = desk("sim:demo");
+    driver.press("7");
+    let now = |driver: &mut Driver, what| update(&mut driver.state, Event { at_ms: 0, what });
+    let keys = Key::sequence(":jobs space s l u r m enter");
+    let begun: Vec<Effect> = keys.into_iter().flat_map(|key| now(&mut driver, Happening::Key(key))).collect();
+    let task = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: Job::ListJobs(JobsFrom::Slurm(None)) } => Some(*task),
+        _ => None,
+    });
+    let seen = shown(&driver);
+    assert!(task.is_some() && seen.contains("are asked for") && seen.contains("SIMULATED"), "{seen}");
+    let ended = now(&mut driver, Happening::Key(Key::sequence("esc")[0]));
+    assert!(
+        ended.iter().any(|effect| matches!(effect, Effect::Cancel(it) if Some(*it) == task)),
+        "{ended:?}"
+    );
+    let list = jobs::read(Input::new("list", LIST.as_bytes())).unwrap();
+    let late = Outcome::Listed(Ok(Box::new(list)));
+    driver.happen(Happening::Finished { task: task.unwrap(), outcome: late });
+    let seen = shown(&driver);
+    assert!(driver.state.screen == ScreenId::Jobs && seen.contains("SIMULATED"), "{seen}");
+}
+
+/// Where there is little room the path of a list gives way, and the figures stand whole; a bare word says who is in force.
+#[test]
+fn a_long_path_leaves_the_figures_in_sight() {
+    const PATH: &str = "/site/lists/of/a/deep/folder/which-jobs-run-in-the-north-hall.txt";
+    let (mut driver, _) = listed(Some(LIST));
+    named(&mut driver, PATH);
+    let line = |driver: &Driver| shown(driver).lines().nth(2).unwrap().to_owned();
+    assert!(line(&driver).starts_with(" ..."), "{}", line(&driver));
+    assert!(line(&driver).ends_with("2 on several switches; 1 host unknown"), "{}", line(&driver));
+    driver.happen(Happening::Resized(Size { width: 260, height: 24 }));
+    assert!(line(&driver).contains(&format!("jobs of {PATH}, just now: 3 on 22 hosts")), "{}", line(&driver));
+    named(&mut driver, "short.txt");
+    driver.press(":jobs space");
+    assert!(shown(&driver).contains("in force: a list"), "{}", shown(&driver));
+    driver.press("esc");
+    named(&mut driver, "slurm");
+    driver.press(":jobs space");
+    assert!(shown(&driver).contains("in force: ask Slurm"), "{}", shown(&driver));
+}
+
+/// What changes under sar's answer lets it go, and that stands where its figures stood until it is asked again.
+#[test]
+fn an_answer_that_went_is_said_where_it_stood() {
+    let (mut driver, _) = listed(Some(LIST));
+    named(&mut driver, "slurm");
+    driver.press("p");
+    assert!(shown(&driver).contains(" -> ") && !shown(&driver).contains("went"), "{}", shown(&driver));
+    driver.press("2 f 7");
+    let seen = shown(&driver);
+    assert!(seen.contains("the marks changed since sar answered") && !seen.contains(" -> "), "{seen}");
+    driver.press("p down");
+    let seen = shown(&driver);
+    assert!(seen.contains(" -> ") && !seen.contains("since sar answered"), "{seen}");
+    let other = other_look(&mut driver);
+    driver.happen(other);
+    let seen = shown(&driver);
+    assert!(seen.contains("the fabric or its tables changed since sar answered"), "{seen}");
+}
+
+/// Another look at the source, which finds links down.
+fn other_look(driver: &mut Driver) -> Happening {
+    let key = Key::sequence("r").remove(0);
+    let begun = update(&mut driver.state, Event { at_ms: 0, what: Happening::Key(key) });
+    let task = begun.iter().find_map(|effect| match effect {
+        Effect::Begin { task, job: Job::Look } => Some(*task),
+        _ => None,
+    });
+    let other = Arc::new(look("sim:demo,silent=20%,seed=7"));
+    Happening::Finished { task: task.unwrap(), outcome: Outcome::Looked(Ok(other)) }
+}
+
+/// On What-if an answer of another list says so, and the key that asks asks it anew.
+#[test]
+fn engines_of_another_list_are_told_apart() {
+    let (mut driver, told) = listed(Some(LIST));
+    named(&mut driver, "first");
+    driver.press("p 3");
+    assert!(shown(&driver).contains("clean ") && !shown(&driver).contains("(old)"));
+    told.borrow_mut().list = Some("4714 node[01-30]\n");
+    named(&mut driver, "second");
+    driver.press("3");
+    assert!(shown(&driver).contains("clean (old)"), "{}", shown(&driver));
+    driver.press("7 p 3");
+    assert!(
+        shown(&driver).contains("clean ") && !shown(&driver).contains("other jobs"),
+        "{}",
+        shown(&driver)
+    );
+}
+
+/// Help begins with what belongs to the screen; a key of another screen says of which.
+#[test]
+fn help_of_jobs_begins_with_its_own_keys() {
+    let mut driver = desk("sim:demo");
+    driver.press("7 w");
+    assert!(shown(&driver).contains("w works on the screen What-if only"), "{}", shown(&driver));
+    driver.press("?");
+    let seen = shown(&driver);
+    let place = |words: &str| seen.find(words).unwrap_or_else(|| panic!("{words}: {seen}"));
+    let own = place("On the screen Jobs");
+    let everywhere = place("On every screen");
+    assert!(own < place("on Jobs, sar") && place("on Jobs, sar") < everywhere, "{seen}");
+    assert!(own < place("Name who knows which jobs run") && place("Name who knows") < everywhere, "{seen}");
+    let footer = |keys: &str| {
+        let mut driver = desk("sim:demo");
+        driver.press(keys);
+        shown(&driver).lines().last().unwrap().to_owned()
+    };
+    assert!(footer("7").contains("p preview") && !footer("7").contains("f mark"), "{}", footer("7"));
 }
 
 /// A session with jobs is had again from its events, whoever knew them.

@@ -9,7 +9,7 @@ use crate::analysis::Effective;
 use crate::fabric::{ChannelId, NodeId, PortId, Resolved};
 use crate::files::slurm::{compress, host_name};
 use crate::session::interactive::known::Known;
-use crate::session::interactive::running_jobs::{command, lost_line};
+use crate::session::interactive::running_jobs::{command, gone_line, lost_line};
 use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
 use crate::session::interactive::whose_jobs::{Knower, heard, knower, trouble};
@@ -199,10 +199,12 @@ impl Screen for JobsScreen {
         let Some(weighed) = &known.jobs.weighed else { return trouble };
         let outdated = u16::from(known.jobs.is_outdated());
         let lost = u16::from(lost_line(weighed).is_some());
+        let gone = u16::from(gone_line(known).is_some());
         trouble
             + outdated
             + 2
             + lost
+            + gone
             + u16::from(weighed.in_force.is_some())
             + u16::from(weighed.proposed.is_some())
     }

@@ -14,10 +14,10 @@ const ORDER: [&str; 16] = [
     "deadlock_free",
     "transition",
     "lanes",
-    "longest",
     "max_efi",
     "jobs_max",
     "jobs_dark_fiber",
+    "longest",
     "seconds",
     "moved",
     "switches",
@@ -30,7 +30,9 @@ static STATE: Column = Column::new(
     Cow::Borrowed("state"),
     Cow::Borrowed("STATE"),
     Kind::Text,
-    Cow::Borrowed("not asked, waiting for another, under way, refused, clean, or with findings"),
+    Cow::Borrowed(
+        "not asked, waiting for another, under way, refused, clean, or with findings; (old): asked with other jobs than those of now",
+    ),
 );
 
 /// Where engines were asked with jobs.
@@ -42,7 +44,7 @@ static JOBS: [Column; 2] = [
         "effective edge forwarding index: the most paths within jobs over one channel",
     ),
     when_known(
-        Kind::Text,
+        Kind::Decimal,
         "jobs_dark_fiber",
         "JOBS DARK",
         "percent of channels that no path within a job crosses",
@@ -110,8 +112,15 @@ pub fn state(known: &Known, engine: &Engine) -> &'static str {
         Some(Proposed::Waiting) => "waiting",
         Some(Proposed::Under(_)) => "under way",
         Some(Proposed::Done { outcome: Err(_), .. }) => "refused",
-        Some(Proposed::Done { outcome: Ok(proposal), .. }) if proposal.report.findings() => "findings",
-        Some(Proposed::Done { .. }) => "clean",
+        Some(Proposed::Done { outcome: Ok(proposal), row }) => {
+            let others = row.jobs.is_some() && known.jobs.others_run();
+            match (proposal.report.findings(), others) {
+                (true, true) => "findings (old)",
+                (true, false) => "findings",
+                (false, true) => "clean (old)",
+                (false, false) => "clean",
+            }
+        }
     }
 }
 
@@ -134,7 +143,7 @@ impl Listing for Engines {
             Origin::Comparison(at) => self.comparison.cell(row, at),
             Origin::State => Value::text(self.states[row]),
             Origin::JobsMax => jobs.map(|jobs| jobs.max).into(),
-            Origin::JobsDark => jobs.map(|jobs| format!("{:.1}", jobs.dark_fiber)).into(),
+            Origin::JobsDark => jobs.map_or(Value::Missing, |jobs| Value::tenths(jobs.dark_fiber)),
         }
     }
 

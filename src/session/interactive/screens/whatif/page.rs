@@ -33,12 +33,11 @@ fn job_lines(known: &Known, then: Option<&JobFigures>) -> Vec<Line> {
 /// The jobs that it was asked with, and whether they are those that are known now.
 fn asked_with(known: &Known) -> String {
     let jobs = &known.jobs;
-    let others = jobs.weighed.as_ref().is_some_and(|weighed| *weighed.jobs != *jobs.asked_with);
     let mut words = match jobs.asked_with.is_empty() {
         true => "no jobs: none were known (:jobs FILE names some)".to_owned(),
         false => jobs.asked_words.clone(),
     };
-    if others {
+    if jobs.others_run() {
         words.push_str("; others are known now, p asks with them");
     }
     words
