@@ -71,47 +71,40 @@ pub(super) struct Descent {
 }
 
 impl Descent {
-    /// Of the switch `to`. A failed one is reached from nowhere.
+    /// Of the switch `to`. A failed one is reached from nowhere. One pass over all channels: when a search comes to a switch
+    /// it has been to all that are nearer, and these stand before the first of those that are as far.
     pub(super) fn build(&mut self, net: &Neighbours, to: u32) {
-        self.search(net, to);
-        self.first.clear();
-        self.ways.clear();
-        self.first.push(0);
-        for at in 0..self.order.len() {
-            let switch = self.order[at];
-            for (more, next) in net.next(switch).iter().enumerate() {
-                let place = self.place[*next as usize];
-                // A cable works in both directions: who is reached reaches, and neighbours are one hop apart at most.
-                if self.hops[place as usize] < self.hops[at] {
-                    self.ways.push(Way { channel: net.first(switch) + more as u32, place });
-                }
-            }
-            self.first.push(self.ways.len() as u32);
-        }
-    }
-
-    fn search(&mut self, net: &Neighbours, to: u32) {
         self.place.clear();
         self.place.resize(net.switch_count(), NOWHERE);
-        self.order.clear();
-        self.hops.clear();
+        (self.order.clear(), self.hops.clear(), self.ways.clear(), self.first.clear());
+        self.first.push(0);
         if !net.alive[to as usize] {
             return;
         }
-        self.place[to as usize] = 0;
-        self.order.push(to);
-        self.hops.push(0);
-        let mut at = 0;
-        while at < self.order.len() {
-            for next in net.next(self.order[at]) {
-                if self.place[*next as usize] == NOWHERE {
-                    self.place[*next as usize] = self.order.len() as u32;
-                    self.order.push(*next);
-                    self.hops.push(self.hops[at] + 1);
+        self.reach(to, 0);
+        let (mut at, mut level) = (0, 0);
+        while let (Some(switch), Some(hops)) = (self.order.get(at).copied(), self.hops.get(at).copied()) {
+            if hops > self.hops[level as usize] {
+                level = at as u32;
+            }
+            for (channel, next) in (net.first(switch)..).zip(net.next(switch)) {
+                let place = self.place[*next as usize];
+                // A cable works in both directions: who is reached reaches.
+                if place < level {
+                    self.ways.push(Way { channel, place });
+                } else if place == NOWHERE {
+                    self.reach(*next, hops + 1);
                 }
             }
+            self.first.push(self.ways.len() as u32);
             at += 1;
         }
+    }
+
+    fn reach(&mut self, switch: u32, hops: u32) {
+        self.place[switch as usize] = self.order.len() as u32;
+        self.order.push(switch);
+        self.hops.push(hops);
     }
 
     pub(super) fn order(&self) -> &[u32] {
