@@ -76,7 +76,10 @@ impl Descent {
     pub(super) fn build(&mut self, net: &Neighbours, to: u32) {
         self.place.clear();
         self.place.resize(net.switch_count(), NOWHERE);
-        (self.order.clear(), self.hops.clear(), self.ways.clear(), self.first.clear());
+        self.order.clear();
+        self.hops.clear();
+        self.ways.clear();
+        self.first.clear();
         self.first.push(0);
         if !net.alive[to as usize] {
             return;
