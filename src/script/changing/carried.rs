@@ -14,6 +14,8 @@ use crate::script::{Exit, Failure};
 use crate::session::interactive::Acceptance;
 use crate::session::{Judged, Look};
 
+/// How long a change that did not come through is waited for on its way back.
+const GOES_BACK: Duration = Duration::from_secs(60);
 const TURN: Duration = Duration::from_millis(50);
 
 /// The road to a fabric, by what says it.
@@ -91,7 +93,14 @@ fn applied(
     begins(&begun.id)?;
     let (home, kept) = begin(means, simulated, (begun, &text), say)?;
     let mut status = Status::of(&kept.read.told);
-    while status.phase == Phase::Applying && !watch.cancelled() {
+    let mut back = None;
+    let goes_on = |status: &Status, back: &mut Option<Instant>| match status.phase {
+        Phase::Applying => true,
+        // On its way back is no end yet, but a fabric out of reach is tried again for an hour.
+        Phase::RollingBack => back.get_or_insert_with(Instant::now).elapsed() < GOES_BACK,
+        _ => false,
+    };
+    while goes_on(&status, &mut back) && !watch.cancelled() {
         std::thread::sleep(TURN);
         status = asking::look(means, (&home, &kept))?;
     }
