@@ -67,7 +67,8 @@ impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
         let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
-        let (kept, unheard, untouched, unanswered) = (Vec::new(), false, false, false);
+        let (kept, unheard, unanswered) = (Vec::new(), false, false);
+        let untouched = !told.may_be_written();
         Keeper {
             plan,
             journal,
@@ -128,7 +129,11 @@ impl Keeper<'_> {
                 self.wait(&steps)
             }
             (Errand::TakeOver, Phase::Applying) => {
-                self.take_back(&steps, "the guard ended while it wrote", false)
+                let why = match self.untouched {
+                    true => "the guard ended before anything was written",
+                    false => "the guard ended while it wrote",
+                };
+                self.take_back(&steps, why, false)
             }
             (Errand::TakeOver, Phase::RollingBack) => {
                 let (why, asked) = (self.told.why.clone().unwrap_or_default(), self.told.asked);

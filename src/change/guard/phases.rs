@@ -139,7 +139,7 @@ impl Keeper<'_> {
     }
 
     /// Behind all that was taken back: hosts come back to base LIDs; what is left where that could not be said. Where nothing
-    /// was written, whoever never said that it left has nowhere to come back from.
+    /// was written and it stands who left, whoever never said that it did has nowhere to come back from.
     pub(super) fn return_to_base_again(&mut self) -> Vec<Left> {
         let Some(phases) = self.told.begun.phases.clone() else { return Vec::new() };
         if !self.told.hosts.may_have_moved() {
@@ -150,8 +150,9 @@ impl Keeper<'_> {
         self.keep_or_say(Record::Notifying { time, back: true }, "notifying", &user, words);
         match self.say_in_phases(&phases, true) {
             Ok(told) => {
-                let left_it = |host: &&String| !self.untouched || self.told.away.contains(*host);
-                let left = not_back(told.1.iter().filter(left_it));
+                let known = self.untouched && (self.told.knows_who_left || self.unheard);
+                let may_have_left = |host: &&String| !known || self.told.away.contains(*host);
+                let left = not_back(told.1.iter().filter(may_have_left));
                 let (record, words) = self.answers(told);
                 self.keep_or_say(record, "notified", &user, &words);
                 left

@@ -230,8 +230,12 @@ pub struct Told {
     pub silent_there: Vec<String>,
     /// Hosts that said that they moved or left, and did not say since that they are back.
     pub away: BTreeSet<String>,
+    /// It stands who said that they left the base LIDs, and who did not.
+    pub knows_who_left: bool,
     /// Nobody is waited for any more.
     pub going_on: bool,
+    /// Of a change in five phases: all hosts left, or are not waited for, so that some of it may be written.
+    pub way_is_free: bool,
     pub ended: Option<Ended>,
 }
 
@@ -251,7 +255,9 @@ impl Told {
             silent: Vec::new(),
             silent_there: Vec::new(),
             away: BTreeSet::new(),
+            knows_who_left: false,
             going_on: false,
+            way_is_free: false,
             ended: None,
         }
     }
@@ -285,9 +291,11 @@ impl Told {
                     self.hosts = if silent.is_empty() { Hosts::CalledBack } else { Hosts::PartlyBack };
                 } else {
                     self.silent_there.clone_from(silent);
+                    self.knows_who_left = true;
+                    self.way_is_free |= silent.is_empty();
                 }
             }
-            Record::GoingOn { .. } => self.going_on = true,
+            Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
             Record::Applied { deadline, .. } => {
                 self.written = self.begun.writes.len() as u64;
                 (self.phase, self.deadline) = (Phase::Applied, Some(deadline.clone()));
@@ -311,6 +319,11 @@ impl Told {
                 self.end(Phase::Refused, time, &[]);
             }
         }
+    }
+
+    /// Whether some of it may be written, by what the journal says: each of these records is durable before a Set goes out.
+    pub fn may_be_written(&self) -> bool {
+        self.begun.phases.is_none() || self.way_is_free || self.written > 0
     }
 
     /// Which of the five phases it is in, of an update that has them and is on its way there.

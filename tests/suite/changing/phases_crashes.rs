@@ -3,7 +3,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::change::{Ask, Hosts, JournalError, Phase, Plan};
+use fabdeck::change::{Ask, Hosts, Journal, JournalError, Phase, Plan};
+use fabdeck::fabric::Lid;
 use fabdeck::simulator::SimulatedPort;
 
 use super::phases::{Behind, Hands, flows, is_high, lab, pass, plan, with_agents};
@@ -63,6 +64,43 @@ fn every_crash_brings_hosts_back_to_base_lids_over_the_tables_of_before() {
     for (at, again) in (1..moments).step_by(7).zip((1..).step_by(5).cycle()) {
         killed_at((&simulator, &plan), at, Some(again % 40 + 1));
     }
+}
+
+/// One agent is dead, and the guard is killed at every moment of finding that out: nothing was written, so nothing is left of
+/// it. Only where it does not stand yet who left is the silent one left by name, for it may have.
+#[test]
+fn a_crash_while_a_host_is_silent_leaves_nothing_where_it_stands_who_left() {
+    let simulator = lab(7);
+    let plan = plan(&simulator, "nue", true);
+    let silent = &plan.phases.as_ref().unwrap().hosts[3].port;
+    let (lid, name) = (Lid::new(silent.lid.into()).unwrap(), format!("host {}", silent.name));
+    let mut ends = std::collections::BTreeMap::<String, usize>::new();
+    for moment in 1.. {
+        let mut stage = Stage::new(&simulator, &plan);
+        stage.listeners.lock().unwrap().mute.insert(lid);
+        stage.witness.course().killed_at = Some(moment);
+        let (_sender, orders) = nobody();
+        if catch_unwind(AssertUnwindSafe(|| stage.apply(60, &orders))).is_ok() {
+            break;
+        }
+        let left = stage.witness.left(moment % 3);
+        let stood = Journal::read("journal", &left).is_ok_and(|read| read.told.knows_who_left);
+        let told = match stage.take_over(&left, &orders) {
+            Err(JournalError::Empty { .. }) => continue,
+            told => told.unwrap(),
+        };
+        let ended = told.ended.clone().unwrap();
+        let left: Vec<&str> = ended.left.iter().map(|left| left.what.as_str()).collect();
+        match told.phase {
+            Phase::Incomplete => assert!(!stood && left == [name.as_str()], "moment {moment}: {told:?}"),
+            _ => assert!(left.is_empty(), "moment {moment}: {told:?}"),
+        }
+        assert!(told.away.is_empty(), "moment {moment}: {told:?}");
+        assert!(stage.witness.course().sets.is_empty(), "moment {moment}");
+        *ends.entry(format!("{:?}", told.phase)).or_default() += 1;
+    }
+    println!("said: it ends as {ends:?}");
+    assert!(ends["RolledBack"] > 5 && ends["Incomplete"] > 0, "{ends:?}");
 }
 
 /// Over traffic, in each phase: before the notice and behind it, at the first write, in the midst and at the last, before
