@@ -95,13 +95,13 @@ impl ChangeRow {
     }
 }
 
-/// `2 agents have not said that their flows moved: node03, node07`.
+/// `2 agents have not said that they followed: node03, node07`.
 pub fn silent_words(silent: &[String]) -> Option<String> {
     const NAMED: usize = 5;
     let first = silent.iter().take(NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
     let more = if silent.len() > NAMED { ", ..." } else { "" };
     let agents = super::counted(silent.len(), "agent has", "agents have");
-    (!silent.is_empty()).then(|| format!("{agents} not said that their flows moved: {first}{more}"))
+    (!silent.is_empty()).then(|| format!("{agents} not said that they followed: {first}{more}"))
 }
 
 /// The state of a change in words.

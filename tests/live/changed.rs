@@ -101,3 +101,29 @@ fn opensm_is_given_a_plan_and_takes_it_back() {
     assert_eq!(held(stage), before);
     println!("said: {} blocks there and back through OpenSM", plan.writes.len());
 }
+
+/// What a watch over jobs applies through OpenSM has its lanes by destination, which is what OpenSM can carry.
+#[test]
+fn a_watch_over_jobs_applies_through_opensm() {
+    let site = Site::new("kary,k=2,n=3", "routing_engine file,minhop");
+    let stage = &site.stage;
+    opt_in(stage);
+    let jobs: String = (0..6).map(|host| format!("node{host} a\n")).collect();
+    fs::write(stage.folder.path().join("jobs.txt"), jobs).unwrap();
+    let before = held(stage);
+    let console = format!("127.0.0.1:{}", site.port());
+    let watch = ["jobs", "watch", "--file", "jobs.txt", "--gain", "0", "--count", "2", "--interval", "1s"];
+    let road = ["--apply", "--via", "opensm", "--opensm-conf", "road.conf", "--opensm-console", &console];
+    let opted = ["--json", "--allow-write", "--config", "site.toml"];
+    let said = run(stage, &[&watch[..], &road, &opted].concat(), 0);
+    let lines: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let events: Vec<&str> = lines.iter().filter_map(|line| line["event"].as_str()).collect();
+    assert_eq!(events, ["proposed", "applied", "confirmed", "unchanged"], "{said}");
+    assert_ne!(held(stage), before);
+    let changes: Value = serde_json::from_str(&run(stage, &["changes", "--json"], 0)).unwrap();
+    let row = &changes["rows"][0];
+    assert_eq!((&row["via"], &row["state"]), (&"opensm".into(), &"confirmed".into()), "{changes:#}");
+    let (figures, _) = fabdeck(stage, &["jobs", "--file", "jobs.txt"], 0);
+    assert_eq!(figures["totals"]["max"], lines[0]["proposed"]["max"], "{figures:#}");
+    println!("said: {} writes through OpenSM for a list of jobs", lines[1]["writes"]);
+}

@@ -198,7 +198,7 @@ fn differing(told: &Value) -> usize {
     told["tables"].as_array().unwrap().iter().filter(|table| table["state"] != "as-should").count()
 }
 
-/// The hosts whose agents have not said that their flows moved.
+/// The hosts whose agents have not said that they followed.
 fn silent(row: &Value) -> Vec<&str> {
     let names = row["silent"].as_array().unwrap().iter();
     names.map(|name| name.as_str().unwrap().split(' ').next().unwrap()).collect()
@@ -244,7 +244,7 @@ fn flows_go_to_the_slow_lane_and_come_back_when_their_hot_spot_cools_down() {
     assert_eq!(silent(&row), ["node5", "node6"], "{row}");
     let said = life.lab.ends(&["changes"], 0);
     assert!(
-        said.contains("2 agents have not said that their flows moved: node5") && said.contains("node6"),
+        said.contains("2 agents have not said that they followed: node5") && said.contains("node6"),
         "{said}"
     );
     let state = life.json(&["lanes", "--json"], 0);
