@@ -1,22 +1,24 @@
-//! `sar` over job histories (dissertation 5.3.2): `cargo bench --bench jobs [-- speed|tables|signs|placed]`. Tables 5.1 and 5.2 with 200 samples
+//! `sar` over job histories (dissertation 5.3.2): `cargo bench --bench jobs [-- speed|tables|signs|placed|destinations]`. Tables 5.1 and 5.2 with 200 samples
 //! each, their signs under other workloads and seeds, the job of 200 hosts of 5.3.2.3, and what the figures take.
 
 #![allow(clippy::unwrap_used, reason = "a figure that cannot be taken is none")]
 #![allow(clippy::print_stdout, reason = "figures are printed")]
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use fabdeck::analysis::{Flows, JobLoads};
 use fabdeck::fabric::{Faults, JobMap};
 use fabdeck::generate::{History, Workload};
-use fabdeck::routing::Problem;
+use fabdeck::routing::{LanesBy, NoPulse, Problem, Request, engine};
 use rayon::prelude::*;
 
 #[path = "../suite/histories/replay.rs"]
 mod replay;
 
 use replay::{
-    METRICS, OTHERS, Placements, SYSTEMS, WORKLOADS, fabric, gain, means, metrics, other_signs, replay, route,
+    METRICS, MONTH, OTHERS, Placements, SYSTEMS, WORKLOADS, fabric, gain, means, metrics, other_signs,
+    replay, route, told,
 };
 
 const SAMPLES: usize = 200;
@@ -115,6 +117,44 @@ fn placed() {
     }
 }
 
+/// `sar` in the layers of nue, as `--lanes-by destination` has it, beside nue and `sar` itself.
+fn destinations() {
+    const SAMPLES: usize = 20;
+    for system in &SYSTEMS {
+        let fabric = fabric(system.name);
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let moments: Vec<JobMap> =
+            History::new(&fabric, WORKLOADS[0], 1).step_by(MONTH / SAMPLES).take(SAMPLES).collect();
+        println!("{}, means of {SAMPLES} samples of a month, at most 8 lanes", system.name);
+        for (title, id, lanes_by) in [
+            ("nue", "nue", LanesBy::Pair),
+            ("sar by destination", "sar", LanesBy::Destination),
+            ("sar", "sar", LanesBy::Pair),
+        ] {
+            let began = Instant::now();
+            let route = |jobs: &JobMap| {
+                let request = Request { jobs: Arc::new(jobs.clone()), lanes_by, ..Request::default() };
+                metrics(
+                    &problem,
+                    &(engine(id).unwrap().route)(&problem, &request, &NoPulse).unwrap().routes,
+                    jobs,
+                )
+            };
+            let all: Vec<_> = moments.iter().map(route).collect();
+            let mean = |metric| all.iter().map(|one| told(one, metric)).sum::<f64>() / SAMPLES as f64;
+            println!(
+                "  {title:<20} {:>8.2} paths over the busiest channel, {:>7.2} of a job, {:>5.2} % dark fiber, {:>7.2} links of a job, {:.0} ms each",
+                mean(0),
+                mean(1),
+                mean(2),
+                mean(3),
+                began.elapsed().as_secs_f64() * 1000.0 / SAMPLES as f64
+            );
+        }
+    }
+}
+
 fn speed() {
     let workload = Workload { single: 0, larger: 70, largest: 15 };
     for name in ["tsubame2", "juropa"] {
@@ -137,17 +177,27 @@ fn speed() {
             "{name}, {} jobs: all figures in {figures:.2} ms, and {read:.2} ms for what they are read from",
             jobs.iter().count()
         );
-        for engine in ["dfsssp", "sar"] {
-            let took = milliseconds(5, &|| drop(std::hint::black_box(route(&problem, engine, &jobs))));
-            println!("  {engine} {took:.0} ms");
+        for id in ["dfsssp", "sar"] {
+            let took = milliseconds(5, &|| drop(std::hint::black_box(route(&problem, id, &jobs))));
+            println!("  {id} {took:.0} ms");
         }
+        let lanes_by = LanesBy::Destination;
+        let request = Request { jobs: Arc::new(jobs.clone()), lanes_by, ..Request::default() };
+        let route = || drop((engine("sar").unwrap().route)(&problem, &request, &NoPulse).unwrap());
+        println!("  sar by destination {:.0} ms", milliseconds(1, &route));
     }
 }
 
 fn main() {
     let asked: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |part: &str| asked.is_empty() || asked.iter().any(|asked| asked == part);
-    for (part, run) in [("speed", speed as fn()), ("tables", tables), ("signs", signs), ("placed", placed)] {
+    for (part, run) in [
+        ("speed", speed as fn()),
+        ("tables", tables),
+        ("signs", signs),
+        ("placed", placed),
+        ("destinations", destinations),
+    ] {
         if wanted(part) {
             run();
         }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 pub const OTHERS: [&str; 3] = ["dfsssp", "ftree", "updn"];
 
 /// Samples of a month.
-const MONTH: usize = 30 * 144;
+pub const MONTH: usize = 30 * 144;
 
 /// What tables 5.1 and 5.2 say of a system: the mean improvement of each metric against each of the others, in hundred of
 /// what the other has, for dark fiber in percentage points.
@@ -87,7 +87,7 @@ pub struct Gain {
     pub most_percent: f64,
 }
 
-fn told(metrics: &JobMetrics, metric: usize) -> f64 {
+pub fn told(metrics: &JobMetrics, metric: usize) -> f64 {
     [metrics.max as f64, metrics.mean_max, metrics.dark_fiber, metrics.mean_links][metric]
 }
 
