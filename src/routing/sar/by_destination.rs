@@ -13,8 +13,8 @@ use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::nue::{Demand, route_for};
 use crate::routing::problem::Problem;
 
-/// Paths that one within a job weighs as much as. Where it is 16 or less the weights of jobs are lost among all the others; beyond
-/// 64 little is won (docs/performance.md, job histories).
+/// Paths that one within a job weighs as much as. With 16 or fewer nothing that was searched is better than `updn`'s routes on
+/// TSUBAME2; beyond 64 little is won (docs/performance.md, job histories).
 const WITHIN_A_JOB: u32 = 64;
 
 pub(super) fn route(
