@@ -185,7 +185,15 @@ fn state(status: &Status, now: Timestamp) -> String {
 pub fn until_words(deadline: &str, now: Timestamp) -> String {
     let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
     let left = at.duration_since(now).as_secs().max(0);
-    format!("{} left, until {} UTC", span_words(left), at.strftime("%H:%M:%S"))
+    format!("{} left, until {}", span_words(left), time_of_day(deadline))
+}
+
+/// `14:12:03 UTC`; the words of a journal where they are no time.
+pub fn time_of_day(time: &str) -> String {
+    match time.parse::<Timestamp>() {
+        Ok(at) => format!("{} UTC", at.strftime("%H:%M:%S")),
+        Err(_) => time.to_owned(),
+    }
 }
 
 /// `9m 58s`, `10m`, `2h`.

@@ -42,7 +42,7 @@ pub use assume::assume;
 pub use browse::Browse;
 pub use changes::{
     ChangeRow, change_progress, change_words, countdown, phase_of_five_words, seconds_left, silent_words,
-    span_words, until_words, waits_words,
+    span_words, time_of_day, until_words, waits_words,
 };
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};

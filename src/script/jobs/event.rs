@@ -9,7 +9,7 @@ use super::ENGINE;
 use crate::jobs::Placed;
 use crate::script::Failure;
 use crate::script::context::Context;
-use crate::session::{JobFigures, counted};
+use crate::session::{JobFigures, counted, time_of_day};
 
 /// What a list led to.
 #[derive(Serialize)]
@@ -101,7 +101,8 @@ impl fmt::Display for Event {
             Self::NotApplied { why } => write!(f, "not-applied: {why}"),
             Self::Applied { change, writes, deadline } => {
                 write!(f, "applied: change {change}, {writes} writes read back")?;
-                deadline.iter().try_for_each(|deadline| write!(f, "; it goes back by itself at {deadline}"))
+                let at = deadline.as_deref().map(time_of_day);
+                at.iter().try_for_each(|at| write!(f, "; it goes back by itself at {at}"))
             }
             Self::Confirmed { change } => write!(f, "confirmed: change {change} stays"),
             Self::RolledBack { change, why } => write!(f, "rolled-back: change {change}: {why}"),

@@ -11,7 +11,7 @@ use crate::script::changing::{
 };
 use crate::script::{Ending, Exit, Failure, plan};
 use crate::session::interactive::Acceptance;
-use crate::session::{Sent, counted, fit, judge};
+use crate::session::{Sent, counted, fit, judge, time_of_day};
 
 /// How long a run waits for a change to be back; its guard goes on longer.
 const PATIENCE: Duration = Duration::from_secs(25);
@@ -82,8 +82,8 @@ impl Hands<'_, '_, '_> {
             return Err(Trouble { exit: exit_code(&status).code(), words, change }.into());
         }
         self.applied = Some(plan);
-        let until = status.deadline.as_deref().unwrap_or("its deadline");
-        let until = if self.context.globals.no_times { "its deadline" } else { until };
+        let until = status.deadline.as_deref().filter(|_| !self.context.globals.no_times).map(time_of_day);
+        let until = until.unwrap_or_else(|| "its deadline".to_owned());
         let words = format!(
             "change {} is applied: {} read back; it goes back by itself at {until}",
             status.id,

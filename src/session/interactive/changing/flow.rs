@@ -13,6 +13,7 @@ use crate::session::interactive::layer::Layer;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::state::{Loading, State};
 use crate::session::interactive::tasks::TaskId;
+use crate::session::time_of_day;
 
 const SOON_MS: u64 = 1000;
 const SELDOM_MS: u64 = 10_000;
@@ -171,7 +172,7 @@ pub fn asked(state: &mut State, task: TaskId, result: Result<Status, String>) ->
         }
     };
     if let (Ask::Extend { .. }, Some(deadline)) = (&ask, &status.deadline) {
-        state.say(Severity::Said, format!("change {number} waits until {}", told::time_of_day(deadline)));
+        state.say(Severity::Said, format!("change {number} waits until {}", time_of_day(deadline)));
     }
     // A change of a simulator in this process can be reached from here alone.
     let line = (state.writing != Writing::Own).then(|| state.line_anywhere(&line));

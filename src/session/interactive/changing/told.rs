@@ -1,14 +1,12 @@
 //! What is said of changes: how they turned out, and what happened while nobody looked.
 
-use jiff::Timestamp;
-
 use super::changer::Changes;
 use crate::change::Phase;
-use crate::session::ChangeRow;
 use crate::session::interactive::actions::action;
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::slow_lanes;
 use crate::session::interactive::state::State;
+use crate::session::{ChangeRow, time_of_day};
 
 /// Says what is new since then; of the first answer what waits, and what ended while this user was away.
 pub fn tell(state: &mut State, before: Option<Changes>) {
@@ -132,13 +130,5 @@ fn ended_away(row: &ChangeRow) -> (Severity, String) {
             (Severity::Said, format!("change {number} was confirmed{at} while you were away"))
         }
         _ => (Severity::Warning, format!("change {number} was {title}{at} while you were away{why}")),
-    }
-}
-
-/// `14:12:03 UTC`.
-pub fn time_of_day(time: &str) -> String {
-    match time.parse::<Timestamp>() {
-        Ok(at) => format!("{} UTC", at.strftime("%H:%M:%S")),
-        Err(_) => time.to_owned(),
     }
 }
