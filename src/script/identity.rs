@@ -14,12 +14,12 @@ pub fn run(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     if look.fabric().switch_count() == 0 {
         return Err(Failure::new(
             Exit::Failed,
-            "FD-7501: a fabric is known by its switches, and this one has none".to_owned(),
+            "FD-7508: a fabric is known by its switches, and this one has none".to_owned(),
         ));
     }
     if look.observation.reading.is_none() {
         return Err(Failure::usage(
-            "FD-7502: nothing is written to files, so there is nothing to opt in; give a live fabric: --source umad",
+            "FD-7509: nothing is written to files, so there is nothing to opt in; give a live fabric: --source umad",
         ));
     }
     let entry = entry(&look);

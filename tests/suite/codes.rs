@@ -1,8 +1,8 @@
-//! Every code of files and sources stands in docs/formats.md or docs/live.md, and nothing else does.
+//! Every code of files and sources stands in docs/formats.md or docs/live.md, and nothing else does; each means one thing.
 
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The codes in a text: `FN-` with three digits, and those errors that come from files, ports and sources.
@@ -59,4 +59,38 @@ fn codes_of_changes_are_documented() {
     // FD-55xx are those of plans: whoever reads the file sees them.
     let used: BTreeSet<_> = used.into_iter().filter(|code| code.starts_with("FD-56")).collect();
     assert_eq!(used, documented);
+}
+
+/// What the messages of a code begin with, by the file that says them; tests of a file and what is put in are left out.
+fn beginnings(folder: &Path, found: &mut BTreeMap<String, BTreeSet<(String, String)>>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            beginnings(&path, found);
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]").next().unwrap();
+        for (at, _) in text.match_indices("\"FD-") {
+            let Some((code, words)) = text[at + 1..].split_once(": ") else { continue };
+            let begin: Vec<&str> = words.split([' ', '"']).take(3).collect();
+            if code.len() == 7 && !begin[0].starts_with('{') {
+                let place = (path.display().to_string(), begin.join(" "));
+                found.entry(code.to_owned()).or_default().insert(place);
+            }
+        }
+    }
+}
+
+/// Whoever looks a code up finds one thing. Those of runbooks (FD-92xx) are kinds of failures, whichever step fails so.
+#[test]
+fn a_code_means_the_same_wherever_it_is_said() {
+    let mut found = BTreeMap::new();
+    beginnings(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    assert!(found.len() > 200, "{}", found.len());
+    for (code, places) in found.iter().filter(|(code, _)| !code.starts_with("FD-92")) {
+        let files: BTreeSet<&String> = places.iter().map(|(file, _)| file).collect();
+        let begin: BTreeSet<&String> = places.iter().map(|(_, words)| words).collect();
+        assert!(files.len() == 1 || begin.len() == 1, "{code}: {places:#?}");
+    }
 }

@@ -312,7 +312,9 @@ impl Told {
             Record::Again { user, anyway, .. } => {
                 let why = format!("asked for again by {user}");
                 (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why), *anyway);
-                (self.written, self.ended) = (self.begun.writes.len() as u64, None);
+                let all = self.begun.writes.len() as u64;
+                self.written = if self.may_be_written() { all } else { 0 };
+                self.ended = None;
             }
             Record::Refused { time, why } => {
                 self.why = Some(why.clone());

@@ -81,7 +81,7 @@ pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Lo
     }
     if is_capture {
         return Err(Failure::usage(format!(
-            "FD-7816: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
+            "FD-7822: {source} holds no jobs at that time: it was recorded without --slurm and --jobs, or nothing was heard \
              by then; give a list with --file (a host and its job on each line; docs/jobs.md)"
         )));
     }

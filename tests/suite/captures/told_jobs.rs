@@ -112,7 +112,7 @@ fn what_is_not_known_is_said() {
     let said =
         |home: &TempDir, args: &[&str], code: i32| String::from_utf8(run(home, args, code).stderr).unwrap();
     let none = said(&home, &["--source", "jobs.fdcap", "jobs"], 64);
-    assert!(none.contains("FD-7816: jobs.fdcap holds no jobs"), "{none}");
+    assert!(none.contains("FD-7822: jobs.fdcap holds no jobs"), "{none}");
     assert_eq!(info(&home, "jobs.fdcap")["job_lists"], 0);
     let gone = squeue(home.path(), "echo 'no controller' >&2; exit 1");
     let record =

@@ -3,13 +3,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fabdeck::change::{Ask, Hosts, Journal, JournalError, Phase, Plan};
+use fabdeck::change::{Ask, Hosts, Journal, JournalError, Phase, Plan, Record};
 use fabdeck::fabric::Lid;
 use fabdeck::simulator::SimulatedPort;
 
 use super::phases::{Behind, Hands, flows, is_high, lab, pass, plan, with_agents};
 use super::window::{applied, ask};
-use super::{Course, Killed, Stage, nobody, seen};
+use super::{Course, Killed, Recorder, Stage, nobody, seen};
 
 const NOBODY: Behind = Behind { at_base: 0, circle: false };
 
@@ -101,6 +101,38 @@ fn a_crash_while_a_host_is_silent_leaves_nothing_where_it_stands_who_left() {
     }
     println!("said: it ends as {ends:?}");
     assert!(ends["RolledBack"] > 5 && ends["Incomplete"] > 0, "{ends:?}");
+}
+
+/// Nothing was written, and one host is left by name: asked for once more, hosts are called back, and nobody leaves again.
+#[test]
+fn once_more_calls_back_and_sends_nobody_away() {
+    let simulator = lab(7);
+    let plan = plan(&simulator, "nue", true);
+    let silent = Lid::new(plan.phases.as_ref().unwrap().hosts[3].port.lid.into()).unwrap();
+    let (_sender, orders) = nobody();
+    for moment in 1.. {
+        let mut stage = Stage::new(&simulator, &plan);
+        stage.listeners.lock().unwrap().mute.insert(silent);
+        stage.witness.course().killed_at = Some(moment);
+        assert!(catch_unwind(AssertUnwindSafe(|| stage.apply(60, &orders))).is_err(), "none is left by name");
+        let left = stage.witness.left(2);
+        if !stage.take_over(&left, &orders).is_ok_and(|told| told.phase == Phase::Incomplete) {
+            continue;
+        }
+        stage.listeners.lock().unwrap().mute.clear();
+        let read = Journal::read("journal", &stage.witness.left(2)).unwrap();
+        let mut journal = Journal::over(Box::new(Recorder(stage.witness.clone())), &read);
+        journal.keep(&Record::Again { time: "now".into(), user: "ada".into(), anyway: false }).unwrap();
+        let again = stage.witness.left(2);
+        let told = stage.take_over(&again, &orders).unwrap();
+        assert_eq!((told.phase, told.hosts, told.written), (Phase::RolledBack, Hosts::CalledBack, 0));
+        let course = stage.witness.course();
+        assert!(course.sets.is_empty());
+        let back: Vec<bool> =
+            course.notices.iter().flat_map(|(_, notices)| notices).map(|one| one.back).collect();
+        assert_eq!(back, [true]);
+        return;
+    }
 }
 
 /// Over traffic, in each phase: before the notice and behind it, at the first write, in the midst and at the last, before
