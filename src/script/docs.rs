@@ -160,7 +160,8 @@ pub fn keys_page() -> String {
         push(&mut page, format_args!("\n## On {place}\n\n| key | word | what it does |\n|---|---|---|\n"));
         for action in actions {
             let keys: Vec<String> = action.keys.iter().map(|key| format!("`{key}`")).collect();
-            let word = format!("{} {}", action.id, action.argument);
+            // A bar in a cell would end it, in code too.
+            let word = format!("{} {}", action.id, action.argument.replace('|', "\\|"));
             let danger = match action.danger {
                 Danger::None => String::new(),
                 danger => format!(" ({})", danger.title()),
