@@ -13,6 +13,8 @@ use crate::mad::Repath;
 
 /// How long agents have to answer. Whoever asks the guard meanwhile waits as long.
 pub(super) const ANSWERS: Duration = Duration::from_secs(5);
+/// The names of the hosts whose agents answered, and of those whose did not.
+pub(super) type Answers = (Vec<String>, Vec<String>);
 /// Hosts that a line of the trail names.
 const NAMED: usize = 8;
 
@@ -71,10 +73,10 @@ impl Keeper<'_> {
         }
     }
 
-    /// The names of the hosts whose agents answered, and of those whose did not.
-    fn say_to_hosts(&mut self, undo: bool) -> Result<(Vec<String>, Vec<String>), WriteError> {
+    /// Tells the hosts of the migrations.
+    fn say_to_hosts(&mut self, undo: bool) -> Result<Answers, WriteError> {
+        let number = self.round();
         let begun = &self.told.begun;
-        let number = Repath::number_of(begun.notice_number(), self.told.rounds);
         let mut notices: Vec<Repath> =
             begun.migrations.iter().flat_map(|migration| migration.notices(number, undo)).collect();
         if undo {
@@ -82,17 +84,32 @@ impl Keeper<'_> {
         }
         let flows = begun.migrations.iter().flat_map(|migration| &migration.flows);
         let agents = flows.filter(|flow| flow.follows == Follows::Agent).map(|flow| &flow.host);
-        let agents: BTreeMap<Lid, String> =
+        let agents =
             agents.filter_map(|host| Some((Lid::new(host.lid.into())?, host.name.clone()))).collect();
-        let whom: Vec<Lid> = agents.keys().copied().collect();
-        let answered = self.driver.notify(&notices, &whom, ANSWERS)?;
+        self.notified(&notices, agents)
+    }
+
+    /// The number of the notices that go out now. The record of the round before stands in the journal, so that every round
+    /// has one of its own whoever tells.
+    pub(super) fn round(&self) -> u32 {
+        Repath::number_of(self.told.begun.notice_number(), self.told.rounds)
+    }
+
+    /// Sends notices, and waits for what these hosts say.
+    pub(super) fn notified(
+        &mut self,
+        notices: &[Repath],
+        hosts: BTreeMap<Lid, String>,
+    ) -> Result<Answers, WriteError> {
+        let whom: Vec<Lid> = hosts.keys().copied().collect();
+        let answered = self.driver.notify(notices, &whom, ANSWERS)?;
         let (heard, silent): (Vec<_>, Vec<_>) =
-            agents.into_iter().partition(|(lid, _)| answered.contains(lid));
+            hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
         let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
         Ok((names(heard), names(silent)))
     }
 
-    pub(super) fn answers(&self, (answered, silent): (Vec<String>, Vec<String>)) -> (Record, String) {
+    pub(super) fn answers(&self, (answered, silent): Answers) -> (Record, String) {
         let words = match silent.len() {
             0 => format!("{} agents answered", answered.len()),
             some => format!("{} agents answered, {some} did not: {}", answered.len(), names_of(&silent)),

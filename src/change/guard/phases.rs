@@ -4,12 +4,11 @@
 //! On the way back the same is done around what is taken back, but for one thing: that hosts do not answer keeps no table
 //! from going back.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use super::ask::{Answer, Ask, Status};
 use super::keeper::Keeper;
-use super::notices::{ANSWERS, names_of, not_back};
+use super::notices::{ANSWERS, Answers, names_of, not_back};
 use crate::access::WriteError;
 use crate::change::driver::Halt;
 use crate::change::journal::{JournalError, Left, Record};
@@ -166,24 +165,12 @@ impl Keeper<'_> {
         }
     }
 
-    /// The names of the hosts that answered, and of those that did not. The record of it stands in the journal, so that every
-    /// round has a number of its own whoever tells.
-    fn say_in_phases(
-        &mut self,
-        phases: &PlanPhases,
-        back: bool,
-    ) -> Result<(Vec<String>, Vec<String>), WriteError> {
-        let number = Repath::number_of(self.told.begun.notice_number(), self.told.rounds);
-        let notices: Vec<Repath> = phases.notice(number, back).into_iter().collect();
-        let lid = |host: &crate::change::phases::PhasedHost| Lid::new(host.port.lid.into());
-        let hosts: BTreeMap<Lid, String> =
-            phases.hosts.iter().filter_map(|host| Some((lid(host)?, host.port.name.clone()))).collect();
-        let whom: Vec<Lid> = hosts.keys().copied().collect();
-        let answered = self.driver.notify(&notices, &whom, ANSWERS)?;
-        let (heard, silent): (Vec<_>, Vec<_>) =
-            hosts.into_iter().partition(|(lid, _)| answered.contains(lid));
-        let names = |hosts: Vec<(Lid, String)>| hosts.into_iter().map(|(_, name)| name).collect();
-        Ok((names(heard), names(silent)))
+    /// Tells all hosts to leave the base LIDs, or to come back to them.
+    fn say_in_phases(&mut self, phases: &PlanPhases, back: bool) -> Result<Answers, WriteError> {
+        let notices: Vec<Repath> = phases.notice(self.round(), back).into_iter().collect();
+        let ports = phases.hosts.iter().map(|host| &host.port);
+        let hosts = ports.filter_map(|port| Some((Lid::new(port.lid.into())?, port.name.clone()))).collect();
+        self.notified(&notices, hosts)
     }
 }
 
