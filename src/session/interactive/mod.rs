@@ -22,6 +22,7 @@ mod messages;
 mod names;
 mod palette;
 mod prompt;
+mod ready;
 mod replay;
 mod running_jobs;
 mod saving;
