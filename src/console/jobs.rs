@@ -55,7 +55,7 @@ fn histogram(canvas: &mut Canvas<'_>, area: Rect, job: &str, histograms: [Option
     let bars = most.div_ceil(step);
     let all = histograms.iter().flatten().flat_map(|own| (0..bars).map(|row| count(own, row)));
     let longest = all.max().unwrap_or(0).max(1);
-    let label = width(&format!("{most}-{most}"));
+    let label = width(&format!("{most}-{most}")).max(width("paths") - 1);
     let half = area.width.saturating_sub(label + 2) / 2;
     canvas.right(Rect { width: (label + 1).min(area.width), ..area }, 0, 1, "paths", Role::Label);
     for (side, (own, name)) in (0..).zip(histograms.iter().zip(["in force", "sar"])) {

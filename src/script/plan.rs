@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{
-    Fit, JobFigures, JobGain, Look, Stale, ahead, assume, counted, failed, fit, job_figures_words, judge,
-    migration_lines, phase_lines,
+    Fit, JobFigures, JobGain, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
+    job_figures_words, judge, migration_lines, phase_lines,
 };
 
 use super::asking::{LaneChoice, PlanAction};
@@ -100,7 +100,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
         ("failed", if failed.is_empty() { "nothing".to_owned() } else { failed.join(", ") }),
-        ("created", or_none(&plan.created)),
+        ("created", or_none(&plan.created.as_deref().map(day_and_time))),
         ("author", or_none(&plan.author)),
         ("lanes", plan.lanes.summary()),
         ("judged over", pairs.to_owned()),

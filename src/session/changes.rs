@@ -190,10 +190,16 @@ pub fn until_words(deadline: &str, now: Timestamp) -> String {
 
 /// `14:12:03 UTC`; the words of a journal where they are no time.
 pub fn time_of_day(time: &str) -> String {
-    match time.parse::<Timestamp>() {
-        Ok(at) => format!("{} UTC", at.strftime("%H:%M:%S")),
-        Err(_) => time.to_owned(),
-    }
+    written_as(time, "%H:%M:%S UTC")
+}
+
+/// `2026-11-22 14:12:03 UTC`, for what may be of another day.
+pub fn day_and_time(time: &str) -> String {
+    written_as(time, "%Y-%m-%d %H:%M:%S UTC")
+}
+
+fn written_as(time: &str, format: &str) -> String {
+    time.parse::<Timestamp>().map_or_else(|_| time.to_owned(), |at| at.strftime(format).to_string())
 }
 
 /// `9m 58s`, `10m`, `2h`.
@@ -234,5 +240,15 @@ mod tests {
         assert_eq!(seconds_left("2026-11-22T13:00:00Z", now), Some(0), "it is over");
         assert_eq!(seconds_left("soon", now), None);
         assert_eq!([0, 59, 60, 599, 3600].map(countdown), ["0:00", "0:59", "1:00", "9:59", "1:00:00"]);
+    }
+
+    #[test]
+    fn times_are_told_to_the_second() {
+        let at = "2026-11-23T14:54:00.602601592Z";
+        assert_eq!(
+            (time_of_day(at), day_and_time(at)),
+            ("14:54:00 UTC".into(), "2026-11-23 14:54:00 UTC".into())
+        );
+        assert_eq!((time_of_day("soon"), day_and_time("soon")), ("soon".into(), "soon".into()));
     }
 }

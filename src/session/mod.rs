@@ -41,8 +41,8 @@ mod written_plan;
 pub use assume::assume;
 pub use browse::Browse;
 pub use changes::{
-    ChangeRow, change_progress, change_words, countdown, phase_of_five_words, seconds_left, silent_words,
-    span_words, time_of_day, until_words, waits_words,
+    ChangeRow, change_progress, change_words, countdown, day_and_time, phase_of_five_words, seconds_left,
+    silent_words, span_words, time_of_day, until_words, waits_words,
 };
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
