@@ -230,17 +230,17 @@ mod tests {
         }
     }
 
-    /// Rounds are counted to 32: what was heard as many rounds ago is no answer.
+    /// Rounds are counted to 256: what was heard as many rounds ago is no answer.
     #[test]
     fn the_same_number_of_rounds_ago_is_another_notice() {
         let mut heard = Heard::default();
         let round = |round: u64| of(0, Repath::number_of(0xABCD_EF00, round), round % 2 == 1);
-        for at in 1..=40 {
+        for at in 1..=300 {
             assert_eq!(stands(&heard, &round(at), MINUTE), Standing::Unheard, "{at}");
             assert_eq!(comes(&mut heard, &round(at), MINUTE), Coming::New, "{at}");
             assert_eq!(stands(&heard, &round(at), MINUTE), Standing::Followed, "{at}");
         }
-        assert_eq!(comes(&mut heard, &round(39), MINUTE), Coming::Late);
+        assert_eq!(comes(&mut heard, &round(299), MINUTE), Coming::Late);
     }
 
     #[test]
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn no_more_are_remembered_than_there_is_room_for() {
         let mut heard = Heard::default();
-        let told = |at: u32| of(9, at * 32, false);
+        let told = |at: u32| of(9, at * 256, false);
         (0..2000).rev().for_each(|at| heard.hear(&told(at), Standing::Followed, 1, MINUTE));
         assert_eq!(heard.known.len(), Heard::KNOWN_MOST);
         let kept = |at: u32| heard.known.contains_key(&told(at).key());

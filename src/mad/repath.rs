@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Trap 68 says that paths are not to be used, and 69 that they are again: off to the slow lane is 69 and back is 68, off to
-//! high LIDs is 68 and back to base LIDs is 69. The low five bits of the number count how often a change told its hosts
+//! high LIDs is 68 and back to base LIDs is 69. The last byte of the number count how often a change told its hosts
 //! something, so that a notice which comes late is known as such. The others are of the change, and are so many that two changes
 //! hardly ever have the same: whoever took a new one for one of before would answer that it has followed and not move.
 
@@ -40,7 +40,7 @@ impl Repath {
     pub const HOSTS_MOST: usize = 23;
     const HOSTS_AT: usize = 8;
     /// Times that a change can tell apart.
-    const ROUNDS: u32 = 32;
+    const ROUNDS: u32 = 256;
 
     /// The number of the notices of this round of a change.
     pub fn number_of(change: u32, round: u64) -> u32 {
@@ -140,11 +140,11 @@ mod tests {
     #[test]
     fn a_notice_of_a_round_before_is_late() {
         let number = |round| Repath::number_of(0x1234_ABFF, round);
-        assert_eq!((number(0), number(1), number(33)), (0x1234_ABE0, 0x1234_ABE1, 0x1234_ABE1));
+        assert_eq!((number(0), number(1), number(257)), (0x1234_AB00, 0x1234_AB01, 0x1234_AB01));
         let behind = |round, latest| Repath::comes_behind(number(round), number(latest));
-        assert!(behind(1, 2) && behind(1, 15) && behind(31, 32) && behind(30, 35));
-        assert!(!behind(1, 1) && !behind(2, 1) && !behind(33, 32));
-        for other in [0x2002, 0x1001_0002, 0x0001_1002 + 0x10_0000] {
+        assert!(behind(1, 2) && behind(1, 128) && behind(255, 256) && behind(250, 260));
+        assert!(!behind(1, 1) && !behind(2, 1) && !behind(257, 256) && !behind(1, 130));
+        for other in [0x2002, 0x1001_0002, 0x0001_1102, 0x0001_1002 + 0x10_0000] {
             assert!(!Repath::comes_behind(0x0001_1001, other), "of another change");
         }
     }

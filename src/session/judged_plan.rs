@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::check::Report;
-use super::lanes::Sent;
+use super::lanes::{Sent, check_in_force};
 use super::migrations::{DFTREE, judged_again};
 use super::weighed::weigh;
 use super::whatif::judged;
@@ -195,6 +195,22 @@ fn unmet(look: &Look, plan: &Plan, faults: &Faults, after: &Tables) -> Option<Ve
         return Some(Vec::new());
     }
     plan.lanes.unmet(&Standing::new(look.fabric(), faults, look.manager()), after)
+}
+
+/// Judges tables in force behind a change. In five phases hosts are told the level of high LIDs by its plan, and path records
+/// know nothing of it.
+pub fn check_behind(
+    (look, plan): (&Look, Option<&Plan>),
+    faults: &Faults,
+    sent: Sent<'_>,
+) -> Result<Report, Refusal> {
+    let tables = &look.observation.tables;
+    let Some(plan) = plan.filter(|plan| plan.phases.is_some()) else {
+        return check_in_force(look, tables, faults, false, sent, &NoPulse);
+    };
+    let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+    let report = judged(look, &plan.routes(look.fabric(), tables), faults, &scope)?;
+    Ok(Report { lanes_from: "plan", ..report })
 }
 
 const DONE: &str = "nothing is left to write";

@@ -51,7 +51,9 @@ pub use filter::{Filter, FilterError};
 pub use hotspots::{Watched, role_word, watched_lines};
 pub use job_table::JobTable;
 pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};
-pub use judged_plan::{Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, failed, fit, judge};
+pub use judged_plan::{
+    Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge,
+};
 pub use lanes::{Sent, capped, check_in_force};
 pub use loads::{
     JobFigures, JobGain, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force,

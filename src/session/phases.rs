@@ -183,18 +183,27 @@ pub fn plan_of_half(
     holds_both(look, faults, proposal.switches, level)?;
     let proposal = restricted((look, faults), proposal, (half, level), sent, pulse)?;
     let mut plan = plan_of(look, faults, engine, &proposal, sent, made)?;
-    let safe_without = plan.transition.safe;
+    let safe_without = without_phases(&plan);
     plan.phases = Some(PlanPhases { base_level: 0, high_level: level, safe_without, hosts });
-    plan.transition = in_phases(&plan.transition);
+    plan.transition = in_phases(&plan.transition, safe_without);
     let standing = Standing::new(look.fabric(), faults, look.manager());
     let unmet = plan.lanes.unmet(&standing, &look.observation.tables);
     plan.findings = findings(&proposal.report, &plan.transition, unmet.as_deref());
     Ok((plan, proposal))
 }
 
-/// What is told of the way there where nobody is on it.
-fn in_phases(plain: &TransitionReport) -> TransitionReport {
-    let without = match plain.safe {
+/// Whether the change is safe while flows are on base LIDs: those of a host that stays there meet old and new entries on one
+/// way as well.
+fn without_phases(plan: &Plan) -> Option<bool> {
+    match (plan.transition.safe, plan.transition.mixed) {
+        (Some(true), mixed) if !plan.writes.is_empty() => mixed,
+        (safe, _) => safe,
+    }
+}
+
+/// What is told of the way there where nobody is on it, and so nobody meets old and new entries.
+fn in_phases(plain: &TransitionReport, without: Option<bool>) -> TransitionReport {
+    let without = match without {
         Some(true) => "safe",
         Some(false) => "not safe",
         None => "not known to be safe",
@@ -206,6 +215,7 @@ fn in_phases(plain: &TransitionReport) -> TransitionReport {
         )),
         old_lanes: plain.old_lanes.clone(),
         on_the_way: plain.on_the_way.clone(),
+        mixed: Some(true),
         ..TransitionReport::default()
     }
 }

@@ -67,7 +67,7 @@ impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
         let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
-        let (kept, unheard, unanswered) = (Vec::new(), false, false);
+        let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
         let untouched = !told.may_be_written();
         Keeper {
             plan,
@@ -84,6 +84,7 @@ impl Guard<'_> {
             unheard,
             untouched,
             unanswered,
+            waited,
         }
         .keep(errand)
     }
@@ -109,6 +110,8 @@ pub(super) struct Keeper<'a> {
     pub untouched: bool,
     /// It ended because hosts did not leave the base LIDs.
     unanswered: bool,
+    /// Hosts took more than one round to leave them.
+    pub waited: bool,
 }
 
 impl Keeper<'_> {
@@ -210,7 +213,9 @@ impl Keeper<'_> {
         let user = self.user();
         self.audit("writing", &user, &format!("{} writes of plan {}", steps.len(), self.told.begun.plan));
         self.untouched = true;
-        let done = self.leave_base().and_then(|()| self.write(steps)).and_then(|()| self.return_to_base());
+        let done = self.leave_base();
+        let done = done.and_then(|()| self.still_fits(steps)).and_then(|()| self.write(steps));
+        let done = done.and_then(|()| self.return_to_base());
         if let Err(halt) = done.and_then(|()| self.tell_hosts()) {
             self.unanswered = halt.is_unanswered();
             let why = halt.to_string();
@@ -226,7 +231,7 @@ impl Keeper<'_> {
     }
 
     /// Why the change may not be applied: the fabric is another one than the plan is for.
-    fn objection(&mut self, steps: &[Step]) -> Option<String> {
+    pub(super) fn objection(&mut self, steps: &[Step]) -> Option<String> {
         if self.plan.hash != self.told.begun.plan {
             return Some("FD-5627: the plan beside the journal is not the one that was begun".to_owned());
         }
@@ -464,6 +469,10 @@ impl Keeper<'_> {
 
     /// One way back over a fabric that is within reach; what is left of it.
     pub(super) fn restore(&mut self, steps: &[Step]) -> Vec<Left> {
+        if self.untouched {
+            // What holds the plan's bytes by now is somebody else's, and stays.
+            return self.return_to_base_again();
+        }
         let outlook = Outlook::of(self.driver.surveyor(), self.plan, steps).ok();
         self.driver.surveyor().keep_off(&switched(steps));
         let (before, asked) = (self.told.begun.lost_before, self.told.asked);

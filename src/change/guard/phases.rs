@@ -13,6 +13,7 @@ use crate::access::WriteError;
 use crate::change::driver::Halt;
 use crate::change::journal::{JournalError, Left, Record};
 use crate::change::phases::{PlanPhases, Unanswered};
+use crate::change::writes::Step;
 use crate::fabric::Lid;
 use crate::mad::Repath;
 
@@ -50,6 +51,7 @@ impl Keeper<'_> {
             let who = names_of(&silent);
             match unanswered {
                 Unanswered::Wait if begun.elapsed() < window => {
+                    self.waited = true;
                     if self.decided_until((asked + ANSWERS).min(begun + window), &phases, &silent)? {
                         return Ok(());
                     }
@@ -88,8 +90,15 @@ impl Keeper<'_> {
                 self.refuse(&order, not_shown_safe(&self.told.begun.id, &who));
                 continue;
             }
-            if !silent.is_empty() && !decided {
-                self.go_on(&user, &who)?;
+            if !silent.is_empty()
+                && !decided
+                && let Err(error) = self.go_on(&user, &who)
+            {
+                // It ends for the journal's sake, whatever the others ask; each of them hears so.
+                self.refuse(&order, error.to_string());
+                others.extend(self.orders.try_iter());
+                let _ = self.heed_all(others);
+                return Err(error.into());
             }
             decided = true;
             // Whoever asked may be gone.
@@ -97,6 +106,14 @@ impl Keeper<'_> {
         }
         self.heed_all(others).map_err(Halt::Asked)?;
         Ok(decided)
+    }
+
+    /// Hosts may have taken as long as the window to leave; the fabric may be another one by then.
+    pub(super) fn still_fits(&mut self, steps: &[Step]) -> Result<(), Halt> {
+        if !self.waited {
+            return Ok(());
+        }
+        self.objection(steps).map_or(Ok(()), |why| Err(Halt::Asked(why)))
     }
 
     fn go_on(&mut self, user: &str, who: &str) -> Result<(), JournalError> {

@@ -9,14 +9,13 @@ use super::mark::Mark;
 use crate::access::Wanted;
 use crate::change::{Phase, Plan, Status};
 use crate::fabric::Faults;
-use crate::routing::NoPulse;
 use crate::script::changing::{
-    Given, Means, Road, Terms, Via, apply_step, change_status, confirm_step, drifted, hides, look_at_change,
-    open_findings, refuse_without_right, road, roll_back_step, state_folder,
+    Given, Means, Road, Terms, Via, apply_step, confirm_step, drifted, hides, look_at_change, open_findings,
+    refuse_without_right, road, roll_back_step, state_folder,
 };
 use crate::script::context::Context;
 use crate::script::{Ending, Exit, Failure, Stop, levels, plan};
-use crate::session::check_in_force;
+use crate::session::check_behind;
 use crate::session::interactive::Acceptance;
 
 /// From one look at a change to the next, where the last one failed.
@@ -107,8 +106,12 @@ impl Applier {
         Ok(Then::Done)
     }
 
+    /// Where nobody can tell it is taken for begun: only a change that is known not to be leaves no mark.
     fn is_begun(&self, context: &Context<'_, '_>, id: &str) -> bool {
-        change_status(self.means(context), id).is_some_and(|status| status.phase != Phase::Refused)
+        match look_at_change(self.means(context), id) {
+            Ok(status) => status.phase != Phase::Refused,
+            Err(failure) => failure.exit != Exit::Usage,
+        }
     }
 
     fn applied(
@@ -155,8 +158,9 @@ impl Applier {
                 return Ok(());
             }
             if since.elapsed() > self.acceptance.window + PATIENCE {
-                self.mark.tell(&why)?;
-                return print(context, &Event::Failed { change: id.to_owned(), state: None, why });
+                let marked = self.mark.tell(&why);
+                print(context, &Event::Failed { change: id.to_owned(), state: None, why })?;
+                return marked;
             }
             if status.is_ok_and(|status| status.phase == Phase::Applied) {
                 match self.wrong(context, plan) {
@@ -203,12 +207,13 @@ impl Applier {
             Some(guard) if guard != why => format!("{guard}; {why}"),
             _ => why.to_owned(),
         };
-        self.mark.tell(&format!("it is {}: {why}", status.phase.title()))?;
+        let marked = self.mark.tell(&format!("it is {}: {why}", status.phase.title()));
         let event = match status.phase {
             Phase::RolledBack => Event::RolledBack { change, why },
             phase => Event::Failed { change, state: Some(phase.title().to_owned()), why },
         };
-        print(context, &event)
+        print(context, &event)?;
+        marked
     }
 
     /// What is not as it was planned, by another look than the guard's; an error where nobody can tell.
@@ -222,8 +227,7 @@ impl Applier {
         if let Some(drift) = drifted(&look, plan) {
             return Ok(Some(format!("FD-7818: the fabric is not what was applied: {drift}")));
         }
-        let (tables, none) = (&look.observation.tables, Faults::new());
-        let report = check_in_force(&look, tables, &none, false, in_force.sent(), &NoPulse)
+        let report = check_behind((&look, Some(plan)), &Faults::new(), in_force.sent())
             .map_err(|refusal| told(refusal.into()))?;
         let open = open_findings(&report, &[]);
         Ok((!open.is_empty()).then(|| format!("FD-7818: {}", open.join("; "))))

@@ -65,10 +65,10 @@ impl Mark {
         written.map_err(|error| self.failed(&error))
     }
 
-    /// What became of it.
+    /// What became of it. It stands again where somebody took it away meanwhile: they have not seen this.
     pub fn tell(&self, why: &str) -> Result<(), Failure> {
-        let mut open =
-            open_regular(&self.0, OpenOptions::new().append(true)).map_err(|error| self.failed(&error))?;
+        let mut open = open_regular(&self.0, OpenOptions::new().append(true).create(true))
+            .map_err(|error| self.failed(&error))?;
         open.write_all(format!("{why}\n").as_bytes()).map_err(|error| self.failed(&error))
     }
 
@@ -98,6 +98,9 @@ mod tests {
         assert!(why.contains("change abcd of ") && why.contains("; it went back)"), "{why}");
         mark.take_away().unwrap();
         assert_eq!((other.standing(), mark.take_away().is_ok()), (None, true));
+        mark.tell("it went back").unwrap();
+        assert!(other.standing().unwrap().contains("(it went back)"), "who took it away has not seen this");
+        mark.take_away().unwrap();
         // What is no file of ours keeps it from applying too.
         std::fs::create_dir(folder.path().join(FILE)).unwrap();
         assert!(mark.standing().is_some());

@@ -284,7 +284,11 @@ impl Watch<'_> {
             Via::Opensm => LanesBy::Destination,
         };
         let (jobs, manager) = (Arc::new(placed.jobs.clone()), look.manager());
-        let request = Request { jobs, manager, lanes_by, ..Request::default() };
+        let mut request = Request { jobs, manager, lanes_by, ..Request::default() };
+        if self.args.applying.phases {
+            // Hosts are told one level for base LIDs.
+            request.lanes = 1;
+        }
         let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
         let (engine, none) = (whatif::engine_named(ENGINE)?, Faults::new());
         let routed = match self.args.applying.phases {

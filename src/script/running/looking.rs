@@ -18,8 +18,8 @@ use crate::script::output::Output;
 use crate::script::paint::Paint;
 use crate::script::{Exit, Failure, Stop, hotspots, whatif};
 use crate::session::{
-    Asked, Comparison, EngineRow, Preview, Report, check_in_force, cost, counted, job_figures_in_force,
-    links, propose,
+    Asked, Comparison, EngineRow, Preview, Report, check_behind, check_in_force, cost, counted,
+    job_figures_in_force, links, propose,
 };
 
 pub type Given = Vec<(String, Found)>;
@@ -229,8 +229,7 @@ impl Hands<'_, '_, '_> {
     pub fn verify(&mut self, accept: &[String]) -> Done {
         let (look, in_force) = self.look(Wanted { tables: true, ..Wanted::default() })?;
         let faults = self.faults(&look);
-        let tables = &look.observation.tables;
-        let report = check_in_force(&look, tables, &faults, false, in_force.sent(), &NoPulse)?;
+        let report = check_behind((&look, self.applied.as_ref()), &faults, in_force.sent())?;
         let mut values = certificate(&report, "");
         let drift = self.applied.as_ref().and_then(|plan| drifted(&look, plan));
         values.push(("drifted".to_owned(), Found::Flag(drift.is_some())));

@@ -126,7 +126,7 @@ fn an_agent_that_was_held_up_follows_the_newest_alone() {
         let text = fs::read_to_string(&ran).unwrap_or_default();
         text.lines().map(|line| line.parse().unwrap()).collect()
     };
-    let change = |at: u32, back: bool| notice(&lab, (at * 32, 1), back, &[4]);
+    let change = |at: u32, back: bool| notice(&lab, (at * 256, 1), back, &[4]);
     let mut other = lab.client(2);
     let elsewhere = Repath { hot_spot: Some(lab.lid(8)), ..change(90, false) };
 

@@ -86,6 +86,8 @@ pub struct Hands {
     pub notices: Vec<(usize, Repath)>,
     /// An agent that begins with the notice of this number.
     late: Option<(usize, String)>,
+    /// A host whose cable breaks once all have answered.
+    breaks: Option<NodeId>,
     /// Things that are done before the process is killed.
     pub lives: Option<usize>,
 }
@@ -98,6 +100,7 @@ impl Hands {
             behind: Vec::new(),
             notices: Vec::new(),
             late: None,
+            breaks: None,
             lives: None,
         }
     }
@@ -219,6 +222,10 @@ impl Actuator for Hands {
         let writes = self.behind.len();
         self.notices.extend(notices.iter().map(|notice| (writes, notice.clone())));
         let answered = self.inner.notify(notices, whom, patience);
+        let all = answered.as_ref().is_ok_and(|answered| answered.len() == whom.len());
+        if let Some(host) = self.breaks.take_if(|_| all) {
+            self.simulator.with(|simulator| simulator.world_mut().set_link(host, PortNum(1), false));
+        }
         pass(&self.simulator, BETWEEN);
         self.moment();
         answered
@@ -382,6 +389,29 @@ fn a_host_that_is_slow_is_waited_for() {
         came.said.iter().filter(|line| line.contains("phase 2 of 5: 15 agents answered, 1 did not")).count();
     // Told once, however often it is asked again.
     assert_eq!(waits, 1, "{:?}", came.said);
+}
+
+/// The fabric may be another one once all have left.
+#[test]
+fn what_no_longer_fits_after_a_wait_is_not_written() {
+    let simulator = lab(7);
+    let plan = plan(&simulator, "nue", true);
+    let names: Vec<String> =
+        plan.phases.as_ref().unwrap().hosts.iter().map(|host| called(&host.port.name)).collect();
+    simulator.with(|simulator| {
+        names.iter().skip(1).for_each(|name| assert!(simulator.world_mut().add_agent(name), "{name}"));
+    });
+    let mut hands = Hands::new(&simulator);
+    hands.late = Some((1, names[0].clone()));
+    hands.breaks = simulator.with(|simulator| {
+        let fabric = simulator.world_mut().fabric();
+        fabric.nodes().filter(|(_, node)| !node.is_switch()).map(|(id, _)| id).last()
+    });
+    let came = came_by(hands, &plan, Unanswered::Wait);
+    assert_eq!(came.hands.behind, []);
+    assert!(came.told.why.as_ref().unwrap().contains("FD-5625"), "{:?}", came.told.why);
+    assert!(!came.told.phase.is_pending(), "{:?}", came.told.phase);
+    println!("said: {:?}, {:?}", came.told.phase, came.told.why);
 }
 
 /// Who lies is believed: its flows alone meet the tables that change.

@@ -3,13 +3,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use fabdeck::access::{Actuator, Surveyor, Unwatched, Wanted};
 use fabdeck::change::{Ask, Hosts, Journal, JournalError, Phase, Plan, Record};
 use fabdeck::fabric::Lid;
 use fabdeck::simulator::SimulatedPort;
 
 use super::phases::{Behind, Hands, flows, is_high, lab, pass, plan, with_agents};
 use super::window::{applied, ask};
-use super::{Course, Killed, Recorder, Stage, nobody, seen};
+use super::{Course, Killed, Recorder, Stage, actuator, nobody, seen};
 
 const NOBODY: Behind = Behind { at_base: 0, circle: false };
 
@@ -101,6 +102,43 @@ fn a_crash_while_a_host_is_silent_leaves_nothing_where_it_stands_who_left() {
     }
     println!("said: it ends as {ends:?}");
     assert!(ends["RolledBack"] > 5 && ends["Incomplete"] > 0, "{ends:?}");
+}
+
+/// Nothing was written, and somebody else has written since, the same bytes or others: what is theirs stays, and no part is
+/// left for the change to answer for.
+#[test]
+fn what_others_wrote_stays_where_nothing_was_written() {
+    for others in [false, true] {
+        let simulator = lab(7);
+        let plan = plan(&simulator, "nue", true);
+        let silent = Lid::new(plan.phases.as_ref().unwrap().hosts[3].port.lid.into()).unwrap();
+        let (_sender, orders) = nobody();
+        let killed = |moment: usize| {
+            let mut stage = Stage::new(&simulator, &plan);
+            stage.listeners.lock().unwrap().mute.insert(silent);
+            stage.witness.course().killed_at = Some(moment);
+            let run = catch_unwind(AssertUnwindSafe(|| stage.apply(60, &orders)));
+            assert!(run.is_err(), "moment {moment}");
+            stage
+        };
+        let knows = |stage: &Stage<'_>| {
+            Journal::read("journal", &stage.witness.left(2)).is_ok_and(|read| read.told.knows_who_left)
+        };
+        let mut stage = (1..).map(killed).find(knows).unwrap();
+        let mut hands = actuator(&simulator);
+        hands.look(Wanted::default(), &mut Unwatched).unwrap();
+        for write in &plan.writes {
+            let mut step = write.step().unwrap();
+            // A base LID that no port has: nobody's way, and other bytes than old and new ones.
+            step.new[63] = if others { 1 } else { step.new[63] };
+            hands.write(&step.slot, &step.new).unwrap();
+        }
+        let theirs = seen(&simulator).tables;
+        let left = stage.witness.left(2);
+        let told = stage.take_over(&left, &orders).unwrap();
+        assert_eq!((told.phase, told.hosts, told.written), (Phase::RolledBack, Hosts::PartlyBack, 0));
+        assert!(stage.witness.course().sets.is_empty() && seen(&simulator).tables == theirs);
+    }
 }
 
 /// Nothing was written, and one host is left by name: asked for once more, hosts are called back, and nobody leaves again.
