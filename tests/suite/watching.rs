@@ -209,6 +209,25 @@ fn a_watch_that_may_not_write_does_not_begin() {
     assert!(own.status.code() == Some(4) && said.contains("FD-9238"), "{said}");
 }
 
+/// Both halves of the LIDs close a circle on one lane here. Path records have them there, and hosts were told another level
+/// for the high ones; and routes that would take two lanes are made on the one that hosts can be told.
+#[test]
+fn in_five_phases_what_is_applied_is_judged_by_the_levels_that_hosts_are_told() {
+    let lab = Lab::new("sim:torus,dims=3x3x3,terminals=1,lmc=1,agents=all");
+    std::fs::write(lab.home.path().join("jobs.txt"), "node[0-26] all\n").unwrap();
+    let mut watch = Watch::over(&lab, &["--phases"]);
+    let applied = [watch.is("proposed"), watch.is("applied")];
+    assert_eq!(watch.is("confirmed")["change"], applied[1]["change"]);
+    assert!(!mark(&lab).exists());
+    let apart: String = (0..27).map(|at| format!("node{} job{}\n", at * 7 % 27, at / 4)).collect();
+    renamed(lab.home.path(), &apart);
+    watch.quiet = &["unchanged"];
+    let judged = std::iter::repeat_with(|| watch.next())
+        .find(|told| told["event"] == "refused" || told["now"]["multi_switch"] == 7)
+        .unwrap();
+    assert!(["kept", "proposed"].contains(&judged["event"].as_str().unwrap()), "{judged}");
+}
+
 /// Lists that change nothing are judged without a look: who would be looked at is gone by then.
 #[test]
 fn a_list_that_changes_nothing_needs_no_look() {
