@@ -86,3 +86,20 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
     put(lab.home.path(), "makes.toml", &book(&format!("{makes}{takes}")));
     runs(&lab, &["makes.toml"], 0);
 }
+
+/// Both halves of the LIDs close a circle on one lane, where path records have them. Hosts are told another level for the high ones.
+#[test]
+fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_are_told() {
+    let lab = Lab::new("sim:torus,dims=3x3x3,terminals=1,lmc=1,agents=all");
+    put(lab.home.path(), "jobs.txt", "node[0-26] all\n");
+    lab.ends(
+        &["route", "--engine", "sar", "--jobs", "jobs.txt", "--lanes", "1", "--phases", "-o", "new.plan"],
+        0,
+    );
+    let steps = "[[step]]\napply = { plan = \"new.plan\", window = \"60s\" }\n[[step]]\nverify = true\n\
+                 guards = [\"deadlock_free\"]\n[[step]]\nconfirm = true\n";
+    put(lab.home.path(), "phases.toml", &book(steps));
+    runs(&lab, &["phases.toml", "--dry-run"], 0);
+    runs(&lab, &["phases.toml"], 0);
+    assert_eq!(lab.state(), "confirmed");
+}
