@@ -281,8 +281,12 @@ fn cell(
         let steps = || heat::of_digits(latest(&text, shown.width));
         // One colour a row, that of now: each of its own would be most of what a screen of rows sends every second.
         let now = steps().last().map_or(base, |level| heat::step(canvas, level).1);
-        let role = if base == Role::Text { now } else { base };
-        return heat::strip(canvas, inside, (shown.x, y), steps(), Some(role));
+        let role = |level| match base {
+            // Nothing is never in the colour of something.
+            Role::Text => (level > 0).then_some(now),
+            other => Some(other),
+        };
+        return heat::strip(canvas, inside, (shown.x, y), steps(), role);
     }
     let cut = if is_name(about) { shorten } else { fit };
     let text = cut(&text, shown.width, canvas.signs.more);
