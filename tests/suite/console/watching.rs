@@ -203,7 +203,7 @@ fn every_screen_under_watch() {
             let buffer = frame(&driver.state, &colours);
             all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
             if at < 2 {
-                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
+                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.blank())));
             }
         }
         driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
@@ -327,7 +327,7 @@ fn history_stays_over_a_look() {
     };
     let before = levels(&driver);
     assert!(!before.is_empty());
-    driver.press("5 r");
+    driver.press("5 r").happen(Happening::Resized(Size { width: 200, height: 60 }));
     assert_eq!((driver.state.known.watch.sweeps, levels(&driver)), (0, before.clone()));
     let seen = shown(&driver);
     assert!(seen.contains("hot-spot") && seen.contains("before the source was read again"), "{seen}");
@@ -358,13 +358,42 @@ fn waiting_is_drawn_by_its_share_of_time() {
     for (name, percent, bars) in
         [("rack1-leaf[2]", " 0", "▁▁▁"), ("node10", " 29", "▄▄▄"), ("node11", " 90", "███")]
     {
-        let (y, line) = all.lines().enumerate().find(|(_, line)| line[3..].contains(name)).unwrap();
+        let (y, line) = all.lines().enumerate().skip(4).find(|(_, line)| line.contains(name)).unwrap();
         assert!(line.contains(bars) && line.contains(percent), "{name}: {all}");
         let x = line.chars().position(|sign| bars.starts_with(sign)).unwrap();
         let hot = [Role::Heat2, Role::Heat3].map(|role| looks.theme.style(role).fg);
         let colour = buffer[(x as u16, y as u16)].style().fg;
         assert_eq!(hot.contains(&colour), name == "node11", "{name}: {colour:?}");
     }
+}
+
+/// Errors beyond their threshold are told where the fabric is looked at, not on one screen alone.
+#[test]
+fn errors_beyond_their_threshold_are_told_in_the_tree_and_coloured_in_links() {
+    let mut driver = watching(incast);
+    let leaf = |driver: &Driver| {
+        let id = node(driver.state.look().unwrap(), "rack2-leaf");
+        driver.state.known.ailing.node(id)
+    };
+    assert_eq!(leaf(&driver), "");
+    swept(&mut driver, 8);
+    assert_eq!(leaf(&driver), "a link has errors");
+    driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
+    let tree = shown(&driver);
+    assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
+    driver.press("2 :sort space errors_per_hour enter down");
+    let looks = appearance("dark", Depth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    let errors = |row: u16| {
+        let heading = all.lines().nth(2).unwrap();
+        let begin = heading[..heading.find("ERR/H").unwrap()].chars().count() as u16;
+        let digit = |x: &u16| buffer[(*x, row)].symbol().bytes().all(|sign| sign.is_ascii_digit());
+        let x = (begin - 1..begin + 6).find(digit).unwrap();
+        buffer[(x, row)].style().fg
+    };
+    assert_eq!(errors(3), looks.theme.style(Role::Warning).fg, "{all}");
+    assert_ne!(errors(5), looks.theme.style(Role::Warning).fg, "{all}");
 }
 
 #[test]
