@@ -29,7 +29,7 @@ const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
 const NOTHING: &[&str] = &[];
 
-const EVERYTHING: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
+const EVERYTHING: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
 /// The lanes of a large fabric are hundreds of thousands of datagrams.
 const NO_LANES: Wanted = Wanted { lanes: false, ..EVERYTHING };
 
