@@ -10,9 +10,9 @@ use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortE
 use fabdeck::fabric::{Fabric, PortNum, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::mad::{
-    AdaptiveRoutingInfo, GeneralInfo, Class, ClassPortInfo, CounterBlock, InformInfo, LftBlock, MAD_SIZE, Mad, Method, MftBlock,
-    NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters, PortCountersExtended, PortInfo,
-    PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
+    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
+    Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
+    PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
 };
 use fabdeck::simulator::{Line, Seat, Simulator, World};
 use fabdeck::source::{Keys, Policy, look};
@@ -106,7 +106,11 @@ fn decode(mad: &Mad) {
     let said: Vec<usize> = (0..160).filter(|bit| general.has(*bit)).collect();
     let again = said.iter().fold(GeneralInfo::default(), |info, bit| info.with(*bit));
     assert_eq!(again, *general);
-    say(&(general.has_adaptive_routing(), smp.data::<AdaptiveRoutingInfo>(), smp.data::<AdaptiveRoutingInfo>().is_on()));
+    say(&(
+        general.has_adaptive_routing(),
+        smp.data::<AdaptiveRoutingInfo>(),
+        smp.data::<AdaptiveRoutingInfo>().is_on(),
+    ));
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
         say(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());

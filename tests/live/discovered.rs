@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fabdeck::access::{self, Address, Clock, Identity, MadPort, Parcel, Unwatched, Wanted, WriteToken};
 use fabdeck::fabric::{Change, Fabric, FabricDiff, Guid, PortNum};
-use fabdeck::mad::{Method, MftBlock, Smp, attribute};
+use fabdeck::mad::{Method, MftBlock, Smp, attribute, has_vendor_attributes};
 use fabdeck::observe::Observation;
 use fabdeck::source::{Keys, Policy, look, open_adapter};
 use serde_json::Value;
@@ -29,7 +29,8 @@ const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
 const NOTHING: &[&str] = &[];
 
-const EVERYTHING: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+const EVERYTHING: Wanted =
+    Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
 /// The lanes of a large fabric are hundreds of thousands of datagrams.
 const NO_LANES: Wanted = Wanted { lanes: false, ..EVERYTHING };
 
@@ -107,6 +108,7 @@ fn topology_equal(look: &Observation) {
 fn equal(wanted: Wanted) {
     let look = look_around(Policy::default(), wanted);
     topology_equal(&look);
+    not_adaptive(&look);
     let entries = tables_equal(&look);
     println!("said: {entries} entries");
     groups_equal(&look);
@@ -123,6 +125,19 @@ fn equal(wanted: Wanted) {
     for phase in &look.reading.unwrap().phases {
         println!("said: {}: {} sent, {:.3} s", phase.name, phase.sent, phase.took.as_secs_f64());
     }
+}
+
+/// ibsim's switches say that they have no adaptive routing: it is off, and not unknown. Each that is of a vendor that knows
+/// the question is asked once.
+fn not_adaptive(look: &Observation) {
+    assert_eq!(look.adaptive, None, "{:?}", look.notes);
+    let vendors = look.fabric.switches().filter_map(|(_, node)| node.facts.vendor_id);
+    let asked = vendors.filter(|vendor| has_vendor_attributes(*vendor)).count() as u64;
+    let phases = &look.reading.as_ref().unwrap().phases;
+    let phase = phases.iter().find(|phase| phase.name == "adaptive");
+    let told = phase.map(|phase| (phase.sent - phase.repeated, phase.refused, phase.unanswered));
+    assert_eq!(told.unwrap_or_default(), (asked, asked, 0));
+    println!("said: adaptive: {asked} switches refused");
 }
 
 /// All differences but those in what ibnetdiscover does not tell. What it tells must be known here.

@@ -1,5 +1,6 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
+mod adaptive;
 mod administration;
 mod altered;
 mod carried;

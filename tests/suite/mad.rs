@@ -133,8 +133,8 @@ fn what_nvidia_switches_say_of_adaptive_routing_lies_where_they_put_it() {
 
     // Adaptive routing and SHIELD for SLs 0 to 7, top group 255 of 2,048, remote notifications on.
     let said = [
-        0x18, 0x01, 0x11, 0x1F, 0x01, 0x0F, 0xF8, 0x00, 0x00, 0xFF, 0x01, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0,
-        0x10, 0, 0xA0, 0, 0x0F, 0x01,
+        0x18, 0x01, 0x11, 0x1F, 0x01, 0x0F, 0xF8, 0x00, 0x00, 0xFF, 0x01, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0x02,
+        0, 0x10, 0, 0xA0, 0, 0x0F, 0x01,
     ];
     *smp.data_mut::<[u8; 28]>() = said;
     let info = smp.data::<AdaptiveRoutingInfo>();
@@ -154,7 +154,9 @@ fn what_nvidia_switches_say_of_adaptive_routing_lies_where_they_put_it() {
         *smp.data_mut() = data;
         assert_eq!(smp.data::<AdaptiveRoutingInfo>().is_on(), on, "byte {at}: {byte:#x}");
     }
-    for (vendor, known) in [(0x2C9, true), (0x8F1, true), (0x119F, true), (0, false), (0x66A, false), (0x1175, false)] {
+    for (vendor, known) in
+        [(0x2C9, true), (0x8F1, true), (0x119F, true), (0, false), (0x66A, false), (0x1175, false)]
+    {
         assert_eq!(has_vendor_attributes(vendor), known, "{vendor:#x}");
     }
 }
