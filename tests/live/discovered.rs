@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use fabdeck::access::{self, Address, Clock, Identity, MadPort, Parcel, Unwatched, Wanted, WriteToken};
 use fabdeck::fabric::{Change, Fabric, FabricDiff, Guid, PortNum};
-use fabdeck::mad::{Method, MftBlock, Smp, attribute, has_vendor_attributes};
+use fabdeck::mad::{Method, MftBlock, Smp, attribute};
 use fabdeck::observe::Observation;
 use fabdeck::source::{Keys, Policy, look, open_adapter};
 use serde_json::Value;
@@ -127,17 +127,11 @@ fn equal(wanted: Wanted) {
     }
 }
 
-/// ibsim's switches say that they have no adaptive routing: it is off, and not unknown. Each that is of a vendor that knows
-/// the question is asked once.
+/// ibsim's switches have no adaptive routing: it is off, and not unknown. They are not asked, for ibsim drops the question.
 fn not_adaptive(look: &Observation) {
     assert_eq!(look.adaptive, None, "{:?}", look.notes);
-    let vendors = look.fabric.switches().filter_map(|(_, node)| node.facts.vendor_id);
-    let asked = vendors.filter(|vendor| has_vendor_attributes(*vendor)).count() as u64;
     let phases = &look.reading.as_ref().unwrap().phases;
-    let phase = phases.iter().find(|phase| phase.name == "adaptive");
-    let told = phase.map(|phase| (phase.sent - phase.repeated, phase.refused, phase.unanswered));
-    assert_eq!(told.unwrap_or_default(), (asked, asked, 0));
-    println!("said: adaptive: {asked} switches refused");
+    assert!(phases.iter().all(|phase| phase.name != "adaptive"), "{phases:?}");
 }
 
 /// All differences but those in what ibnetdiscover does not tell. What it tells must be known here.
