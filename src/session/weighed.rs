@@ -5,15 +5,26 @@ use std::time::{Duration, Instant};
 use super::check::{Names, report, unread_tables};
 use super::lanes::{lanes_in_force, relaid};
 use super::whatif::in_force;
+use super::wording::adaptive_words;
 use super::{Look, Report, Sent};
 use crate::change::TransitionReport;
 use crate::fabric::{Faults, Routes, Tables};
+use crate::observe::Adaptive;
 use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare, transition};
 use crate::routing::{Problem, Pulse, Refusal};
 
 /// Why nothing is said of what changes, where the source has a topology alone.
 pub const NO_TABLES: &str = "no tables in force";
+
+/// The transition from no tables: there is nothing to judge.
+pub fn without_tables() -> TransitionReport {
+    TransitionReport {
+        reason: Some(NO_TABLES.to_owned()),
+        old_lanes: "unknown".to_owned(),
+        ..TransitionReport::default()
+    }
+}
 
 /// What is true of an engine's routes, and of the way to them.
 pub(super) struct Weighed {
@@ -59,11 +70,7 @@ pub(super) fn weigh(
         difference,
         changed_lanes,
         transition: match nothing {
-            _ if !tables.has_forwarding() => TransitionReport {
-                reason: Some(NO_TABLES.to_owned()),
-                old_lanes: held.old_lanes.to_owned(),
-                ..TransitionReport::default()
-            },
+            _ if !tables.has_forwarding() => without_tables(),
             true => TransitionReport::nothing("nothing changes", held.old_lanes),
             false => way,
         },
@@ -103,10 +110,12 @@ impl Held {
 /// A transition by name.
 fn passage(names: &Names<'_, '_>, found: &Transition, held: &Held) -> TransitionReport {
     let cycle = found.cycles.first();
-    let adaptive = names.look.observation.adaptive.is_some();
+    let adaptive = names.look.observation.adaptive.map(Adaptive::unknown);
     // Without a cycle as if all shared one lane there is none on any lanes.
     let verdict = match cycle {
-        _ if adaptive => Err("adaptive routing is on or seen, so tables do not tell the paths".to_owned()),
+        _ if let Some(unknown) = adaptive => {
+            Err(format!("{}, so tables do not tell the paths", adaptive_words(unknown)))
+        }
         None if held.unread => Err("tables that were not read may close a circle".to_owned()),
         None => Ok(true),
         Some(_) if held.known => Ok(false),

@@ -28,4 +28,5 @@ mod timelines;
 mod told;
 mod troubles;
 mod typed;
+mod watch_drawn;
 mod watching;
