@@ -123,7 +123,7 @@ fn what_is_not_known_is_said() {
     assert!(silent.contains("FD-7815") && silent.contains("no controller"), "{silent}");
     let counted = info(&home, "silent.fdcap");
     assert_eq!((&counted["job_lists"], &counted["job_silences"]), (&0.into(), &1.into()));
-    std::fs::write(home.path().join("broken"), "node1\n").unwrap();
+    std::fs::write(home.path().join("broken"), "node1 17 18\n").unwrap();
     let broken = [&DEMO[..], &["record", "-o", "none.fdcap", "--for", "3s", "--jobs", "broken"]].concat();
     assert!(said(&home, &broken, 7).contains("broken:1"), "a list is read before anything is recorded");
     assert!(!home.path().join("none.fdcap").exists());

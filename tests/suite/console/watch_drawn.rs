@@ -3,7 +3,7 @@
 use fabdeck::console::{Depth, Role};
 use fabdeck::fabric::PortNum;
 use fabdeck::observe::Counter;
-use fabdeck::session::interactive::{Happening, Size};
+use fabdeck::session::interactive::{Driver, Happening, Size};
 
 use super::desk::{appearance, frame, text};
 use super::watching::{WAIT, counted, incast, node, said, shown, swept, watching};
