@@ -1,7 +1,7 @@
 //! By how much a counter grew between two readings. Counters of PerfMgt do not wrap: they stick at their maximum until
 //! somebody clears them. So a smaller value means that somebody did, and a stuck one that more came than it tells.
 
-use crate::observe::Counter;
+use crate::observe::{Counter, NO_COUNT};
 
 /// What two readings of one counter say together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,9 +20,6 @@ pub enum Growth {
     /// One of the readings does not have it.
     Absent,
 }
-
-/// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
-const NO_COUNT: u64 = 1 << 63;
 
 impl Growth {
     /// The growth as far as it is known: at least so much.

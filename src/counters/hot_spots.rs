@@ -8,6 +8,7 @@
 //! without one it is a link with too little bandwidth (a rail with one uplink), and no end-point hot-spot.
 
 use super::apart::Evidence;
+use super::oversubscribed::{Oversubscribed, oversubscribed};
 use super::rates::{PortRates, Rates};
 use super::thresholds::Thresholds;
 use crate::fabric::{Fabric, NodeKind, PortId};
@@ -67,6 +68,8 @@ pub struct HotSpots {
     pub held_up: Vec<Contributor>,
     /// Ports between switches that wait, the worst first.
     pub on_the_way: Vec<Waiting>,
+    /// Those of them that are too narrow for the hosts behind them, the worst first.
+    pub oversubscribed: Vec<Oversubscribed>,
     /// Ports whose waiting is not known: they do not count it, it is stuck, or they did not answer.
     pub untold: Vec<PortId>,
 }
@@ -114,6 +117,7 @@ pub fn hot_spots(fabric: &Fabric, rates: &Rates, thresholds: &Thresholds) -> Hot
     verdict.hot_spots.sort_by(|a, b| worst(&a.at, &b.at));
     verdict.held_up.sort_by(|a, b| worst(&a.at, &b.at));
     verdict.on_the_way.sort_by(worst);
+    verdict.oversubscribed = oversubscribed(fabric, &verdict);
     verdict
 }
 

@@ -4,6 +4,7 @@
 mod apart;
 mod growth;
 mod hot_spots;
+mod oversubscribed;
 mod placed;
 mod rates;
 mod thresholds;
@@ -13,8 +14,9 @@ mod waiting_time;
 pub use apart::{Evidence, tell_apart};
 pub use growth::{Growth, growth};
 pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
+pub use oversubscribed::Oversubscribed;
 pub use placed::{node_of, port_of};
-pub use rates::{PortRates, Rates, rates, rates_of_sweeps};
+pub use rates::{PortRates, Rates, rates, rates_of_growth, rates_of_sweeps};
 pub use thresholds::Thresholds;
 pub use trouble::{ANCHOR, Trouble, Why, troubles};
 pub use waiting_time::{part_waited, tick_of, tick_seconds};

@@ -9,7 +9,7 @@ use super::growth::{Growth, growth};
 use super::placed::port_of;
 use super::waiting_time::{part_waited, tick_of};
 use crate::fabric::{Fabric, LinkWidth, PortFacts, PortId};
-use crate::observe::{Counter, CounterSample, CounterValues, Sweep, Ticks};
+use crate::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Sweep, Ticks};
 
 /// What one port did in the time between two looks.
 #[derive(Clone, PartialEq, Debug)]
@@ -119,6 +119,16 @@ pub fn rates(fabric: &Fabric, before: &[CounterSample], after: &[CounterSample],
         return Rates::default();
     }
     between(fabric, (before, |_| 0.0), (after, |_| seconds))
+}
+
+/// What every port did, where the source states the growth itself.
+pub fn rates_of_growth(fabric: &Fabric, growth: &CounterGrowth) -> Rates {
+    let zeros = growth.samples.iter().map(|sample| CounterSample {
+        values: sample.values.iter().map(|(counter, value)| (counter, value.map(|_| 0))).collect(),
+        ..sample.clone()
+    });
+    let zeros: Vec<CounterSample> = zeros.collect();
+    rates(fabric, &zeros, &growth.samples, growth.over.as_secs_f64())
 }
 
 /// What every port did between two sweeps, each over the time between its own two samples.
@@ -238,7 +248,7 @@ fn errors(before: &CounterValues, after: &CounterValues) -> Growth {
 }
 
 /// What a port's link carries of data, in bytes a second.
-fn capacity(facts: &PortFacts) -> Option<f64> {
+pub(super) fn capacity(facts: &PortFacts) -> Option<f64> {
     let lanes = facts.width.map(LinkWidth::lanes)?;
     Some(f64::from(facts.speed?.data_mbps()) * f64::from(lanes) * 1e6 / 8.0)
 }

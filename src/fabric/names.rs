@@ -19,6 +19,7 @@ pub struct NameMap {
 pub struct Names {
     names: Vec<Box<str>>,
     by_name: FxHashMap<Box<str>, Vec<NodeId>>,
+    alike_switches: bool,
     hosts: HostRules,
 }
 
@@ -29,12 +30,19 @@ impl Names {
         for (at, name) in names.iter().enumerate() {
             by_name.entry(name.clone()).or_default().push(NodeId(at as u32));
         }
-        Self { names, by_name, hosts: map.hosts.clone() }
+        let is_switch = |id: &&NodeId| fabric.node(**id).is_switch();
+        let alike_switches = by_name.values().any(|bearers| bearers.iter().filter(is_switch).count() > 1);
+        Self { names, by_name, alike_switches, hosts: map.hosts.clone() }
     }
 
     /// The rules by which adapters belong to hosts.
     pub fn host_rules(&self) -> &HostRules {
         &self.hosts
+    }
+
+    /// Whether two switches bear one name.
+    pub fn has_alike_switches(&self) -> bool {
+        self.alike_switches
     }
 
     pub fn of(&self, id: NodeId) -> &str {

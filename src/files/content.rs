@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
-use crate::observe::{Adaptive, CounterSample, Notes, Observation, Place, SubnetManager};
+use crate::observe::{Adaptive, CounterGrowth, CounterSample, Notes, Observation, Place, SubnetManager};
 
 /// A file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +27,7 @@ pub struct TopologyFile {
     pub time: Option<String>,
     pub subnet_manager: Option<SubnetManager>,
     pub counters: Vec<CounterSample>,
+    pub growth: Option<CounterGrowth>,
     /// Whether switches choose among ports by themselves.
     pub adaptive: Option<Adaptive>,
     pub notes: Notes,

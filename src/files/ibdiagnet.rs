@@ -56,11 +56,15 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         Some(section) => counters::read(section, &mut notes)?,
         None => Vec::new(),
     };
+    let growth = match tables.get("PM_DELTA") {
+        Some(section) => Some(counters::growth(section, &tables, &mut notes)?),
+        None => None,
+    };
     let adaptive = adaptive_routing(&tables, &mut notes)?;
     tables.check_index(&mut notes)?;
     let fabric = draft.finish();
     note_duplicates(&mut notes, input.name, &fabric);
-    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, adaptive, notes })
+    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, growth, adaptive, notes })
 }
 
 /// The master among the subnet managers, else the first.

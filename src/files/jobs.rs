@@ -1,6 +1,7 @@
 //! Which job runs where, in three forms that are told by content:
 //!
-//! - by hand or by another batch system: a host, or a list of hosts, and a job on each line, `#` comments;
+//! - by hand or by another batch system: a host, or a list of hosts, and a job on each line, `#` comments; or hosts alone
+//!   (`$PBS_NODEFILE`, a Slurm host list), which are one job;
 //! - `squeue -h -t R -o "%i %N"`: a job and its host list on each line;
 //! - `squeue --json`.
 //!
@@ -112,9 +113,27 @@ pub fn read_text(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     squeue::read(input)
 }
 
+/// The job of a list that names hosts alone.
+const JOB_OF_HOSTS: &str = "list";
+
+/// Whether every line has one word that can be printed, and some line has one.
+fn has_hosts_alone(input: Input<'_>) -> Result<bool, Box<FileError>> {
+    let mut any = false;
+    for line in input.lines() {
+        let line = line?;
+        let text = plain(&line.text);
+        if text.split_whitespace().nth(1).is_some() || !text.chars().all(is_printable) {
+            return Ok(false);
+        }
+        any |= !text.is_empty();
+    }
+    Ok(any)
+}
+
 fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
     let mut list = JobList::default();
     let mut silent = true;
+    let hosts_alone = has_hosts_alone(input)?;
     for line in input.lines() {
         let line = line?;
         let text = plain(&line.text);
@@ -123,6 +142,11 @@ fn read_lines(input: Input<'_>) -> Result<JobList, Box<FileError>> {
             continue;
         }
         let mut words = text.split_whitespace();
+        if hosts_alone {
+            let added = list.add(line.number, JOB_OF_HOSTS, text);
+            added.map_err(|error| bad_nodes(input.place(line.number), JOB_OF_HOSTS, &error))?;
+            continue;
+        }
         // A job of brackets or commas is a host list: the columns are turned round, or the forms mixed.
         let (Some(hosts), Some(job), None) = (words.next(), words.next(), words.next()) else {
             return Err(bad_line(input.place(line.number), text, "a host and its job"));

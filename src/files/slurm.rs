@@ -28,9 +28,11 @@ fn place() -> Place {
     Place::file(FILE)
 }
 
-pub fn write(fabric: &Fabric, names: &Names) -> Written {
+/// `rail`: the adapter of each host, from 1 on, whose leaf the host is listed at; else hosts on the same leaves are listed
+/// at one of them.
+pub fn write(fabric: &Fabric, names: &Names, rail: Option<usize>) -> Written {
     let mut notes = Notes::new();
-    let tree = tree::Tree::new(fabric, names, &mut notes);
+    let tree = tree::Tree::new(fabric, names, rail, &mut notes);
     let called = switch_names(fabric, names, &tree, &mut notes);
     let mut text = String::new();
     for rank in 0..=tree.top_rank() {

@@ -242,6 +242,17 @@ impl From<Counter> for Column {
     }
 }
 
+/// Values from here on are no counts: half of 64 bits takes 46 years of words at 400 Gbit/s.
+pub const NO_COUNT: u64 = 1 << 63;
+
+/// What a source says of one counter, whichever of its forms says it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Figure {
+    pub value: u64,
+    /// The value is where the counter sticks: it may have counted more.
+    pub saturated: bool,
+}
+
 /// The values of one sample. The known counters lie densely behind two masks: a full subnet has a quarter of a
 /// million ports with some sixty counters each.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -316,8 +327,8 @@ impl CounterValues {
 
     /// Errors of the link altogether, as far as the source counts any.
     pub fn link_errors(&self) -> Option<u64> {
-        let one = |(narrow, wide): &(Counter, Counter)| self.get(wide).max(self.get(narrow));
-        OF_LINKS.iter().filter_map(one).fold(None, |sum, count| Some(sum.unwrap_or(0) + count))
+        let figures = OF_LINKS.iter().filter_map(|(narrow, wide)| self.figure(narrow, wide));
+        figures.fold(None, |sum, figure| Some(sum.unwrap_or(0).saturating_add(figure.value)))
     }
 
     /// The value of a counter, as far as the source has one.
@@ -330,6 +341,16 @@ impl CounterValues {
             }
             _ => None,
         }
+    }
+
+    /// The best figure of a counter: of its narrow and its wide form the larger one, for the narrow one sticks at its
+    /// maximum and a wide one may be absent or never move. Values that are no counts are left aside.
+    pub fn figure(&self, narrow: &Counter, wide: &Counter) -> Option<Figure> {
+        let forms = [narrow, wide].map(|form| {
+            let value = self.get(form).filter(|value| *value < NO_COUNT)?;
+            Some(Figure { value, saturated: form.saturated(value) })
+        });
+        forms.into_iter().flatten().max_by_key(|figure| (figure.value, !figure.saturated))
     }
 
     /// Whether the source has the counter, with a value or without.

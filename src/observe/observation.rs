@@ -1,6 +1,7 @@
 //! One look at a fabric.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +52,16 @@ impl Adaptive {
     }
 }
 
+/// By how much counters grew over a time, where the source states the growth itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CounterGrowth {
+    /// The growth in place of the values.
+    pub samples: Vec<CounterSample>,
+    pub over: Duration,
+    /// Whether the source states the time, and not only the growth.
+    pub stated: bool,
+}
+
 /// What a source said at one moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Observation {
@@ -59,6 +70,7 @@ pub struct Observation {
     pub fabric: Fabric,
     pub tables: Tables,
     pub counters: Vec<CounterSample>,
+    pub growth: Option<CounterGrowth>,
     /// How long a tick of waiting is, as far as anybody was asked.
     pub ticks: Ticks,
     pub names: NameMap,

@@ -144,7 +144,7 @@ fn word_of(aggregate: Aggregate) -> &'static str {
 
 fn number(value: &Value<'_>) -> Option<f64> {
     match value {
-        Value::Number(number) => Some(*number as f64),
+        Value::Number(number) | Value::AtLeast(number) => Some(*number as f64),
         Value::Tenths(tenths) => Some(*tenths as f64 / 10.0),
         Value::Flag(flag) => Some(f64::from(u8::from(*flag))),
         _ => None,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use super::asking::{LaneChoice, PlanAction, RoutePlanArgs, WhatifArgs};
+use super::asking::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
 use super::changing::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
 use super::hearing::HearArgs;
 use super::jobs::{JobRowArgs, JobsArgs};
@@ -238,6 +238,9 @@ pub struct CheckArgs {
     /// Which hosts run which job, a host and a job a line, or what squeue prints: count the paths within jobs too
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
+    /// What to do about hosts of --jobs that the fabric does not have
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
+    pub missing: MissingHosts,
     /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
@@ -335,6 +338,10 @@ pub struct ConvertArgs {
     /// The format to write; a word that is none lists them
     #[arg(long, value_name = "FORMAT")]
     pub to: String,
+    /// With --to slurm-topology: list each host at the leaf of its adapter N, from 1 on; left out, hosts that are on the
+    /// same leaves stay together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub rail: Option<u8>,
     /// Write over a file that is there
     #[arg(long)]
     pub force: bool,

@@ -21,6 +21,16 @@ pub struct FailArgs {
     pub seed: u64,
 }
 
+/// What becomes of a list by hand that names hosts which the fabric does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum MissingHosts {
+    /// The list is refused, and all of them are named
+    #[default]
+    Refuse,
+    /// They are left out, and a note names them
+    Skip,
+}
+
 /// What engines are asked for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RouteArgs {
@@ -39,6 +49,9 @@ pub struct RouteArgs {
     /// The jobs that run, for engines that balance for them: a host and its job on each line, or what squeue prints
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
+    /// What to do about hosts of --jobs that the fabric does not have
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
+    pub missing: MissingHosts,
     /// What the lane of a path may depend on, of engines that have a choice
     #[arg(long, value_name = "WHAT", value_enum, default_value_t)]
     pub lanes_by: LanesByChoice,

@@ -46,7 +46,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         true => levels::in_force(context, source.as_mut(), &mut look, (args.lanes, args.switches))?,
         false => InForce::unasked(None),
     };
-    let jobs = args.jobs.as_ref().map(|file| jobs::read(context, &mut look, file)).transpose()?;
+    let jobs =
+        args.jobs.as_ref().map(|file| jobs::read(context, &mut look, file, args.missing)).transpose()?;
     let (tables, faults) = (&look.observation.tables, Faults::default());
     let report = check_in_force(&look, tables, &faults, args.switches, in_force.sent(), &NoPulse)?;
     let wanted = LoadsWanted { patterns: args.loads, jobs: jobs.as_ref() };

@@ -5,12 +5,15 @@ use std::path::PathBuf;
 
 use super::args::ConvertArgs;
 use super::context::Context;
-use super::open::{Outside, Writer};
+use super::open::{Outside, WriteOptions, Writer};
 use super::{Exit, Failure, plan, target};
 use crate::access::Source;
 use crate::change::Plan;
 use crate::fabric::{Lane, PortNum, ServiceLevel, Sl2Vl};
 use crate::session::{Look, Summary};
+
+/// The format that lists hosts at switches.
+const SLURM: &str = "slurm-topology";
 
 /// The format with this word, among those that will do.
 pub fn writer<'o>(
@@ -28,6 +31,9 @@ pub fn writer<'o>(
 pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Failure> {
     context.refuse_filter("convert")?;
     let writer = writer(context.outside, &args.to, |_| true)?;
+    if args.rail.is_some() && writer.id != SLURM {
+        return Err(Failure::usage(format!("FD-7607: --rail goes with --to {SLURM} alone")));
+    }
     if context.output.json && target::is_stdout(&args.output) {
         return Err(Failure::usage("FD-7501: --json and '-o -' both want stdout; leave one out"));
     }
@@ -35,7 +41,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     target::refuse_unless_forced(&args.output, args.force)?;
     let (plan, inputs) = plan_among(&args.inputs)?;
     let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
-    let written = (writer.write)(&look)?;
+    let written = (writer.write)(&look, &WriteOptions { rail: args.rail })?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
     plan.iter().for_each(|plan| plan::warn(context, plan));

@@ -70,11 +70,14 @@ impl Page {
         }
         self.drop_unknown(listing, selection);
         let mut dropped = Vec::new();
-        let spare = |column: &Column| column.spare;
+        let spare = |at: usize| listing.column(at).spare;
         self.drop_while_wide(listing, selection, (READABLE_NAME, &spare), &mut dropped);
-        let guid = |column: &Column| column.kind == Kind::Guid;
+        let guid = |at: usize| listing.column(at).kind == Kind::Guid && !listing.tells_apart(at);
         self.drop_while_wide(listing, selection, (READABLE_NAME, &guid), &mut dropped);
-        let other = |column: &Column| !NAMES.contains(&column.id.as_ref()) && column.id != PROSE;
+        let other = |at: usize| {
+            let id = listing.column(at).id.as_ref();
+            !NAMES.contains(&id) && id != PROSE && !listing.tells_apart(at)
+        };
         self.drop_while_wide(listing, selection, (SHORTEST_NAME, &other), &mut dropped);
         dropped
     }
@@ -84,7 +87,7 @@ impl Page {
         self,
         listing: &dyn Listing,
         selection: &mut Selection,
-        (name, may_go): (usize, &dyn Fn(&Column) -> bool),
+        (name, may_go): (usize, &dyn Fn(usize) -> bool),
         dropped: &mut Vec<String>,
     ) {
         let mut least = widths(listing, selection);
@@ -97,7 +100,7 @@ impl Page {
             };
         }
         while self.excess(&least) > 0 {
-            let last = (1..least.len()).rev().find(|at| may_go(listing.column(selection.columns[*at])));
+            let last = (1..least.len()).rev().find(|at| may_go(selection.columns[*at]));
             let Some(last) = last else { return };
             least.remove(last);
             dropped.push(listing.column(selection.columns.remove(last)).id.to_string());

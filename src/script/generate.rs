@@ -7,6 +7,7 @@ use crate::session::{Look, Summary};
 use super::args::GenerateArgs;
 use super::context::Context;
 use super::convert::writer;
+use super::open::WriteOptions;
 use super::{Exit, Failure, target};
 
 pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, Failure> {
@@ -25,7 +26,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &GenerateArgs) -> Result<Exit, F
     let observation = context.outside.generate(name)?;
     let mut look = context.look_of(&format!("sim:{name}"), observation)?;
     if !context.output.json || to.is_some() {
-        let written = (writer.write)(&look)?;
+        let written = (writer.write)(&look, &WriteOptions::default())?;
         look.observation.notes.extend(written.notes);
         target::write(&mut context.output, to.unwrap_or(Path::new("-")), &written.bytes)?;
     }

@@ -18,9 +18,11 @@ use super::{Exit, Failure};
 use crate::access::{Past, Source, SourceError, Wanted};
 use crate::capture::TOO_SHORT;
 use crate::counters::{
-    Contributor, Evidence, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_sweeps,
+    Contributor, Evidence, Oversubscribed, Role, Thresholds, Trouble, Waiting, Why, rates, rates_of_growth,
+    rates_of_sweeps,
 };
-use crate::observe::{CounterSample, News, Sweep};
+use crate::fabric::PortId;
+use crate::observe::{CounterGrowth, CounterSample, News, Sweep};
 use crate::session::{Look, Watched, news_lines, role_word, watched_lines};
 
 /// Between two sweeps, where nobody says.
@@ -52,6 +54,12 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     // Where packets went tells contributors from victims.
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let mut look = context.look_through(source.as_mut(), wanted)?;
+    if let Some(growth) =
+        look.observation.growth.take().filter(|_| args.interval.is_none() && args.count == 1)
+    {
+        let interval = from_growth(context, &look, &growth);
+        return Ok((look, vec![interval]));
+    }
     let back = source.go_back(&mut look.observation, interval * args.count);
     back.map_err(|error| if args.interval.is_none() { unasked(error) } else { error })?;
     let first = sweep(context, source.as_mut(), &mut look, Duration::ZERO)?;
@@ -85,6 +93,15 @@ fn from_sweeps(context: &mut Context<'_, '_>, args: &HotspotArgs) -> Result<(Loo
     }
     source.end_watch(&mut look.observation);
     Ok((look, all))
+}
+
+/// The growth that the source states itself.
+fn from_growth(context: &Context<'_, '_>, look: &Look, growth: &CounterGrowth) -> Interval {
+    let rates = rates_of_growth(look.fabric(), growth);
+    let seconds = growth.over.as_secs_f64();
+    let watched = Watched::new(look, (&rates, seconds), rates.clone(), &context.config.hotspots);
+    let judged = Judged::Growth { stated: growth.stated };
+    Interval { look: Rc::new(look.clone()), watched, judged, news: Vec::new() }
 }
 
 /// Nobody asked for the time that a capture is too short for.
@@ -195,6 +212,8 @@ enum Judged {
     Sweeps { from: Moment, to: Moment, since: Option<Since> },
     /// Two files.
     Files(String, String),
+    /// The growth that the source states, and whether it states the time too.
+    Growth { stated: bool },
 }
 
 /// Since when links are judged.
@@ -231,6 +250,10 @@ impl Judged {
                     "the counters in {before} to those in {after}, {seconds:.1} s later as --seconds says"
                 )
             }
+            Self::Growth { stated } => {
+                let time = if *stated { "as --pm_pause_time says" } else { "ibdiagnet's usual pause" };
+                format!("the growth in PM_DELTA, over {seconds:.0} s, {time}")
+            }
             Self::Sweeps { from, to, since } => {
                 let own = if matches!(from, Moment::Simulated(_)) { " of simulated time" } else { "" };
                 let between = match from.words().zip(to.words()) {
@@ -252,7 +275,7 @@ impl Judged {
             Self::Sweeps { from, to, since } => {
                 [from.clock(), to.clock(), since.as_ref().and_then(Since::clock)]
             }
-            Self::Files(..) => [None, None, None],
+            Self::Files(..) | Self::Growth { .. } => [None, None, None],
         }
     }
 }
@@ -323,6 +346,8 @@ struct Row {
     contributors: Vec<Value>,
     victims: Vec<Value>,
     on_the_way: Vec<Value>,
+    /// Ports between switches that more hosts share than they can carry.
+    oversubscribed: Vec<Value>,
     links_too_narrow: bool,
     /// Ports wait and send nothing.
     stands_still: bool,
@@ -353,12 +378,16 @@ impl Row {
             hotspots: verdict
                 .hot_spots
                 .iter()
-                .map(|hot| with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into()))
+                .map(|hot| {
+                    let object = with(waiting(look, &hot.at), "adapter", look.port_name(hot.adapter).into());
+                    with(object, "adapter_guid", guid_at(look, hot.adapter).into())
+                })
                 .collect(),
             contributors: with_role(&["contributor", "contributor-or-victim"]),
             victims: with_role(&["victim"]),
             held_up,
             on_the_way: verdict.on_the_way.iter().map(|at| waiting(look, at)).collect(),
+            oversubscribed: verdict.oversubscribed.iter().map(|leaf| leaf_object(look, leaf)).collect(),
             links_too_narrow: verdict.links_too_narrow() && !verdict.stands_still(),
             stands_still: verdict.stands_still(),
             links: watched.troubles.iter().map(|trouble| link(look, trouble)).collect(),
@@ -377,13 +406,24 @@ fn with(mut object: Value, key: &str, value: Value) -> Value {
 fn waiting(look: &Look, at: &Waiting) -> Value {
     json!({
         "port": look.port_name(at.port),
-        "guid": look.fabric().node(look.fabric().port(at.port).node).guid().to_string(),
+        "guid": guid_at(look, at.port),
         "counter": "PortXmitWait",
         "ticks_per_second": at.congestion,
         "at_least": at.at_least,
         "time_waited": at.time_waited,
         "utilisation": at.utilisation,
     })
+}
+
+/// The GUID of the node that a port is on.
+fn guid_at(look: &Look, port: PortId) -> String {
+    look.fabric().node(look.fabric().port(port).node).guid().to_string()
+}
+
+fn leaf_object(look: &Look, leaf: &Oversubscribed) -> Value {
+    let object = with(waiting(look, &leaf.at), "leaf", look.name(leaf.leaf).into());
+    let object = with(object, "hosts", leaf.hosts.into());
+    with(with(object, "uplinks", leaf.uplinks.into()), "ratio", leaf.ratio.into())
 }
 
 /// `alone`: no adapter is a hot-spot, so nobody contributes to one.
@@ -416,6 +456,8 @@ fn link(look: &Look, trouble: &Trouble) -> Value {
     json!({
         "a": look.port_name(ends.a),
         "b": look.port_name(ends.b),
+        "a_guid": guid_at(look, ends.a),
+        "b_guid": guid_at(look, ends.b),
         "why": why,
         "counted_at": rate.map(|(at, ..)| look.port_name(at)),
         "per_hour": rate.map(|(_, per_hour, _)| per_hour),

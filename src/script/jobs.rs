@@ -22,6 +22,7 @@ use crate::session::{
 };
 
 use super::args::RowArgs;
+use super::asking::MissingHosts;
 use super::check::premises;
 use super::context::Context;
 use super::rows::HELP;
@@ -38,10 +39,15 @@ const ENGINE: &str = "sar";
 
 /// The jobs of `--jobs` by the ports of their hosts. Of a list by hand a host that the fabric does not have is a mistake in
 /// the file; Slurm knows of hosts that no fabric has, but a list of which nothing is there is the list of another one.
-pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<JobMap, Failure> {
+pub fn read(
+    context: &Context<'_, '_>,
+    look: &mut Look,
+    file: &Path,
+    missing: MissingHosts,
+) -> Result<JobMap, Failure> {
     let list = context.outside.jobs(file).map_err(Failure::of_list)?;
     let placed = Hosts::new(look.fabric(), &look.names).place(&list);
-    if !list.by_slurm() {
+    if !list.by_slurm() && missing == MissingHosts::Refuse {
         all_there(look, &list, &placed, file)?;
     }
     if placed.is_elsewhere() {
@@ -54,21 +60,53 @@ pub fn read(context: &Context<'_, '_>, look: &mut Look, file: &Path) -> Result<J
     Ok(placed.jobs)
 }
 
-/// Whether each host of a list by hand is one of the fabric; the first line that has another is told.
+/// So many missing hosts are named, each with its line.
+const MISSING_NAMED: usize = 100;
+
+/// Whether each host of a list by hand is one of the fabric; all that are not are named at once.
 fn all_there(look: &Look, list: &JobList, placed: &Placed, file: &Path) -> Result<(), Failure> {
-    for JobLine { number, host, .. } in &list.lines {
-        let why = if placed.unknown.contains(host) {
-            let like = look.names.resembling(host).into_iter().map(str::to_owned).collect();
-            ElementError::Unknown { kind: "host", name: host.clone(), like }.to_string()
-        } else if let Some(bearers) = placed.ambiguous.get(host) {
-            format!("'{host}' fits several hosts: {}", bearers.join(", "))
-        } else {
-            continue;
-        };
-        let what = format!("{}:{number}: FD-7903: {why}; mend the line", file.display());
-        return Err(Failure::new(Exit::BadInput, what));
+    let mut missing: Vec<&JobLine> = Vec::new();
+    for line in &list.lines {
+        let absent = placed.unknown.contains(&line.host) || placed.ambiguous.contains_key(&line.host);
+        if absent && missing.iter().all(|known| known.host != line.host) {
+            missing.push(line);
+        }
     }
-    Ok(())
+    let Some(first) = missing.first() else { return Ok(()) };
+    let why = match missing.as_slice() {
+        [one] => format!(
+            "{}; mend the line, or leave the host out with --missing skip",
+            absence(look, placed, one)
+        ),
+        all => {
+            let each =
+                all.iter().take(MISSING_NAMED).map(|line| format!("{} (line {})", line.host, line.number));
+            let each: Vec<String> = each.collect();
+            let more = match all.len().saturating_sub(MISSING_NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!(
+                "{} hosts of the list are not in the fabric: {}{more}; mend the lines, or leave these hosts out with \
+                 --missing skip",
+                all.len(),
+                each.join(", ")
+            )
+        }
+    };
+    let what = format!("{}:{}: FD-7903: {why}", file.display(), first.number);
+    Err(Failure::new(Exit::BadInput, what))
+}
+
+/// Why a host of a list is none of the fabric.
+fn absence(look: &Look, placed: &Placed, line: &JobLine) -> String {
+    match placed.ambiguous.get(&line.host) {
+        Some(bearers) => format!("'{}' fits several hosts: {}", line.host, bearers.join(", ")),
+        None => {
+            let like = look.names.resembling(&line.host).into_iter().map(str::to_owned).collect();
+            ElementError::Unknown { kind: "host", name: line.host.clone(), like }.to_string()
+        }
+    }
 }
 
 /// The jobs of a list on a fabric; what is not there is noted.

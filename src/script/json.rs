@@ -141,7 +141,7 @@ impl<'w> Lines<'w> {
 fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
     match value {
         Value::Missing => line.extend_from_slice(b"null"),
-        Value::Number(number) => write!(line, "{number}")?,
+        Value::Number(number) | Value::AtLeast(number) => write!(line, "{number}")?,
         Value::Tenths(_) => write!(line, "{value}")?,
         Value::Flag(flag) => line.extend_from_slice(if *flag { b"true" } else { b"false" }),
         Value::Guid(guid) => write!(line, "\"{guid}\"")?,

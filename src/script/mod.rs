@@ -69,7 +69,9 @@ pub use exit::Exit;
 pub use failure::Failure;
 pub use found::Found;
 pub use jobs::JobSource;
-pub use open::{CatalogueEntry, CatalogueKey, GuardOf, Outside, Reach, Served, WriteError, Writer, Written};
+pub use open::{
+    CatalogueEntry, CatalogueKey, GuardOf, Outside, Reach, Served, WriteError, WriteOptions, Writer, Written,
+};
 pub use opening::Opening;
 pub use output::{Terminal, say_notes};
 pub use run::{Ended, run};

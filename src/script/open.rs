@@ -167,7 +167,14 @@ pub struct Writer {
     pub title: &'static str,
     /// Whether nodes and cables can be read back from it, so that `generate` may write it.
     pub topology: bool,
-    pub write: fn(&Look) -> Result<Written, WriteError>,
+    pub write: fn(&Look, &WriteOptions) -> Result<Written, WriteError>,
+}
+
+/// What an operator may choose of a format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WriteOptions {
+    /// The adapter of each host, from 1 on, whose leaf counts.
+    pub rail: Option<u8>,
 }
 
 /// A file's bytes, and what the format could not hold.

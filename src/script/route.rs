@@ -5,8 +5,8 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, Proposal, UnwrittenPlan, job_figures_in_force,
-    job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
+    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
 };
 
 use super::asking::RoutePlanArgs;
@@ -35,11 +35,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     let wanted = Wanted { tables: true, ..Wanted::default() };
     let (mut look, in_force) =
         levels::look(context, wanted, (args.route.lanes_in_force, args.route.switches))?;
-    if !look.observation.tables.has_forwarding() {
+    let has_tables = look.observation.tables.has_forwarding();
+    if !has_tables && half.is_some() {
         return Err(Failure::usage(
-            "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a dump of \
-             them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
+            "FD-7913: the source has no tables in force, so they cannot change in phases; put a dump of them beside the \
+             topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
         ));
+    }
+    if !has_tables {
+        assume_lids(&mut look);
     }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
@@ -57,6 +61,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         staged::fill(&mut plan.transition, context.globals, args);
     }
     row.transition = Some(plan.transition.clone());
+    if !has_tables {
+        row = row.without_tables();
+    }
     let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
@@ -141,9 +148,14 @@ fn write(
     lines.extend(report_lines(&proposal.report));
     let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
-    lines.push(("changes", changes(plan)));
-    lines.extend(phase_lines(plan));
-    lines.extend(plan.transition.lines());
+    match look.observation.tables.has_forwarding() {
+        true => {
+            lines.push(("changes", changes(plan)));
+            lines.extend(phase_lines(plan));
+            lines.extend(plan.transition.lines());
+        }
+        false => lines.push(("changes", format!("{NO_TABLES}, so what the plan changes is not known"))),
+    }
     lines.push(("plan", file));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));

@@ -300,12 +300,19 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         let roles = ["contributor", "contributor-or-victim", "victim", "fair-share", "unknown"];
         keys.extend((more == "role").then(|| (more, json!({ "enum": roles }))));
         keys.extend((more == "adapter").then(|| (more, text())));
+        keys.extend((more == "adapter").then(|| ("adapter_guid", guid())));
+        keys.extend((more == "leaf").then(|| (more, text())));
+        keys.extend((more == "leaf").then(|| ("hosts", number())));
+        keys.extend((more == "leaf").then(|| ("uplinks", number())));
+        keys.extend((more == "leaf").then(|| ("ratio", any())));
         keys.extend((more == "role").then(|| ("bytes_per_second", nullable(evidence.clone()))));
         list(closed(keys))
     };
     let link = closed(vec![
         ("a", text()),
         ("b", text()),
+        ("a_guid", guid()),
+        ("b_guid", guid()),
         ("why", json!({ "enum": ["errored", "flaps", "degraded"] })),
         ("counted_at", nullable(text())),
         ("per_hour", nullable(any())),
@@ -318,6 +325,7 @@ fn hotspots() -> Vec<(&'static str, Value)> {
         ("contributors", waiting("role")),
         ("victims", waiting("role")),
         ("on_the_way", waiting("")),
+        ("oversubscribed", waiting("leaf")),
         ("links_too_narrow", flag()),
         ("stands_still", flag()),
         ("links", list(link)),
@@ -562,19 +570,20 @@ fn whatif() -> Vec<(&'static str, Value)> {
     let element = vec![("element", text()), ("pairs", number())];
     vec![
         ("failed", list(text())),
-        ("pairs", number()),
-        ("lost_until_reroute", number()),
-        ("at_least", flag()),
-        ("without_path_before", number()),
-        ("unread_tables", number()),
+        ("tables_in_force", flag()),
+        ("pairs", nullable(number())),
+        ("lost_until_reroute", nullable(number())),
+        ("at_least", nullable(flag())),
+        ("without_path_before", nullable(number())),
+        ("unread_tables", nullable(number())),
         ("adaptive_routing", nullable(number())),
-        ("lost_share", any()),
-        ("lost_lids", number()),
-        ("partly_reached", closed(partly)),
-        ("elements", list(closed(element))),
-        ("cut_off_pairs", number()),
-        ("failed_end_pairs", number()),
-        ("expected", closed(expected)),
+        ("lost_share", nullable(any())),
+        ("lost_lids", nullable(number())),
+        ("partly_reached", nullable(closed(partly))),
+        ("elements", nullable(list(closed(element)))),
+        ("cut_off_pairs", nullable(number())),
+        ("failed_end_pairs", nullable(number())),
+        ("expected", nullable(closed(expected))),
         ("groups_cut", nullable(closed(groups))),
         ("jobs", nullable(closed(job_figures()))),
         ("engines", list(grown(engine_row(), &["seconds", "route_seconds", "certificate_seconds"]))),

@@ -1,6 +1,7 @@
 //! `trace`.
 
-use crate::session::{Browse, LidChoice, Look, Trace, Traced, endpoint};
+use crate::observe::Place;
+use crate::session::{Browse, LidChoice, Look, Trace, TraceEnds, Traced, trace_ends};
 
 use super::args::TraceArgs;
 use super::context::Context;
@@ -42,8 +43,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Fail
         look.observation.tables = tables;
     }
     context.assume(&mut look)?;
-    let from = context.among_answers(&look, endpoint(&look, &args.from))?;
-    let to = context.among_answers(&look, endpoint(&look, &args.to))?;
+    let TraceEnds { from, to, choice } =
+        context.among_answers(&look, trace_ends(&look, &args.from, &args.to))?;
+    if let Some(choice) = choice {
+        look.observation.notes.add("FN-603", Place::file(look.source.clone()), || choice);
+    }
     let choice = args.lid.map_or(LidChoice::Base, LidChoice::One);
     let lid = context.among_answers(&look, to.lid(&look, choice))?;
     if args.tables.is_none() && !whole {

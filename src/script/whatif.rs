@@ -1,5 +1,6 @@
 //! `whatif`.
 
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -9,12 +10,13 @@ use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
 use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, Query, cost, counted, drawn_words,
-    group_names, groups_line, job_figures_in_force, mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, assume_lids, cost,
+    counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random, marks, propose,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
 use super::context::Context;
+use super::json::Object;
 use super::table::write_pairs;
 use super::{Exit, Failure, check, jobs, levels};
 
@@ -36,13 +38,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
     let faults = faults(context, &look, &args.fail)?;
     let request = request(context, &mut look, &args.route)?;
     let tables = look.observation.tables.clone();
-    if !tables.has_forwarding() {
-        return Err(Failure::usage(
-            "FD-7911: the source has no forwarding tables, so what is lost until rerouted cannot be said; put a dump of \
-             them beside the topology (dump_lfts, opensm-lfts.dump), or say whose to assume: --assume ENGINE",
-        ));
+    let has_tables = tables.has_forwarding();
+    if !has_tables {
+        assume_lids(&mut look);
     }
-    let cost = cost(&look, &tables, &faults, args.expect)?;
+    let cost = if has_tables { Some(cost(&look, &tables, &faults, args.expect)?) } else { None };
     let jobs = job_figures_in_force(&look, &tables, &faults, &request.jobs);
     let times = !context.globals.no_times;
     let rows = engines.into_iter().map(|engine| {
@@ -50,10 +50,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &WhatifArgs) -> Result<Exit, Fai
         let asked = Asked { request: &request, switches: args.route.switches, sent: in_force.sent() };
         let outcome =
             context.watched(engine.id, |pulse| propose(&look, &tables, &faults, engine, asked, pulse));
-        EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()))
+        let row = EngineRow::new(engine.id, outcome.as_ref(), times.then(|| begun.elapsed().as_secs_f64()));
+        if has_tables { row } else { row.without_tables() }
     });
     let comparison = Comparison::new(rows.collect());
-    write(context, &look, (&faults, jobs.as_ref()), &cost, &comparison)?;
+    write(context, &look, (&faults, jobs.as_ref()), cost.as_ref(), &comparison)?;
     let concluded = context.conclude(&look);
     let faults = comparison.faults();
     faults.iter().for_each(|fault| context.output.say(fault));
@@ -129,7 +130,7 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
     }
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
     let jobs = match &args.jobs {
-        Some(file) => jobs::read(context, look, file)?,
+        Some(file) => jobs::read(context, look, file, args.missing)?,
         None => JobMap::default(),
     };
     let (lanes, lanes_by) = (args.lanes, args.lanes_by.into());
@@ -171,7 +172,7 @@ fn write(
     context: &mut Context<'_, '_>,
     look: &Look,
     (faults, jobs): (&Faults, Option<&JobFigures>),
-    cost: &Cost,
+    cost: Option<&Cost>,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
     let groups = groups_cut(look.fabric(), &look.observation.tables, faults);
@@ -182,8 +183,11 @@ fn write(
     }
     let mut lines = check::premises(look);
     lines.push(("failed", if failed.is_empty() { "nothing".to_owned() } else { first(&failed) }));
-    lines.extend(cost_lines(look, &failed, cost));
-    if context.output.verbose {
+    match cost {
+        Some(cost) => lines.extend(cost_lines(look, &failed, cost)),
+        None => lines.push(("lost", no_tables_words())),
+    }
+    if let Some(cost) = cost.filter(|_| context.output.verbose) {
         let one = format!(
             "{:.1} {} for one channel of one link",
             cost.expected.one_channel,
@@ -232,13 +236,25 @@ fn write_json(
     context: &mut Context<'_, '_>,
     look: &Look,
     failed: &[String],
-    (cost, jobs): (&Cost, Option<&JobFigures>),
+    (cost, jobs): (Option<&Cost>, Option<&JobFigures>),
     groups: Option<&GroupsCut>,
     comparison: &Comparison,
 ) -> Result<(), Failure> {
-    let Cost { lost, expected, pairs, .. } = cost;
     let mut object = context.object("whatif", look)?;
     object.field("failed", &failed)?;
+    object.field("tables_in_force", &cost.is_some())?;
+    match cost {
+        Some(cost) => write_cost(&mut object, look, failed, cost)?,
+        None => COST_KEYS.iter().try_for_each(|key| object.field(key, &serde_json::Value::Null))?,
+    }
+    object.field("groups_cut", &groups.map(groups_object))?;
+    object.field("jobs", &jobs)?;
+    object.list("engines", comparison.rows().iter())?;
+    Ok(object.end()?)
+}
+
+fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Cost) -> io::Result<()> {
+    let Cost { lost, expected, pairs, .. } = cost;
     object.field("pairs", pairs)?;
     object.field("lost_until_reroute", &lost.pairs)?;
     object.field("at_least", &cost.at_least())?;
@@ -259,12 +275,32 @@ fn write_json(
             "one_channel": expected.one_channel,
             "best": expected.best, "worst": expected.worst, "counts": cost.expected_counts(),
         }),
-    )?;
-    object.field("groups_cut", &groups.map(groups_object))?;
-    object.field("jobs", &jobs)?;
-    object.list("engines", comparison.rows().iter())?;
-    Ok(object.end()?)
+    )
 }
+
+/// What stands in place of the cost of a fabric without tables in force.
+fn no_tables_words() -> String {
+    format!(
+        "{NO_TABLES}, so what is lost until the fabric is rerouted is not known; --assume ENGINE supposes some"
+    )
+}
+
+/// The keys of the cost, in their order; all of them null where there are no tables in force.
+const COST_KEYS: [&str; 13] = [
+    "pairs",
+    "lost_until_reroute",
+    "at_least",
+    "without_path_before",
+    "unread_tables",
+    "adaptive_routing",
+    "lost_share",
+    "lost_lids",
+    "partly_reached",
+    "elements",
+    "cut_off_pairs",
+    "failed_end_pairs",
+    "expected",
+];
 
 /// What is lost, and what would be expected of random links.
 fn cost_lines(look: &Look, failed: &[String], cost: &Cost) -> Vec<(&'static str, String)> {

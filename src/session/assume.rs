@@ -26,14 +26,9 @@ pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
         });
         return Ok(());
     }
+    assume_lids(look);
+    let observation = &mut look.observation;
     let manager = observation.subnet_manager.as_ref().map(|manager| manager.guid);
-    if observation.fabric.top_lid().is_none() {
-        observation.fabric = observation.fabric.with_fresh_lids(manager);
-        observation.notes.add(ASSUMED_LIDS, place.clone(), || {
-            "the source has no LIDs; they are assumed as OpenSM gives them to a new fabric, by port GUID"
-                .to_owned()
-        });
-    }
     let faults = Faults::new();
     let problem = Problem::new(&observation.fabric, &faults);
     let request = Request { manager, ..Request::default() };
@@ -49,6 +44,20 @@ pub fn assume(look: &mut Look, engine: &Engine) -> Result<(), Refusal> {
     look.assumed = Some(engine.id);
     look.routes = Some(routes);
     Ok(())
+}
+
+/// Gives a look without LIDs those that OpenSM would give a new fabric.
+pub fn assume_lids(look: &mut Look) {
+    let place = Place::file(&look.source);
+    let observation = &mut look.observation;
+    if observation.fabric.top_lid().is_none() {
+        let manager = observation.subnet_manager.as_ref().map(|manager| manager.guid);
+        observation.fabric = observation.fabric.with_fresh_lids(manager);
+        observation.notes.add(ASSUMED_LIDS, place, || {
+            "the source has no LIDs; they are assumed as OpenSM gives them to a new fabric, by port GUID"
+                .to_owned()
+        });
+    }
 }
 
 #[cfg(test)]

@@ -25,6 +25,8 @@ pub struct Column {
     pub when_yes: bool,
     /// Whether a table that would not show it does so when some row has it.
     pub when_known: bool,
+    /// Whether it tells two switches of one name apart, and a table shows it where there are such.
+    pub tells_apart: bool,
     /// Whether an order by it begins with the largest, where nobody says: of errors and loads these matter.
     pub largest_first: bool,
     /// Whether a console shows it in thousands, millions and so on, for it to have room; what is printed has all digits.
@@ -51,6 +53,7 @@ impl Column {
             shown: true,
             when_yes: false,
             when_known: false,
+            tells_apart: false,
             largest_first: false,
             scaled: false,
             spare: false,
@@ -97,6 +100,13 @@ impl<R> Field<R> {
         self
     }
 
+    /// In tables only when two switches bear one name; always in JSON.
+    pub const fn when_alike(mut self) -> Self {
+        self.column.shown = false;
+        self.column.tells_apart = true;
+        self
+    }
+
     /// The first to go where a terminal is too narrow.
     pub const fn spare(mut self) -> Self {
         self.column.spare = true;
@@ -137,6 +147,10 @@ pub trait Listing {
     fn known_as(&self, _name: &str) -> Option<usize> {
         None
     }
+    /// Whether rows cannot be told apart without this column: two switches of the fabric bear one name.
+    fn tells_apart(&self, _column: usize) -> bool {
+        false
+    }
     /// Whether a column of nothing but zeros tells a person nothing.
     fn dull_when_zero(&self, _column: usize) -> bool {
         false
@@ -169,6 +183,10 @@ impl<R: Copy + 'static> Listing for Rows<'_, R> {
 
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         (self.fields[column].value)(self.look, self.rows[row])
+    }
+
+    fn tells_apart(&self, column: usize) -> bool {
+        self.fields[column].column.tells_apart && self.look.names.has_alike_switches()
     }
 
     fn when_empty(&self) -> &str {

@@ -2,8 +2,8 @@
 
 use super::{Look, counted};
 use crate::counters::{
-    Contributor, Evidence, HotSpots, Rates, Role, Thresholds, Trouble, Waiting, Why, hot_spots, tell_apart,
-    troubles,
+    Contributor, Evidence, HotSpots, Oversubscribed, Rates, Role, Thresholds, Trouble, Waiting, Why,
+    hot_spots, tell_apart, troubles,
 };
 use crate::fabric::PortId;
 
@@ -98,11 +98,15 @@ pub fn watched_lines(
     let mut lines =
         vec![("ports", format!("{} in both readings, {:.1} seconds apart", watched.ports, watched.seconds))];
     let limit = thresholds.congestion;
+    // They wait far longer than any hot-spot.
+    shorten(&mut lines, NARROW_LEAF, &verdict.oversubscribed, most, |leaf| leaf_words(look, leaf, limit));
     shorten(&mut lines, HOT, &verdict.hot_spots, most, |spot| hot_words(look, spot.adapter, &spot.at, limit));
     let alone = verdict.hot_spots.is_empty();
     let held = |held: &Contributor| held_words(look, &held.at, held.role, alone, limit);
     shorten(&mut lines, HELD, &verdict.held_up, most, held);
-    shorten(&mut lines, WAY, &verdict.on_the_way, most, |at| way_words(look, at, limit));
+    let lesser = |at: &&Waiting| verdict.oversubscribed.iter().all(|leaf| leaf.at.port != at.port);
+    let on_the_way: Vec<&Waiting> = verdict.on_the_way.iter().filter(lesser).collect();
+    shorten(&mut lines, WAY, &on_the_way, most, |at| way_words(look, at, limit));
     if verdict.links_too_narrow() {
         lines.push(narrow_line(verdict.stands_still()));
     }
@@ -141,6 +145,7 @@ pub(super) const STILL: &str = "stands still";
 const STILL_WORDS: &str = "ports between switches wait and send next to nothing: packets may wait for each other in a circle; \
      'check --switches --lanes one' looks for one";
 pub(super) const NARROW: &str = "too narrow";
+const NARROW_LEAF: &str = "oversubscribed";
 pub(super) const LINK: &str = "link";
 const NARROW_WORDS: &str =
     "links between switches wait and no adapter is a hot-spot: they carry less than is sent";
@@ -150,13 +155,13 @@ pub(super) fn quiet_words(thresholds: &Thresholds) -> String {
 }
 
 pub(super) fn hot_words(look: &Look, adapter: PortId, at: &Waiting, limit: f64) -> String {
-    let (adapter, port) = (look.port_name(adapter), look.port_name(at.port));
+    let (adapter, port) = (look.port_name(adapter), look.port_told_apart(at.port));
     format!("{adapter}, which {port} leads to: {}", waits(at, limit))
 }
 
 /// `alone`: no adapter is a hot-spot.
 pub(super) fn held_words(look: &Look, at: &Waiting, role: Role, alone: bool, limit: f64) -> String {
-    format!("{}: {}; {}", look.port_name(at.port), waits(at, limit), held_why(look, role, alone))
+    format!("{}: {}; {}", look.port_told_apart(at.port), waits(at, limit), held_why(look, role, alone))
 }
 
 fn held_why(look: &Look, role: Role, alone: bool) -> String {
@@ -187,7 +192,16 @@ fn held_why(look: &Look, role: Role, alone: bool) -> String {
 }
 
 pub(super) fn way_words(look: &Look, at: &Waiting, limit: f64) -> String {
-    format!("{}: {}", look.port_name(at.port), waits(at, limit))
+    format!("{}: {}", look.port_told_apart(at.port), waits(at, limit))
+}
+
+/// The port, and how many hosts share it.
+fn leaf_words(look: &Look, leaf: &Oversubscribed, limit: f64) -> String {
+    let hosts = counted(leaf.hosts, "host", "hosts");
+    let uplinks = counted(leaf.uplinks, "link", "links");
+    let name = look.told_apart(leaf.leaf);
+    let share = format!("{hosts} on {name} share {uplinks} to other switches, {:.1} to 1", leaf.ratio);
+    format!("{}; {share}", way_words(look, &leaf.at, limit))
 }
 
 /// Which counter, its rate, the threshold, and how much of the link is in use.
@@ -217,7 +231,7 @@ fn trouble_words(look: &Look, trouble: &Trouble, thresholds: &Thresholds) -> Str
 
 pub(super) fn link_words(look: &Look, trouble: &Trouble, limit: f64) -> String {
     let ends = look.fabric().link(trouble.link);
-    let link = format!("{} to {}", look.port_name(ends.a), look.port_name(ends.b));
+    let link = format!("{} to {}", look.port_told_apart(ends.a), look.port_told_apart(ends.b));
     let why = trouble_rate(look, trouble.why, limit);
     format!("{link}: {}", why.unwrap_or_else(|| "below the speed or width that both ends can do".to_owned()))
 }
@@ -230,7 +244,7 @@ pub(super) fn trouble_rate(look: &Look, why: Why, limit: f64) -> Option<String> 
         Why::Degraded => return None,
     };
     let bound = if at_least { "at least " } else { "" };
-    let at = look.port_name(at);
+    let at = look.port_told_apart(at);
     Some(format!("{bound}{per_hour:.1} {what} in an hour or less, counted at {at}; the threshold is {limit}"))
 }
 
@@ -248,7 +262,7 @@ pub(super) fn shorten<T>(
 }
 
 fn named(look: &Look, ports: &[PortId], most: usize, why: &str) -> String {
-    let names: Vec<String> = ports.iter().take(most).map(|port| look.port_name(*port)).collect();
+    let names: Vec<String> = ports.iter().take(most).map(|port| look.port_told_apart(*port)).collect();
     let more = if ports.len() > most { format!(" and {} more", ports.len() - most) } else { String::new() };
     format!("{} {why}: {}{more}", counted(ports.len(), "port", "ports"), names.join(", "))
 }

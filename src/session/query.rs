@@ -94,7 +94,10 @@ fn defaults(listing: &dyn Listing, default: Columns, rows: &[usize]) -> Vec<usiz
     let known = |at| rows.iter().any(|row| !listing.cell(*row, at).is_missing());
     let wanted = |at: &usize| {
         let column = listing.column(*at);
-        let shown = column.shown || (column.when_yes && says_yes(*at)) || (column.when_known && known(*at));
+        let shown = column.shown
+            || listing.tells_apart(*at)
+            || (column.when_yes && says_yes(*at))
+            || (column.when_known && known(*at));
         default == Columns::All || shown
     };
     (0..listing.column_count()).filter(wanted).collect()

@@ -86,6 +86,8 @@ pub enum Value<'a> {
     Missing,
     Text(Cow<'a, str>),
     Number(u64),
+    /// A counter at its maximum: so much or more.
+    AtLeast(u64),
     /// A number with one decimal, in tenths.
     Tenths(u64),
     Guid(Guid),
@@ -122,6 +124,7 @@ impl<'a> Value<'a> {
             Self::Missing => Cow::Borrowed("-"),
             Self::Text(text) => Cow::Borrowed(text),
             Self::Number(number) => Cow::Owned(number.to_string()),
+            Self::AtLeast(number) => Cow::Owned(format!(">={number}")),
             Self::Tenths(tenths) => Cow::Owned(format!("{}.{}", tenths / 10, tenths % 10)),
             Self::Guid(guid) => Cow::Owned(guid.to_string()),
             Self::Flag(flag) => Cow::Borrowed(if *flag { "yes" } else { "no" }),
@@ -131,6 +134,9 @@ impl<'a> Value<'a> {
 
     /// The same in little room: three digits and what they count, from ten thousand on.
     pub fn scaled(&self) -> Cow<'_, str> {
+        if let Self::AtLeast(number) = self {
+            return Cow::Owned(format!(">={}", Self::Number(*number).scaled()));
+        }
         let Self::Number(number @ 10_000..) = self else { return self.shown() };
         // Rounded as it is shown, 999,950 is a million.
         let steps = [("k", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15), ("E", 1e18)];
@@ -148,7 +154,8 @@ impl<'a> Value<'a> {
             (Self::Missing, Self::Missing) => Ordering::Equal,
             (Self::Missing, _) => Ordering::Greater,
             (_, Self::Missing) => Ordering::Less,
-            (Self::Number(a), Self::Number(b)) | (Self::Tenths(a), Self::Tenths(b)) => a.cmp(b),
+            (Self::Number(a) | Self::AtLeast(a), Self::Number(b) | Self::AtLeast(b))
+            | (Self::Tenths(a), Self::Tenths(b)) => a.cmp(b),
             (Self::Guid(a), Self::Guid(b)) => a.cmp(b),
             (Self::Flag(a), Self::Flag(b)) => a.cmp(b),
             (Self::Word { order: a, .. }, Self::Word { order: b, .. }) => a.cmp(b),
@@ -277,6 +284,14 @@ mod tests {
             assert_eq!(Value::Number(number).scaled(), text);
         }
         assert_eq!((Value::Missing.scaled(), Value::text("10000").scaled()), ("-".into(), "10000".into()));
+    }
+
+    #[test]
+    fn a_counter_at_its_maximum_compares_as_a_number() {
+        let stuck = Value::AtLeast(4_294_967_295);
+        assert_eq!((stuck.shown(), stuck.scaled()), (">=4294967295".into(), ">=4.29G".into()));
+        assert_eq!(stuck.order(&Value::Number(9_000_000_000)), Ordering::Less);
+        assert_eq!(stuck.order(&Value::Number(5)), Ordering::Greater);
     }
 
     #[test]

@@ -12,6 +12,9 @@ use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare, transition};
 use crate::routing::{Problem, Pulse, Refusal};
 
+/// Why nothing is said of what changes, where the source has a topology alone.
+pub const NO_TABLES: &str = "no tables in force";
+
 /// What is true of an engine's routes, and of the way to them.
 pub(super) struct Weighed {
     pub(super) report: Report,
@@ -56,6 +59,11 @@ pub(super) fn weigh(
         difference,
         changed_lanes,
         transition: match nothing {
+            _ if !tables.has_forwarding() => TransitionReport {
+                reason: Some(NO_TABLES.to_owned()),
+                old_lanes: held.old_lanes.to_owned(),
+                ..TransitionReport::default()
+            },
             true => TransitionReport::nothing("nothing changes", held.old_lanes),
             false => way,
         },

@@ -290,6 +290,22 @@ impl EngineRow {
     }
 }
 
+impl EngineRow {
+    /// The row of a fabric without tables in force: nothing is known of what would change.
+    pub fn without_tables(self) -> Self {
+        Self {
+            changed_entries: None,
+            changed_blocks: None,
+            changed_switches: None,
+            moved_pairs: None,
+            changed_lanes: None,
+            transition_safe: None,
+            transition: None,
+            ..self
+        }
+    }
+}
+
 /// The engines side by side.
 #[derive(Debug)]
 pub struct Comparison {

@@ -92,6 +92,7 @@ impl Assembly {
             time: seen.time,
             subnet_manager: seen.subnet_manager,
             counters: seen.counters,
+            growth: seen.growth,
             adaptive: seen.adaptive,
             notes: seen.notes,
         };
@@ -142,6 +143,7 @@ impl Assembly {
             fabric,
             tables,
             counters,
+            growth: topology.growth,
             ticks: Default::default(),
             names: self.names,
             subnet_manager: topology.subnet_manager,
@@ -180,6 +182,7 @@ impl Assembly {
             }
             best.notes.extend(other.notes);
             best.counters.extend(other.counters);
+            best.growth = best.growth.or(other.growth);
             best.time = best.time.or(other.time);
             best.adaptive = best.adaptive.or(other.adaptive);
             best.subnet_manager = best.subnet_manager.or(other.subnet_manager);

@@ -6,6 +6,7 @@
 mod assumed;
 mod binary;
 mod docs;
+mod figures;
 mod golden;
 mod hotspots;
 mod jobs;

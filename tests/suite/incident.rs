@@ -620,7 +620,7 @@ fn draw(text: &str) -> Fabric {
 }
 
 fn told_slurm(fabric: &Fabric) -> String {
-    let written = slurm::write(fabric, &Names::new(fabric, &NameMap::default()));
+    let written = slurm::write(fabric, &Names::new(fabric, &NameMap::default()), None);
     format!("{}--\n{}", written.text, told(&written.notes))
 }
 

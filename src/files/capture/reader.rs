@@ -482,6 +482,7 @@ impl<B: Bytes> Reader<B> {
             fabric: state.fabric.clone(),
             tables: state.tables.clone(),
             counters: state.base.sweep().samples,
+            growth: None,
             names: state.names.clone(),
             subnet_manager: state.manager.clone(),
             notes,

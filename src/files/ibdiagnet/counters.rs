@@ -1,10 +1,12 @@
-//! PM_INFO: a row of counters for each port.
+//! PM_INFO: a row of counters for each port. PM_DELTA: by how much they grew while ibdiagnet waited.
 
-use super::section::{Columns, Section};
+use std::time::Duration;
+
+use super::section::{Columns, Section, Tables};
 use crate::fabric::Guid;
 use crate::files::FileError;
 use crate::files::counters_text::{Reading, is_absent, port};
-use crate::observe::{Counter, CounterSample, CounterValues, Notes};
+use crate::observe::{Counter, CounterGrowth, CounterSample, CounterValues, Notes};
 
 struct Picked {
     node: Option<usize>,
@@ -47,6 +49,39 @@ pub(super) fn read(section: &Section<'_>, notes: &mut Notes) -> Result<Vec<Count
         samples.push(CounterSample { node: Some(node), lid: None, port, values });
     })?;
     Ok(samples)
+}
+
+/// ibdiagnet reads counters twice, so many seconds apart, unless `--pm_pause_time` says otherwise.
+const USUAL_PAUSE: Duration = Duration::from_secs(1);
+
+/// PM_DELTA with the time that it is over.
+pub(super) fn growth(
+    section: &Section<'_>,
+    tables: &Tables<'_>,
+    notes: &mut Notes,
+) -> Result<CounterGrowth, Box<FileError>> {
+    let samples = read(section, notes)?;
+    let mut pause = None;
+    if let Some(run) = tables.get("RUN_INFO") {
+        let pick = |columns: &Columns| columns.find(&["Args"]);
+        run.rows(notes, Some("Args"), pick, |args, row, _| pause = pause.or(pause_time(row.cell(*args))))?;
+    }
+    if pause.is_none() {
+        notes.add("FN-438", section.place(), || {
+            "the file does not state --pm_pause_time; the growth in PM_DELTA is taken to be that of 1 s, ibdiagnet's \
+             usual pause"
+                .to_owned()
+        });
+    }
+    Ok(CounterGrowth { samples, over: pause.unwrap_or(USUAL_PAUSE), stated: pause.is_some() })
+}
+
+/// The seconds behind `--pm_pause_time` in a command line. Nothing else of it is read: keys may stand there.
+fn pause_time(args: &str) -> Option<Duration> {
+    let mut words = args.split(|c: char| c.is_whitespace() || c == '=');
+    words.find(|word| *word == "--pm_pause_time")?;
+    let seconds = words.next()?.parse().ok().filter(|seconds| *seconds > 0)?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// Every column that is no address and no key is a counter.

@@ -1,6 +1,6 @@
 //! The ranks of a fabric's switches and the hosts of each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::place;
 use crate::fabric::{Fabric, Names, NodeId, NodeKind};
@@ -16,9 +16,9 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    pub(super) fn new(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Self {
+    pub(super) fn new(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Self {
         let neighbours = neighbours(fabric);
-        let Population { hosts, counts } = populate(fabric, names, notes);
+        let Population { hosts, counts } = populate(fabric, names, rail, notes);
         let ranks = ranks(&leaves(&counts, &neighbours), &neighbours);
         note_level_links(fabric, names, &ranks, notes);
         let children: Vec<Vec<NodeId>> = (0..neighbours.len())
@@ -73,7 +73,7 @@ impl Tree {
             }
         }
         let listed = |at: &usize| self.listed[*at];
-        let roots: std::collections::BTreeSet<usize> =
+        let roots: BTreeSet<usize> =
             (0..fabric.switch_count()).filter(listed).map(|at| parts.root(at)).collect();
         if roots.len() > 1 {
             notes.add("FN-455", place(), || {
@@ -130,10 +130,14 @@ struct Population {
     counts: Vec<usize>,
 }
 
-fn populate(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Population {
+/// The switches of a host by its adapters: each with the adapter's name, which is what rails are counted by.
+type Rails<'n> = Vec<(&'n str, NodeId)>;
+
+fn populate(fabric: &Fabric, names: &Names, rail: Option<usize>, notes: &mut Notes) -> Population {
     let mut all =
         Population { hosts: vec![Vec::new(); fabric.switch_count()], counts: vec![0; fabric.switch_count()] };
-    let mut listed_at: BTreeMap<String, NodeId> = BTreeMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut rails: BTreeMap<String, Rails<'_>> = BTreeMap::new();
     for (id, node) in fabric.nodes().filter(|(_, node)| node.facts.kind == NodeKind::ChannelAdapter) {
         if node.facts.is_aggregation() {
             notes.add("FN-457", place(), || {
@@ -147,10 +151,10 @@ fn populate(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Population {
             .filter(|peer| fabric.node(*peer).is_switch())
             .collect();
         switches.dedup();
-        let Some(first) = switches.first().copied() else {
+        if switches.is_empty() {
             notes.add("FN-460", place(), || format!("{} is cabled to no switch; left out", names.of(id)));
             continue;
-        };
+        }
         for switch in &switches {
             all.counts[switch.index()] += 1;
         }
@@ -158,17 +162,61 @@ fn populate(fabric: &Fabric, names: &Names, notes: &mut Notes) -> Population {
             notes.add("FN-451", place(), || format!("'{}' names no host; left out", names.of(id)));
             continue;
         };
-        let at = *listed_at.entry(name.clone()).or_insert_with(|| {
-            all.hosts[first.index()].push(name.clone());
-            first
+        let known = rails.entry(name.clone()).or_insert_with(|| {
+            order.push(name);
+            Vec::new()
         });
-        if let Some(other) = switches.iter().find(|switch| **switch != at) {
+        known.extend(switches.into_iter().map(|switch| (names.of(id), switch)));
+    }
+    // mlx5_2 stands before mlx5_10.
+    rails.values_mut().for_each(|rails| rails.sort_by_key(|(name, _)| (name.len(), *name)));
+    let leaves = shared_leaves(&rails);
+    for name in order {
+        let rails = &rails[&name];
+        let chosen = rail.and_then(|rail| rails.get(rail - 1)).map(|(_, switch)| *switch);
+        if let Some(rail) = rail.filter(|_| chosen.is_none()) {
+            notes.add("FN-461", place(), || format!("{name} has no rail {rail}; listed with its neighbours"));
+        }
+        let set = leaf_set(rails);
+        let at = chosen.unwrap_or_else(|| leaves[&set]);
+        if set.len() > 1 {
+            let on: Vec<&str> = set.iter().map(|switch| names.of(*switch)).collect();
             notes.add("FN-453", place(), || {
-                format!("{name} is on {} and {}; listed at the first", names.of(at), names.of(*other))
+                format!(
+                    "{name} is on {}; listed at {} (--rail N takes another)",
+                    on.join(" and "),
+                    names.of(at)
+                )
             });
         }
+        all.hosts[at.index()].push(name);
     }
     all
+}
+
+/// The switches of a host, each once.
+fn leaf_set(rails: &Rails<'_>) -> BTreeSet<NodeId> {
+    rails.iter().map(|(_, switch)| *switch).collect()
+}
+
+/// The leaf at which hosts of each set of leaves are listed: the first of the set, so that hosts with the same leaves stay
+/// together. A host that lacks a rail is listed with those that have all of its leaves and that one.
+fn shared_leaves(rails: &BTreeMap<String, Rails<'_>>) -> BTreeMap<BTreeSet<NodeId>, NodeId> {
+    let sets: BTreeSet<BTreeSet<NodeId>> = rails.values().map(leaf_set).collect();
+    let mut by_size: Vec<&BTreeSet<NodeId>> = sets.iter().collect();
+    by_size.sort_by_key(|set| std::cmp::Reverse(set.len()));
+    let mut leaves: BTreeMap<BTreeSet<NodeId>, NodeId> = BTreeMap::new();
+    let mut whole: Vec<(&BTreeSet<NodeId>, NodeId)> = Vec::new();
+    for set in by_size {
+        let larger = whole.iter().find(|(larger, _)| set.len() > 1 && set.is_subset(larger));
+        let first = larger.map(|(_, leaf)| *leaf).or_else(|| set.first().copied());
+        let Some(leaf) = first else { continue };
+        if larger.is_none() {
+            whole.push((set, leaf));
+        }
+        leaves.insert(set.clone(), leaf);
+    }
+    leaves
 }
 
 /// The switches at rank 0: those with hosts, but for a switch with few hosts amid leaves with many (a login node

@@ -8,38 +8,38 @@ use crate::files::{
     subnet_lst, written,
 };
 use crate::observe::Notes;
-use crate::script::{WriteError, Writer, Written, csv};
+use crate::script::{WriteError, WriteOptions, Writer, Written, csv};
 use crate::session::Look;
 
 type Answer = Result<Written, WriteError>;
 
 /// In the order of help.
 pub static WRITERS: &[Writer] = &[
-    writer(ibnetdiscover::ID, "topology as ibnetdiscover prints it", true, |look| {
+    writer(ibnetdiscover::ID, "topology as ibnetdiscover prints it", true, |look, _| {
         text(ibnetdiscover::write(look.fabric(), look.observation.time.as_deref()))
     }),
-    writer(ibsim::ID, "net file of ibsim", true, |look| text(ibsim::write(look.fabric()))),
-    writer(subnet_lst::ID, "links as in opensm-subnet.lst", true, |look| {
+    writer(ibsim::ID, "net file of ibsim", true, |look, _| text(ibsim::write(look.fabric()))),
+    writer(subnet_lst::ID, "links as in opensm-subnet.lst", true, |look, _| {
         let manager = look.observation.subnet_manager.as_ref();
         stream(|out| subnet_lst::write(look.fabric(), manager, out))
     }),
-    writer(lfts::ID, "forwarding tables as in opensm-lfts.dump", false, |look| {
+    writer(lfts::ID, "forwarding tables as in opensm-lfts.dump", false, |look, _| {
         needs_tables(look, "forwarding tables", |tables| tables.lft.is_some())?;
         stream(|out| lfts::write(look.fabric(), &look.observation.tables, out))
     }),
-    writer(fdbs::ID, "routes as in opensm.fdbs", false, |look| {
+    writer(fdbs::ID, "routes as in opensm.fdbs", false, |look, _| {
         needs_tables(look, "forwarding tables", |tables| tables.lft.is_some())?;
         stream(|out| fdbs::write(look.fabric(), &look.observation.tables, out))
     }),
-    writer(sl2vl::ID, "lanes as in opensm-sl2vl.dump", false, |look| {
+    writer(sl2vl::ID, "lanes as in opensm-sl2vl.dump", false, |look, _| {
         needs_tables(look, "lane tables", |tables| !tables.sl2vl.is_empty())?;
         stream(|out| sl2vl::write(look.fabric(), &look.observation.tables, out).map(|()| Notes::new()))
     }),
-    writer(slvl::ID, "lanes as ibdiagnet and ibdmchk have them", false, |look| {
+    writer(slvl::ID, "lanes as ibdiagnet and ibdmchk have them", false, |look, _| {
         needs_tables(look, "lane tables", |tables| !tables.sl2vl.is_empty())?;
         stream(|out| slvl::write(look.fabric(), &look.observation.tables, out).map(|()| Notes::new()))
     }),
-    writer(psl::ID, "lane of each path of a plan, as ibdmchk takes it", false, |look| {
+    writer(psl::ID, "lane of each path of a plan, as ibdmchk takes it", false, |look, _| {
         let routes = needs_lanes(look)?;
         let lines = psl::lines(look.fabric());
         if lines > psl::MOST_LINES {
@@ -51,28 +51,34 @@ pub static WRITERS: &[Writer] = &[
         }
         stream(|out| psl::write(look.fabric(), routes, out))
     }),
-    writer(qos_policy::ID, "lanes by destination of a plan, as OpenSM's QoS policy", false, |look| {
+    writer(qos_policy::ID, "lanes by destination of a plan, as OpenSM's QoS policy", false, |look, _| {
         let refused = |e: Box<FileError>| WriteError { code: e.code, what: e.what, hint: e.hint };
         let text = qos_policy::write(look.fabric(), needs_lanes(look)?).map_err(refused)?;
         Ok(Written { bytes: text.into_bytes(), ..Written::default() })
     }),
-    writer(guids::ID, "GUIDs of the switches, one a line", false, |look| {
+    writer(guids::ID, "GUIDs of the switches, one a line", false, |look, _| {
         let switches: Vec<_> = look.fabric().switches().map(|(_, node)| node.guid()).collect();
         stream(|out| guids::write(&switches, out).map(|()| Notes::new()))
     }),
-    writer("slurm-topology", "Slurm's topology.conf (a tree)", false, |look| {
-        Ok(written(slurm::write(look.fabric(), &look.names)))
+    writer("slurm-topology", "Slurm's topology.conf (a tree)", false, |look, options| {
+        let rail = options.rail.map(usize::from);
+        Ok(written(slurm::write(look.fabric(), &look.names, rail)))
     }),
-    writer("prometheus", "counters and link states as Prometheus reads them", false, |look| {
+    writer("prometheus", "counters and link states as Prometheus reads them", false, |look, _| {
         let bytes = prometheus::write(look.fabric(), &look.names, &look.observation.counters).into_bytes();
         Ok(Written { bytes, ..Written::default() })
     }),
-    writer("csv", "every port with its peer, comma-separated", false, |look| {
+    writer("csv", "every port with its peer, comma-separated", false, |look, _| {
         Ok(Written { bytes: csv::ports(look), ..Written::default() })
     }),
 ];
 
-const fn writer(id: &'static str, title: &'static str, topology: bool, write: fn(&Look) -> Answer) -> Writer {
+const fn writer(
+    id: &'static str,
+    title: &'static str,
+    topology: bool,
+    write: fn(&Look, &WriteOptions) -> Answer,
+) -> Writer {
     Writer { id, title, topology, write }
 }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use crate::counters::{node_of, port_of, tick_of};
 use crate::fabric::{Fabric, NodeId, PortId};
-use crate::observe::{Counter, CounterSample, Notes, Place};
+use crate::observe::{Counter, CounterSample, Figure, Notes, Place};
 use crate::session::{Column, Field, Kind, Listing, Look, Value};
 
 type Get = Field<usize>;
@@ -26,7 +26,7 @@ pub static COUNTER_FIELDS: &[Get] = &[
             sample(l, at).node.or_else(known).into()
         },
     )
-    .on_request(),
+    .when_alike(),
     Get::new("lid", "LID", Kind::Number, "LID, where the sample is named by LID", |l, at| {
         sample(l, at).lid.into()
     })
@@ -51,13 +51,40 @@ pub static COUNTER_FIELDS: &[Get] = &[
     )
     .unit("ps")
     .on_request(),
+    Get::new(
+        "saturated",
+        "SATURATED",
+        Kind::Text,
+        "counters that are at their maximum: they may have counted more",
+        |l, at| saturated(sample(l, at)).into(),
+    )
+    .on_request(),
 ];
+
+/// The names of the counters whose best figure is at its maximum.
+fn saturated(sample: &CounterSample) -> Option<String> {
+    let stuck = |(counter, value): (Counter, Option<u64>)| {
+        value.filter(|value| counter.saturated(*value))?;
+        let figure = sample.values.figure(&counter, &counter.clone().extended())?;
+        figure.saturated.then(|| counter.name().to_owned())
+    };
+    let names: Vec<String> = sample.values.iter().filter_map(stuck).collect();
+    (!names.is_empty()).then(|| names.join(","))
+}
+
+/// A counter, its 64-bit form (itself where it has none), and what is known of both without any sample.
+#[derive(Debug)]
+struct CounterColumn {
+    counter: Counter,
+    wide: Counter,
+    column: Column,
+}
 
 /// Counter samples under the union of their counters.
 #[derive(Debug)]
 pub struct CounterRows<'l> {
     look: &'l Look,
-    counters: Vec<(Counter, Column)>,
+    counters: Vec<CounterColumn>,
 }
 
 impl<'l> CounterRows<'l> {
@@ -65,7 +92,7 @@ impl<'l> CounterRows<'l> {
         let samples = &look.observation.counters;
         let union: BTreeSet<Counter> =
             samples.iter().flat_map(|sample| sample.values.iter().map(|(counter, _)| counter)).collect();
-        let counters = union.into_iter().map(|counter| (counter.clone(), column(&counter))).collect();
+        let counters = union.iter().map(|counter| CounterColumn::new(counter, &union)).collect();
         Self { look, counters }
     }
 }
@@ -78,7 +105,7 @@ impl Listing for CounterRows<'_> {
     fn column(&self, at: usize) -> &Column {
         match COUNTER_FIELDS.get(at) {
             Some(field) => &field.column,
-            None => &self.counters[at - COUNTER_FIELDS.len()].1,
+            None => &self.counters[at - COUNTER_FIELDS.len()].column,
         }
     }
 
@@ -89,10 +116,7 @@ impl Listing for CounterRows<'_> {
     fn cell(&self, row: usize, column: usize) -> Value<'_> {
         match COUNTER_FIELDS.get(column) {
             Some(field) => (field.value)(self.look, row),
-            None => {
-                let counter = &self.counters[column - COUNTER_FIELDS.len()].0;
-                sample(self.look, row).values.get(counter).into()
-            }
+            None => self.counters[column - COUNTER_FIELDS.len()].value(sample(self.look, row)),
         }
     }
 
@@ -100,8 +124,13 @@ impl Listing for CounterRows<'_> {
     fn known_as(&self, name: &str) -> Option<usize> {
         let wanted = Counter::from_name(name);
         let wide = wanted.clone().extended();
-        let same = |known: &Counter| *known == wanted || known.clone().extended() == wide;
-        self.counters.iter().position(|(known, _)| same(known)).map(|at| at + COUNTER_FIELDS.len())
+        let same = |known: &CounterColumn| known.counter == wanted || known.wide == wide;
+        self.counters.iter().position(same).map(|at| at + COUNTER_FIELDS.len())
+    }
+
+    fn tells_apart(&self, column: usize) -> bool {
+        let field = COUNTER_FIELDS.get(column);
+        field.is_some_and(|field| field.column.tells_apart) && self.look.names.has_alike_switches()
     }
 
     fn dull_when_zero(&self, column: usize) -> bool {
@@ -113,10 +142,29 @@ impl Listing for CounterRows<'_> {
     }
 }
 
-fn column(counter: &Counter) -> Column {
-    let name = || counter.name().to_owned().into();
-    let about = format!("counter {}, raw", counter.name()).into();
-    Column { largest_first: true, ..Column::new(name(), name(), Kind::Number, about) }
+impl CounterColumn {
+    /// A counter and its 64-bit form are one figure, under the name of the first; a table shows the form itself on request.
+    fn new(counter: &Counter, union: &BTreeSet<Counter>) -> Self {
+        let name = || counter.name().to_owned().into();
+        let wide = counter.clone().extended();
+        let about = match wide != *counter && union.contains(&wide) {
+            true => format!("counter {}, or {} where that tells more", counter.name(), wide.name()),
+            false => format!("counter {}, raw", counter.name()),
+        };
+        let is_form = union.iter().any(|narrow| narrow != counter && narrow.clone().extended() == *counter);
+        let column = Column::new(name(), name(), Kind::Number, about.into());
+        let column = Column { largest_first: true, shown: !is_form, ..column };
+        Self { counter: counter.clone(), wide, column }
+    }
+
+    /// The best figure of a sample; values that are no counts stand as they are.
+    fn value(&self, sample: &CounterSample) -> Value<'static> {
+        match sample.values.figure(&self.counter, &self.wide) {
+            Some(Figure { value, saturated: true }) => Value::AtLeast(value),
+            Some(Figure { value, .. }) => Value::Number(value),
+            None => sample.values.get(&self.counter).into(),
+        }
+    }
 }
 
 fn sample(look: &Look, at: usize) -> &CounterSample {

@@ -96,7 +96,7 @@ pub struct HotPort {
 type Get = Field<HotPort>;
 
 pub static HOT_FIELDS: &[Get] = &[
-    Get::new("port", "PORT", Kind::Text, "the port that counts", |l, r| l.port_name(r.port).into()),
+    Get::new("port", "PORT", Kind::Text, "the port that counts", |l, r| l.port_told_apart(r.port).into()),
     Get::new(
         "role",
         "ROLE",

@@ -32,11 +32,11 @@ pub static LINK_FIELDS: &[Get] = &[
     Get::new("a_guid", "A GUID", Kind::Guid, "node GUID at the first end", |l, r| {
         l.fabric().node(ends(l, r)[0].node).guid().into()
     })
-    .on_request(),
+    .when_alike(),
     Get::new("b_guid", "B GUID", Kind::Guid, "node GUID at the other end", |l, r| {
         l.fabric().node(ends(l, r)[1].node).guid().into()
     })
-    .on_request(),
+    .when_alike(),
     Get::new("state", "STATE", Kind::State, "logical state, of the worse end", |l, r| state(l, r).into()),
     Get::new("width", "WIDTH", Kind::Width, "width in use, of the lesser end", |l, r| {
         l.width_in_use(r.link).into()

@@ -18,7 +18,7 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("node_guid", "NODE GUID", Kind::Guid, "GUID of its node", |l, id| {
         l.fabric().node(port(l, id).node).guid().into()
     })
-    .on_request(),
+    .when_alike(),
     Get::new("guid", "GUID", Kind::Guid, "port GUID", |l, id| port(l, id).facts.guid.into()).on_request(),
     Get::new("lid", "LID", Kind::Number, "base LID; of a switch port the switch's", |l, id| {
         l.fabric().address_of(id).map(|(lid, _)| lid).into()
@@ -63,7 +63,7 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("peer_guid", "PEER GUID", Kind::Guid, "GUID of the node at the other end", |l, id| {
         peer(l, id).map(|peer| l.fabric().node(peer.node).guid()).into()
     })
-    .on_request(),
+    .when_alike(),
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, id| {
         port(l, id).link.and_then(|link| l.degraded(link)).into()
     })

@@ -17,7 +17,7 @@ use fabdeck::observe::{Counter, CounterSample, Note, Notes, Observation, Place, 
 use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::script::{
     self, Adapter, AdapterPort, CatalogueEntry, CatalogueKey, Exit, Failure, Found, GuardOf, Outside, Reach,
-    Served, Stop, Terminal, WriteError, Writer, Written, run,
+    Served, Stop, Terminal, WriteError, WriteOptions, Writer, Written, run,
 };
 use fabdeck::session::Look;
 use fabdeck::source::Right;
@@ -321,7 +321,7 @@ fn deaf() -> Observation {
     observation
 }
 
-fn names_of(look: &Look) -> Result<Written, WriteError> {
+fn names_of(look: &Look, _: &WriteOptions) -> Result<Written, WriteError> {
     let names: Vec<&str> = look.fabric().switches().map(|(id, _)| look.name(id)).collect();
     Ok(Written { bytes: (names.join("\n") + "\n").into_bytes(), ..Written::default() })
 }

@@ -134,10 +134,11 @@ impl Judging {
             waits(&held.at, role, Some(held.role));
         }
         for way in &verdict.on_the_way {
-            let role = match (verdict.stands_still(), alone) {
-                (true, _) => HotRole::StandsStill,
-                (false, true) => HotRole::TooNarrow,
-                (false, false) => HotRole::OnTheWay,
+            let narrow = || verdict.oversubscribed.iter().any(|leaf| leaf.at.port == way.port);
+            let role = match verdict.stands_still() {
+                true => HotRole::StandsStill,
+                false if alone || narrow() => HotRole::TooNarrow,
+                false => HotRole::OnTheWay,
             };
             waits(way, role, None);
         }
