@@ -238,7 +238,7 @@ pub struct CheckArgs {
     /// Which hosts run which job, a host and a job a line, or what squeue prints: count the paths within jobs too
     #[arg(long, value_name = "FILE")]
     pub jobs: Option<PathBuf>,
-    /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
+    /// Which lanes packets take (usually sampled where a subnet manager answers, else level 0)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
 }
