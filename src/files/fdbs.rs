@@ -182,12 +182,14 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<TableFile, Box<FileError>> {
+        let mut cut = None;
         if let Some(open) = &self.open
             && !matches!(open.rows, Rows::Multicast(_))
         {
             let last = open.last.map_or(0, Lid::value);
             if last < self.longest || last == 0 {
                 let (node, longest) = (open.node, self.longest);
+                cut = Some((open.last, Lid::new(longest.into())));
                 self.file.notes.add_partial(CUT_SECTION, self.input.place(open.line), || {
                     format!("the last table, of {node}, ends at LID {last}, others at {longest}")
                 });
@@ -199,6 +201,9 @@ impl Reader<'_> {
             }
         }
         self.close();
+        if let (Some((last, top)), Some(section)) = (cut, self.file.sections.last_mut()) {
+            section.tables.forget_after(last, top);
+        }
         if self.file.sections.is_empty() {
             return Err(nothing(self.input.name, "table of a switch"));
         }

@@ -241,7 +241,7 @@ pub struct CheckArgs {
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
-    /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
+    /// Which lanes packets take (usually sampled where a subnet manager answers, else level 0)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
 }

@@ -131,8 +131,10 @@ pub enum PlanAction {
 pub enum LaneChoice {
     /// All packets go on service level 0
     One,
-    /// Nothing is known of it
+    /// Several service levels may be in use, and which path is on which is not known
     Unknown,
+    /// Service level 0, where nothing at hand says otherwise; the subnet manager is not asked
+    Assumed,
     /// As path records of two sources of each switch say, of all where they differ
     Sampled,
     /// As path records of every pair say

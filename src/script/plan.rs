@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{
-    Fit, JobFigures, JobGain, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
+    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
     job_figures_words, judge, migration_lines, phase_lines,
 };
 
@@ -206,6 +206,7 @@ fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
         "path records, sampled" => Some(LaneChoice::Sampled),
         "path records, every pair" => Some(LaneChoice::Exact),
         "unknown" => Some(LaneChoice::Unknown),
+        LEVEL_ASSUMED => Some(LaneChoice::Assumed),
         _ => None,
     }
 }

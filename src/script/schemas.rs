@@ -401,6 +401,7 @@ fn check() -> Vec<(&'static str, Value)> {
     let average = || closed(vec![("mean", any()), ("patterns", number()), ("settled", flag())]);
     let loads = closed(vec![
         ("hosts", number()),
+        ("lids_per_port", number()),
         ("worst_permutation", number()),
         ("worst_exact", flag()),
         ("average_bisect", average()),
@@ -416,7 +417,12 @@ fn check() -> Vec<(&'static str, Value)> {
     };
     let job = [vec![("job", text()), ("ports", number()), ("switches", number())], used()].concat();
     let means = vec![("multi_switch", number()), ("mean_max", any()), ("mean_links", any())];
-    let jobs = vec![("count", number()), ("histogram", list(list(number()))), ("first", list(closed(job)))];
+    let jobs = vec![
+        ("count", number()),
+        ("lids_per_port", number()),
+        ("histogram", list(list(number()))),
+        ("first", list(closed(job))),
+    ];
     let jobs = [jobs, means, used()].concat();
     vec![
         ("covers", text()),

@@ -11,27 +11,21 @@ use crate::routing::{Problem, Pulse, Refusal, Request};
 /// How many ports that drop packets are named.
 const LISTED: usize = 10;
 
+/// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
+/// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
+pub const LEVEL_ASSUMED: &str = "level 0 assumed";
+
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
 pub enum Sent<'a> {
-    /// Nothing, and nothing of tables of lanes or of an assumption is taken into account either.
+    /// Several are in use, or may be, and which path is on which is not known.
     Unknown,
-    /// Nobody said. Assumed lanes count, and tables of lanes where they put all levels on one lane.
+    /// Nothing says that more than level 0 is in use. Levels of assumed tables and of plans count.
     Unsaid,
     /// All on level 0.
     One,
     /// As path records say: of every pair, or of some sources of each switch.
     Records { levels: &'a Levels, every: bool },
-}
-
-impl Sent<'static> {
-    /// What a face knows that asks nobody. What a subnet manager could have told is not known without having asked it.
-    pub fn unasked(look: &Look) -> Self {
-        match look.observation.reading.is_some() && look.routes.is_none() {
-            true => Self::Unknown,
-            false => Self::Unsaid,
-        }
-    }
 }
 
 /// What is known of the lanes of the paths in force.
@@ -60,10 +54,14 @@ fn known<'a>(
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
             return Known::Whole(relaid(held, routes), from);
         }
+        (Sent::Unsaid, None) if !mapping.any() => return Known::Whole(Lanes::One, LEVEL_ASSUMED),
         (Sent::Unsaid, None) => {
             let lane = mapping.everywhere(problem, 0);
             let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
-            return alike.map_or(Known::Unknown, |lane| Known::Whole(all_on(lane, routes), "SL2VL tables"));
+            if let Some(lane) = alike {
+                return Known::Whole(all_on(lane, routes), "SL2VL tables");
+            }
+            (Cow::Owned(Levels::One(ServiceLevel::default())), LEVEL_ASSUMED)
         }
         (Sent::Records { levels, every: false }, None) => (Cow::Borrowed(levels), "path records, sampled"),
         (Sent::Records { levels, every: true }, None) => (Cow::Borrowed(levels), "path records, every pair"),

@@ -55,7 +55,7 @@ pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};
 pub use judged_plan::{
     Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge,
 };
-pub use lanes::{Sent, capped, check_in_force};
+pub use lanes::{LEVEL_ASSUMED, Sent, capped, check_in_force};
 pub use loads::{
     JobFigures, JobGain, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force,
     loads,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::lanes::LEVEL_ASSUMED;
 use super::lanes::{Sent, relaid};
 use super::passage::passage;
 use super::weighed::weigh;
@@ -190,7 +191,8 @@ pub fn plan_of(
 
 /// Whether what is said of a proposal would be otherwise if switches put service levels on other lanes, or had fewer.
 fn leans_on_lanes(proposal: &Proposal) -> bool {
-    let told =
-        ["one", "path records", "SL2VL"].iter().any(|word| proposal.transition.old_lanes.starts_with(word));
+    let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED]
+        .iter()
+        .any(|word| proposal.transition.old_lanes.starts_with(word));
     told || proposal.routes.lane_count() > 1
 }

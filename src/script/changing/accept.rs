@@ -89,8 +89,8 @@ fn of_report(report: &Report) -> Vec<(&'static str, String)> {
             "cycle",
             report.deadlock_free != Some(true),
             match report.deadlock_free {
-                Some(_) => "packets can wait for each other in a circle".to_owned(),
-                None => "whether packets can wait for each other in a circle is not known".to_owned(),
+                Some(_) => "there is a credit loop: packets can wait for each other forever".to_owned(),
+                None => "whether there is a credit loop is not known".to_owned(),
             },
         ),
         (

@@ -194,7 +194,7 @@ impl Office {
             Planned::Service { look, element, service } => {
                 let does = if *service == Service::Disable { "disable" } else { "enable" };
                 let title = format!("{does} {}", Element::of(look.fabric(), &look.names, *element));
-                let made = service_plan(look, *element, *service, Sent::unasked(look), self.made());
+                let made = service_plan(look, *element, *service, Sent::Unsaid, self.made());
                 let made = made.map_err(|error| refused(error.to_string()))?;
                 (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
             }

@@ -33,7 +33,7 @@ impl LanesAsked {
         let moves = self.reading.as_ref().map_or_else(Moves::default, |reading| {
             propose(self.look.fabric(), &reading.watched.verdict, &reading.watched.told, &[])
         });
-        lane_state(&self.look, &moves, &[], Sent::unasked(&self.look))
+        lane_state(&self.look, &moves, &[], Sent::Unsaid)
     }
 
     fn is(&self, other: &Self) -> bool {

@@ -56,7 +56,9 @@ fn what_ends_with_2_names_the_engine_and_what_was_found() {
     let ended = simulated(&args, &Terminal::default());
     assert_eq!(ended.exit, Exit::Findings);
     assert!(
-        ended.err.contains("fabdeck: minhop: packets can wait for each other in a circle\n"),
+        ended
+            .err
+            .contains("fabdeck: minhop: there is a credit loop: packets can wait for each other forever\n"),
         "{}",
         ended.err
     );

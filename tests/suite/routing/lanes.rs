@@ -344,7 +344,9 @@ fn lanes_are_known_to_a_check_as_to_a_proposal() {
     let (on, free) = (Some(false), Some(true));
     for (look, tables, sent, from, verdict) in [
         (&look, &none, Sent::Unknown, "unknown", None),
-        (&look, &none, Sent::Unsaid, "unknown", None),
+        (&look, &none, Sent::Unsaid, "level 0 assumed", on),
+        // Routes that take two lanes where nothing says so: level 0 is what is judged.
+        (&look, &laid, Sent::Unsaid, "level 0 assumed", on),
         (&look, &none, Sent::One, "one", on),
         // Whatever the level, it comes to lane 3.
         (&look, &flat, Sent::Unsaid, "SL2VL tables", on),

@@ -19,5 +19,6 @@ mod sftree;
 mod sketch;
 mod sssp;
 mod updn;
+mod verdicts;
 
 pub use common::{fabric, route, route_as, same_on_two_threads};
