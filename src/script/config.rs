@@ -327,6 +327,15 @@ mod tests {
     }
 
     #[test]
+    fn the_lanes_that_adapters_are_supposed_to_have_are_a_number_of_data_lanes() {
+        assert_eq!(parse("supposed-lanes = 8").unwrap().supposed_lanes, Some(8));
+        for lanes in ["0", "16", "\"4\"", "4.5"] {
+            let refused = parse(&format!("supposed-lanes = {lanes}")).unwrap_err();
+            assert!(refused.starts_with("c.toml:1: FD-7115"), "{refused}");
+        }
+    }
+
+    #[test]
     fn themes_are_tied_to_sources() {
         let config = parse("theme = \"light\"\n[themes]\n\"umad\" = \"dark\"\n").unwrap();
         assert_eq!(config.theme_choice(None).of("umad"), Some("dark"));

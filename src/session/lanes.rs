@@ -326,7 +326,7 @@ pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
     let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
     let lanes = short.map_or(given, |(lanes, _)| lanes);
     let remark = short.map(|(_, port)| {
-        format!("{lanes} of {given} lanes: port {} has no more", look.port_told_apart(port))
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.port_told_apart(port))
     });
     Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
