@@ -17,5 +17,9 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         return Err(Refusal::Cancelled);
     }
     let order = Order::new(&problem.graph, &found.height, false);
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks: vec![found.remark] })
+    Ok(Answer {
+        routes: fill(problem, &order, request, pulse)?,
+        remarks: vec![found.remark],
+        degraded: false,
+    })
 }

@@ -37,7 +37,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
             "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
         ));
     }
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
+    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks, degraded: false })
 }
 
 /// Tops above a switch, whether it is not the manager's, whether it has hosts.

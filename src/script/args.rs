@@ -490,9 +490,10 @@ pub struct TrafficArgs {
     /// Routes of this engine instead of the tables in force
     #[arg(long, value_name = "E")]
     pub engine: Option<String>,
-    /// The most lanes that routes of an engine may use
-    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
-    pub lanes: u8,
+    /// The most lanes that routes of an engine may use; left out, 8, or fewer where ports have fewer, and 4 where no
+    /// adapter port says how many it has
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub lanes: Option<u8>,
     /// What is known of the service levels of the paths in force
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,

@@ -5,8 +5,7 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
-    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled, supposed_words,
 };
 
 use super::asking::RoutePlanArgs;
@@ -146,6 +145,7 @@ fn write(
     let mut lines = check::premises(look);
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
+    lines.extend(supposed_words([row]).map(|words| ("lanes", words)));
     let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
     match look.observation.tables.has_forwarding() {

@@ -477,10 +477,12 @@ fn engine_row() -> Vec<(&'static str, Value)> {
         "changed_lanes",
         "moved_pairs",
         "reused_tables",
+        "supposed_lanes",
     ];
     let mut row = vec![
         ("engine", text()),
         ("ran", text()),
+        ("degraded", flag()),
         ("refused", nullable(text())),
         ("remarks", list(text())),
         ("not_used", list(text())),

@@ -8,10 +8,9 @@ use std::time::Instant;
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
-use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
+use crate::routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, assume_lids, cost,
-    counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random, marks, propose,
+    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random, marks, propose, supposed_words,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
@@ -133,8 +132,9 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
         Some(file) => jobs::read(context, look, file, args.missing)?,
         None => JobMap::default(),
     };
-    let (lanes, lanes_by) = (args.lanes, args.lanes_by.into());
-    Ok(Request { lanes, roots, compute_nodes, io_nodes, jobs: Arc::new(jobs), lanes_by, manager })
+    let (jobs, lanes_by) = (Arc::new(jobs), args.lanes_by.into());
+    let request = Request { roots, compute_nodes, io_nodes, jobs, lanes_by, manager, ..Request::default() };
+    Ok(request.with_lanes(args.lanes, context.config.supposed_lanes))
 }
 
 /// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
@@ -196,6 +196,7 @@ fn write(
         lines.push(("", one));
     }
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
+    lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
@@ -214,8 +215,10 @@ fn write(
         }
     }
     for row in comparison.rows() {
-        // Whose routes they are is no detail.
-        let shown = |remark: &&String| context.output.verbose || remark.starts_with(UPDN_ROUTES);
+        // Whose routes they are is no detail, nor that they are worse than others would be.
+        let shown = |remark: &&String| {
+            context.output.verbose || remark.starts_with(UPDN_ROUTES) || remark.starts_with(DEGRADED)
+        };
         let remarks = row.remarks.iter().filter(shown);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));

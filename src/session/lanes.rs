@@ -306,16 +306,27 @@ fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
     format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
 }
 
-/// What an engine may use: no more lanes than every port on the way has. The remark names the first that has fewest.
-pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request, Option<String>) {
-    match problem.lane_limit() {
-        Some((lanes, port)) if lanes < request.lanes => {
-            let given = request.lanes;
-            let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_told_apart(port));
-            (Request { lanes, ..request.clone() }, Some(remark))
-        }
-        _ => (request.clone(), None),
-    }
+/// A request with the lanes that an engine may use.
+#[derive(Debug)]
+pub struct Capped {
+    pub request: Request,
+    /// Data lanes that adapters are supposed to have, as no port of theirs says how many.
+    pub supposed: Option<u8>,
+    /// Names the first port that has fewest, where it has fewer than were asked for.
+    pub remark: Option<String>,
+}
+
+/// What an engine may use: no more lanes than every port on the way has, and no more than adapters are supposed to have
+/// where none of their ports says it.
+pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
+    let supposed = request.supposed_lanes.filter(|_| !problem.knows_adapter_lanes());
+    let given = request.lanes.min(supposed.unwrap_or(request.lanes));
+    let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
+    let lanes = short.map_or(given, |(lanes, _)| lanes);
+    let remark = short.map(|(_, port)| {
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.port_told_apart(port))
+    });
+    Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
 
 /// The port that routes ask too many lanes of, where they use more than every port on the way has.

@@ -202,7 +202,8 @@ impl Hands<'_, '_, '_> {
         let mut words =
             vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
         let jobs = self.running(&look);
-        let request = Request { manager: look.manager(), jobs, ..Request::default() };
+        let request = Request { manager: look.manager(), jobs, ..Request::default() }
+            .with_lanes(None, self.context.config.supposed_lanes);
         let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {
