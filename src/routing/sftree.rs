@@ -10,7 +10,7 @@
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
 use super::ranks;
-use super::updown::{Order, fill};
+use super::updown::{Order, fill_evenly};
 use crate::fabric::NodeId;
 
 pub const ID: &str = "sftree";
@@ -37,7 +37,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
             "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
         ));
     }
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
+    Ok(Answer { routes: fill_evenly(problem, &order, request, pulse)?, remarks })
 }
 
 /// Tops above a switch, whether it is not the manager's, whether it has hosts.

@@ -92,46 +92,87 @@ fn fill(
     pulse: &dyn Pulse,
 ) -> Result<(), Refusal> {
     let (stride, switches) = (routes.stride().max(1), routes.switch_count());
-    let done = AtomicUsize::new(0);
+    let (turns, done) = (Turns::new(problem), AtomicUsize::new(0));
     let rows = routes.bytes_mut().par_chunks_exact_mut(stride).enumerate();
     rows.filter(|(switch, _)| wanted(*switch)).for_each(|(switch, row)| {
         if !pulse.cancelled() {
             row.fill(NO_PATH);
-            fill_row(problem, hops, switch as u32, row);
+            fill_row(problem, hops, &turns, switch as u32, row);
             pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
     if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(()) }
 }
 
-fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], switch: u32, row: &mut [u8]) {
+/// What tables lead to, in the order in which it is shared out.
+struct Turns {
+    /// Switches with adapters, those with most LIDs of them first.
+    crowded: Vec<u32>,
+    /// All switches, for their own LIDs: hardly anything goes there, so they take what ways are left.
+    all: Vec<u32>,
+}
+
+impl Turns {
+    fn new(problem: &Problem<'_>) -> Self {
+        let adapters = |switch: u32| problem.behind(switch).iter().filter(|end| !end.is_switch()).count();
+        let mut crowded: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
+        crowded.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
+        Self { crowded, all: problem.switches().collect() }
+    }
+}
+
+/// A row in the making.
+struct Row<'a> {
+    problem: &'a Problem<'a>,
+    hops: &'a [Vec<Hops>],
+    switch: u32,
+    /// Of each channel the switch behind, and the LIDs that go there.
+    neighbours: Vec<u32>,
+    lids_on: Vec<u32>,
+    ways: Vec<usize>,
+    keys: Vec<u32>,
+}
+
+fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u32, row: &mut [u8]) {
     let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
-    let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
-    let mut lids_on = vec![0u32; channels.len()];
-    let mut ways: Vec<usize> = Vec::with_capacity(channels.len());
-    let mut keys: Vec<u32> = Vec::with_capacity(channels.len());
-    for to in problem.switches() {
-        if to == switch {
-            problem.behind(to).iter().for_each(|end| row[end.lid.index()] = end.port.value());
-            continue;
+    let mut making = Row {
+        problem,
+        hops,
+        switch,
+        neighbours: channels.iter().map(|channel| channel.to).collect(),
+        lids_on: vec![0u32; channels.len()],
+        ways: Vec::with_capacity(channels.len()),
+        keys: Vec::with_capacity(channels.len()),
+    };
+    problem.behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
+    turns.crowded.iter().for_each(|to| making.share_out(*to, false, row));
+    turns.all.iter().for_each(|to| making.share_out(*to, true, row));
+}
+
+impl Row<'_> {
+    /// Shares the LIDs of a switch, or of the adapters behind it, out over the ways to there.
+    fn share_out(&mut self, to: u32, of_switch: bool, row: &mut [u8]) {
+        let here = self.hops[self.switch as usize][to as usize];
+        if to == self.switch || here == FAR {
+            return;
         }
-        let here = hops[switch as usize][to as usize];
-        if here == FAR {
-            continue;
-        }
-        ways.clear();
-        ways.extend((0..channels.len()).filter(|at| hops[neighbours[*at] as usize][to as usize] == here - 1));
+        let (hops, nearer) = (self.hops, here - 1);
+        let leads = |at: &usize| hops[self.neighbours[*at] as usize][to as usize] == nearer;
+        self.ways.clear();
+        self.ways.extend((0..self.neighbours.len()).filter(leads));
         // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
-        keys.clear();
-        keys.extend(ways.iter().enumerate().map(|(place, at)| lids_on[*at] << 8 | place as u32));
-        for destination in problem.behind(to) {
-            let Some(least) = keys.iter().copied().min() else { break };
+        self.keys.clear();
+        self.keys.extend(self.ways.iter().zip(0..).map(|(at, place)| self.lids_on[*at] << 8 | place));
+        let graph = &self.problem.graph;
+        let channels = &graph.channels()[graph.leaving(self.switch)];
+        for destination in self.problem.behind(to).iter().filter(|end| end.is_switch() == of_switch) {
+            let Some(least) = self.keys.iter().copied().min() else { break };
             let place = (least & 0xFF) as usize;
-            row[destination.lid.index()] = channels[ways[place]].from_port.value();
-            keys[place] += 1 << 8;
+            row[destination.lid.index()] = channels[self.ways[place]].from_port.value();
+            self.keys[place] += 1 << 8;
         }
-        for (at, key) in ways.iter().zip(&keys) {
-            lids_on[*at] = key >> 8;
+        for (at, key) in self.ways.iter().zip(&self.keys) {
+            self.lids_on[*at] = key >> 8;
         }
     }
 }
