@@ -12,15 +12,21 @@
 use rayon::prelude::*;
 
 use super::lengths::Lengths;
-use super::order::{NONE, Order};
-use crate::fabric::Routes;
+use super::order::{Hop, NONE, Order};
+use crate::fabric::{NodeId, Routes};
 use crate::routing::engine::{Pulse, Refusal, Request};
 use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks;
+use crate::routing::ranks::{self, Computing};
 
-/// Switches that may be looked at, over all destinations and moves: for each entry of the tables, and in all.
-const LOOKS_BY_ENTRY: usize = 32;
-const MOST_LOOKS: usize = 1 << 25;
+/// Switches and hops that may be looked at: for each entry of the tables, but so many in any case.
+const LOOKS_BY_ENTRY: usize = 1;
+const LEAST_LOOKS: usize = 1 << 20;
+
+/// Tables with more entries stay as they are.
+const MOST_ENTRIES: usize = 1 << 26;
+
+/// A step below this part of what the busiest channel carries is not worth the search.
+const LEAST_STEP: u64 = 64;
 
 const PORTS: usize = 256;
 
@@ -33,7 +39,7 @@ pub(super) fn relieve(
 ) -> Result<(), Refusal> {
     // Who serves never moves the paths of those that compute.
     let entries = problem.graph.switch_count() * problem.graph.terminals().len();
-    if !request.compute_nodes.is_empty() || !request.io_nodes.is_empty() || entries > MOST_LOOKS {
+    if !request.compute_nodes.is_empty() || !request.io_nodes.is_empty() || entries > MOST_ENTRIES {
         return Ok(());
     }
     let hosts = ranks::hosts(problem, request);
@@ -42,12 +48,17 @@ pub(super) fn relieve(
     let channel = channels_by_port(problem);
     let of_hosts = Senders { count: &hosts, bound: bound(problem, &hosts) };
     let of_all = Senders { count: &all, bound: bound(problem, &all) };
-    let load = loads(problem, routes, &channel, of_hosts.count);
+    let computing = Computing::new(problem.fabric, request);
+    let computes = |switch: u32, end: &Destination| {
+        let port = problem.fabric.port_of(NodeId(switch), end.port);
+        port.and_then(|port| problem.fabric.peer(port)).is_some_and(|adapter| computing.is(adapter))
+    };
+    let load = loads(problem, routes, &channel, of_hosts.count, &computes);
     if load.iter().all(|load| *load <= of_hosts.bound) {
         return Ok(());
     }
-    let load = if hosts == all { load } else { loads(problem, routes, &channel, of_all.count) };
-    let looks = MOST_LOOKS.min(entries * LOOKS_BY_ENTRY);
+    let load = if hosts == all { load } else { loads(problem, routes, &channel, of_all.count, &|_, _| true) };
+    let looks = LEAST_LOOKS.max(entries * LOOKS_BY_ENTRY);
     let tree = Tree::new(problem.graph.switch_count());
     Relief { problem, order, lengths, senders: of_all, channel, load, routes, tree, looks, ways: Vec::new() }
         .run(pulse)
@@ -90,11 +101,18 @@ fn adapters<'p>(problem: &'p Problem<'_>, switch: u32) -> impl Iterator<Item = &
     problem.behind(switch).iter().filter(|end| !end.is_switch())
 }
 
-fn loads(problem: &Problem<'_>, routes: &Routes, channel: &[u32], senders: &[u32]) -> Vec<u64> {
+/// The paths over each channel, to the adapters that are wanted.
+fn loads(
+    problem: &Problem<'_>,
+    routes: &Routes,
+    channel: &[u32],
+    senders: &[u32],
+    wanted: &(dyn Fn(u32, &Destination) -> bool + Sync),
+) -> Vec<u64> {
     let empty = || (Tree::new(problem.graph.switch_count()), vec![0u64; problem.graph.channels().len()]);
     let groups = problem.switches().into_par_iter().filter(|switch| senders[*switch as usize] > 0);
     let counted = groups.fold(empty, |(mut tree, mut load), switch| {
-        for end in adapters(problem, switch) {
+        for end in adapters(problem, switch).filter(|end| wanted(switch, end)) {
             tree.read(problem, routes, channel, (switch, end), senders);
             for at in tree.order.iter().filter(|at| tree.next[**at as usize] != NONE) {
                 load[tree.next[*at as usize] as usize] += u64::from(tree.flow[*at as usize]);
@@ -120,6 +138,8 @@ struct Tree {
     order: Vec<u32>,
     reached: Vec<bool>,
     path: Vec<u32>,
+    /// What the busiest channel between a switch and the destination carries.
+    most: Vec<u64>,
 }
 
 impl Tree {
@@ -130,6 +150,7 @@ impl Tree {
             order: Vec::with_capacity(switches),
             reached: vec![false; switches],
             path: Vec::new(),
+            most: vec![0; switches],
         }
     }
 
@@ -205,7 +226,7 @@ impl Relief<'_> {
         let busiest = |load: &[u64]| load.iter().copied().max().unwrap_or(0);
         let mut most = busiest(&self.load);
         let mut step = most.saturating_sub(self.senders.bound).div_ceil(4);
-        while step > 0 && most > self.senders.bound && self.looks > 0 {
+        while step > most / LEAST_STEP && most > self.senders.bound && self.looks > 0 {
             if pulse.cancelled() {
                 return Err(Refusal::Cancelled);
             }
@@ -246,39 +267,48 @@ impl Relief<'_> {
         false
     }
 
-    /// Of the hops that switches before a channel could take instead, the one whose way stays the least busy.
+    /// Of the first switch before a channel that has other hops with room, seen from the destination, the hop whose way
+    /// stays the least busy: nearest to the destination most paths move at once.
     fn best(&mut self, channel: u32, root: u32, goal: u64) -> Option<Move> {
         let channels = self.problem.graph.channels();
         let target = self.order.attach[root as usize];
-        let mut best: Option<Move> = None;
+        self.tree.most[root as usize] = 0;
+        let mut ways = std::mem::take(&mut self.ways);
         // Whether a switch sends over the channel: known of all that stand before it in the order of the tree.
         let mut over = std::mem::take(&mut self.tree.reached);
         over.fill(false);
+        let mut best: Option<Move> = None;
         for at in 1..self.tree.order.len() {
             let switch = self.tree.order[at];
             let taken = self.tree.next[switch as usize];
-            let crosses = taken == channel || over[channels[taken as usize].to as usize];
-            over[switch as usize] = crosses;
+            let behind = channels[taken as usize].to as usize;
+            self.tree.most[switch as usize] = self.tree.most[behind].max(self.load[taken as usize]);
+            over[switch as usize] = taken == channel || over[behind];
+        }
+        for at in 1..self.tree.order.len() {
+            let switch = self.tree.order[at];
             let paths = self.tree.flow[switch as usize];
-            if !crosses || paths == 0 {
+            if !over[switch as usize] || paths == 0 {
                 continue;
             }
-            let mut ways = std::mem::take(&mut self.ways);
             self.lengths.ways(self.order, switch, target, &mut ways);
+            self.looks = self.looks.saturating_sub(ways.len());
             for way in &ways {
                 let hop = self.order.hops(switch)[usize::from(*way)];
-                if hop.channel == taken || over[hop.to as usize] || !self.reaches(hop.to, root) {
+                let room = self.load[hop.channel as usize] + u64::from(paths) <= goal;
+                if !room || over[hop.to as usize] || !self.reaches(hop.to, root) {
                     continue;
                 }
-                let most = self.most_along(switch, hop.channel, u64::from(paths));
-                let better = |least: &Move| (most, least.paths) < (least.most, paths);
-                if most <= goal && best.as_ref().is_none_or(better) {
+                let most = self.most_along(switch, hop, u64::from(paths), goal);
+                if most <= goal && best.is_none_or(|least| most < least.most) {
                     best = Some(Move { switch, channel: hop.channel, most, paths });
                 }
             }
-            self.ways = ways;
+            if best.is_some() {
+                break;
+            }
         }
-        self.tree.reached = over;
+        (self.ways, self.tree.reached) = (ways, over);
         best
     }
 
@@ -287,15 +317,16 @@ impl Relief<'_> {
     }
 
     /// Paths on the busiest channel of another way of a switch, once its paths go there.
-    fn most_along(&self, switch: u32, first: u32, paths: u64) -> u64 {
+    fn most_along(&mut self, switch: u32, first: Hop, paths: u64, goal: u64) -> u64 {
+        let behind = self.tree.most[first.to as usize].max(self.load[first.channel as usize]) + paths;
+        if behind <= goal {
+            return behind;
+        }
+        self.looks = self.looks.saturating_sub(4);
         let channels = self.problem.graph.channels();
-        let (mut most, mut channel) = (0, first);
-        while channel != NONE {
-            // What both ways share is as busy as it was.
-            let shared = self.on_way(switch, channel);
-            if shared {
-                break;
-            }
+        let (mut most, mut channel) = (0, first.channel);
+        // What both ways share is as busy as it was.
+        while channel != NONE && most <= goal && !self.on_way(switch, channel) {
             most = most.max(self.load[channel as usize] + paths);
             channel = self.tree.next[channels[channel as usize].to as usize];
         }
