@@ -5,6 +5,7 @@ pub mod certificate;
 mod common;
 mod dfsssp;
 mod ftree;
+mod irregular;
 mod lanes;
 mod load;
 mod minhop;
