@@ -492,6 +492,15 @@ fn plan_check() -> Vec<(&'static str, Value)> {
         ("scope", closed(vec![("switches", flag())])),
         ("unmet_switches", nullable(list(text()))),
         ("transition", closed(transition())),
+        (
+            "cut_off",
+            closed(vec![
+                ("switches", list(text())),
+                ("hosts", list(text())),
+                ("aggregation_nodes", list(text())),
+                ("pairs", number()),
+            ]),
+        ),
         ("findings", list(text())),
     ]
 }
@@ -574,6 +583,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("elements", list(closed(element))),
         ("cut_off_pairs", number()),
         ("failed_end_pairs", number()),
+        ("cut_off_without_path", number()),
         ("expected", closed(expected)),
         ("groups_cut", nullable(closed(groups))),
         ("jobs", nullable(closed(job_figures()))),

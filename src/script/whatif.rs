@@ -240,18 +240,19 @@ fn write_json(
     let mut object = context.object("whatif", look)?;
     object.field("failed", &failed)?;
     object.field("pairs", pairs)?;
-    object.field("lost_until_reroute", &lost.pairs)?;
+    object.field("lost_until_reroute", &cost.lost_pairs())?;
     object.field("at_least", &cost.at_least())?;
     object.field("without_path_before", &cost.without_path_before)?;
     object.field("unread_tables", &cost.unread_tables)?;
     object.field("adaptive_routing", &cost.adaptive_routing)?;
-    object.field("lost_share", &lost.share)?;
+    object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
     let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
     object.field("partly_reached", &partly)?;
     object.field("elements", &elements(failed, lost))?;
     object.field("cut_off_pairs", &lost.critical)?;
     object.field("failed_end_pairs", &lost.ended)?;
+    object.field("cut_off_without_path", &lost.critical_without_path)?;
     object.field(
         "expected",
         &serde_json::json!({
@@ -296,7 +297,9 @@ fn not_counted(cost: &Cost) -> Option<String> {
         cost.adaptive_routing.map(|_| "adaptive routing is on or seen, so tables do not tell the paths");
     let before = match cost.without_path_before {
         0 => None,
-        some => Some(format!("{some} paths to a LID are missing before anything fails, and are not counted")),
+        some => Some(format!(
+            "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
+        )),
     };
     let all: Vec<String> = unread.into_iter().chain(adaptive.map(str::to_owned)).chain(before).collect();
     (!all.is_empty()).then(|| all.join("; "))
