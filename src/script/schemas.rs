@@ -508,6 +508,15 @@ fn plan_check() -> Vec<(&'static str, Value)> {
         ("scope", closed(vec![("switches", flag())])),
         ("unmet_switches", nullable(list(text()))),
         ("transition", closed(transition())),
+        (
+            "cut_off",
+            closed(vec![
+                ("switches", list(text())),
+                ("hosts", list(text())),
+                ("aggregation_nodes", list(text())),
+                ("pairs", number()),
+            ]),
+        ),
         ("findings", list(text())),
     ]
 }
@@ -591,6 +600,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("elements", nullable(list(closed(element)))),
         ("cut_off_pairs", nullable(number())),
         ("failed_end_pairs", nullable(number())),
+        ("cut_off_without_path", nullable(number())),
         ("expected", nullable(closed(expected))),
         ("groups_cut", nullable(closed(groups))),
         ("jobs", nullable(closed(job_figures()))),

@@ -259,18 +259,19 @@ fn write_json(
 fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Cost) -> io::Result<()> {
     let Cost { lost, expected, pairs, .. } = cost;
     object.field("pairs", pairs)?;
-    object.field("lost_until_reroute", &lost.pairs)?;
+    object.field("lost_until_reroute", &cost.lost_pairs())?;
     object.field("at_least", &cost.at_least())?;
     object.field("without_path_before", &cost.without_path_before)?;
     object.field("unread_tables", &cost.unread_tables)?;
     object.field("adaptive_routing", &cost.adaptive_routing)?;
-    object.field("lost_share", &lost.share)?;
+    object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
     let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
     object.field("partly_reached", &partly)?;
     object.field("elements", &elements(failed, lost))?;
     object.field("cut_off_pairs", &lost.critical)?;
     object.field("failed_end_pairs", &lost.ended)?;
+    object.field("cut_off_without_path", &lost.critical_without_path)?;
     object.field(
         "expected",
         &serde_json::json!({
@@ -289,7 +290,7 @@ fn no_tables_words() -> String {
 }
 
 /// The keys of the cost, in their order; all of them null where there are no tables in force.
-const COST_KEYS: [&str; 13] = [
+const COST_KEYS: [&str; 14] = [
     "pairs",
     "lost_until_reroute",
     "at_least",
@@ -302,6 +303,7 @@ const COST_KEYS: [&str; 13] = [
     "elements",
     "cut_off_pairs",
     "failed_end_pairs",
+    "cut_off_without_path",
     "expected",
 ];
 
@@ -335,7 +337,9 @@ fn not_counted(cost: &Cost) -> Option<String> {
         cost.adaptive_routing.map(|_| "adaptive routing is on or seen, so tables do not tell the paths");
     let before = match cost.without_path_before {
         0 => None,
-        some => Some(format!("{some} paths to a LID are missing before anything fails, and are not counted")),
+        some => Some(format!(
+            "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
+        )),
     };
     let all: Vec<String> = unread.into_iter().chain(adaptive.map(str::to_owned)).chain(before).collect();
     (!all.is_empty()).then(|| all.join("; "))

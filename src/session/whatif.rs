@@ -86,25 +86,43 @@ impl Cost {
         self.unread_tables > 0 || self.adaptive_routing.is_some()
     }
 
-    /// The pairs that are lost, as far as is known.
+    /// Pairs that have no path with the marks: those whose path crosses one, and those that are cut off and had none before.
+    pub fn lost_pairs(&self) -> u64 {
+        self.lost.pairs + self.lost.critical_without_path
+    }
+
+    /// Of all ordered pairs.
+    pub fn lost_share(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.lost_pairs() as f64 / self.pairs as f64 }
+    }
+
+    /// The pairs that are lost, as far as is known; those that are cut off are among them.
     pub fn lost_words(&self) -> String {
+        const UNTIL: &str = "until somebody reroutes";
         let bound = if self.at_least() { "at least " } else { "" };
-        let (lost, share) = (self.lost.pairs, self.lost.share * 100.0);
-        format!("{bound}{lost} of {} pairs until somebody reroutes ({share:.1} %)", self.pairs)
+        let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
+        let all = format!("{bound}{lost} of {} pairs", self.pairs);
+        match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
+            (0, _) => format!("{all} {UNTIL} ({share:.1} %)"),
+            (_, 0) => format!("{all} ({share:.1} %)"),
+            (_, some) => format!("{all} ({share:.1} %), {some} of them {UNTIL}"),
+        }
     }
 
     /// Those of them that no reroute brings back. Who failed itself is among them.
     pub fn for_good_words(&self) -> String {
-        let Lost { critical, ended, .. } = self.lost;
+        let Lost { critical, ended, critical_without_path, .. } = self.lost;
         let why = match ended {
             _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
-            0 => "as no cables lead there",
-            all if all == critical => "as one end failed",
-            some => {
-                return format!("{critical} pairs are cut off, whatever reroutes: {some} as one end failed");
-            }
+            0 => ", as no cables lead there".to_owned(),
+            all if all == critical => ", as one end failed".to_owned(),
+            some => format!(": {some} as one end failed"),
         };
-        format!("{critical} pairs are cut off, whatever reroutes, {why}")
+        let before = match critical_without_path {
+            0 => String::new(),
+            some => format!("; {some} had no path before"),
+        };
+        format!("{critical} of them are cut off, whatever reroutes{why}{before}")
     }
 }
 

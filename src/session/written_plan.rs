@@ -9,7 +9,7 @@ use super::weighed::weigh;
 use super::whatif::in_force;
 use super::{Look, Proposal, Report, counted};
 use crate::change::{
-    FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
+    CutOff, FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
     TransitionReport, writes,
 };
 use crate::fabric::{Faults, Lanes, Lid, NO_PATH, NodeId, Routes};
@@ -158,7 +158,7 @@ pub fn plan_of(
     };
     let lanes = PlanLanes::of(&standing, &proposal.routes);
     let unmet = lanes.unmet(&standing, tables);
-    Ok(Plan {
+    let mut plan = Plan {
         schema: SCHEMA.to_owned(),
         source: look.source.clone(),
         assumed: look.assumed.map(str::to_owned),
@@ -184,9 +184,12 @@ pub fn plan_of(
         },
         findings: findings(&proposal.report, &transition, unmet.as_deref()),
         transition,
+        cut_off: CutOff::default(),
         writes,
         hash: String::new(),
-    })
+    };
+    plan.cut_off = plan.cut_off((fabric, tables), look.manager(), &name);
+    Ok(plan)
 }
 
 /// Whether what is said of a proposal would be otherwise if switches put service levels on other lanes, or had fewer.

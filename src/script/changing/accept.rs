@@ -9,7 +9,7 @@ use crate::script::{Exit, Failure};
 use crate::session::{DFTREE, Judged, Look, Report, counted};
 
 /// The names of findings.
-pub const NAMES: &[&str] = &["unreachable", "loop", "cycle", "lanes", "transition"];
+pub const NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", "lanes", "transition"];
 
 /// What stands against a plan: the name by which it is accepted, and the words. `gives_levels`: its road has paths told their
 /// service levels, without which they stay on the lanes that they are on.
@@ -19,9 +19,10 @@ pub fn findings(
     look: &Look,
     gives_levels: bool,
 ) -> Vec<(&'static str, String)> {
-    let Judged { report, transition, unmet, .. } = judged;
-    let mut found = of_report(report);
-    found.extend(cut_off(look, plan).map(|words| ("unreachable", words)));
+    let Judged { report, transition, unmet, cut_off, .. } = judged;
+    let mut found: Vec<_> = cut_off.words().map(|words| ("cut-off", words)).into_iter().collect();
+    found.extend(of_report(report));
+    found.extend(without_cable(look, plan).map(|words| ("unreachable", words)));
     // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
     let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
     // In phases hosts are told the level of high LIDs, and stay on theirs to base LIDs.
@@ -48,7 +49,7 @@ pub fn findings(
 
 /// Who has no cable left once the plan's ports are disabled. No pair of theirs counts as lost, for they are not in the fabric any
 /// more.
-fn cut_off(look: &Look, plan: &Plan) -> Option<String> {
+fn without_cable(look: &Look, plan: &Plan) -> Option<String> {
     const NAMED: usize = 3;
     let fabric = look.fabric();
     let steps = plan.writes.iter().filter_map(|write| write.step().ok());

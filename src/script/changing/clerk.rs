@@ -189,7 +189,8 @@ impl Office {
             Planned::Lanes(asked) => {
                 let plan = self.laned(asked, watch)?.plan(self.made())?;
                 let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
-                ("dFtree's moves".to_owned(), text(said)?)
+                let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
+                (title.to_owned(), text(said)?)
             }
             Planned::Service { look, element, service } => {
                 let does = if *service == Service::Disable { "disable" } else { "enable" };

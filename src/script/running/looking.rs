@@ -194,8 +194,8 @@ impl Hands<'_, '_, '_> {
         let report = check_in_force(&look, &tables, &faults, false, in_force.sent(), &NoPulse)?;
         let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let mut values = vec![
-            ("lost_until_reroute".to_owned(), Found::count(cost.lost.pairs)),
-            ("lost_share".to_owned(), Found::Number(cost.lost.share)),
+            ("lost_until_reroute".to_owned(), Found::count(cost.lost_pairs())),
+            ("lost_share".to_owned(), Found::Number(cost.lost_share())),
             ("cut_off_pairs".to_owned(), Found::count(report.by_cause.cut_off)),
             ("passing_pairs".to_owned(), Found::count(passing)),
         ];
