@@ -42,8 +42,10 @@ impl From<PortError> for SourceError {
 /// bring more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
-    /// Forwarding tables.
+    /// Forwarding tables, and whether switches choose ports by themselves.
     pub tables: bool,
+    /// Whether switches choose ports by themselves, where the tables that are judged come from elsewhere.
+    pub adaptive: bool,
     /// Multicast forwarding tables.
     pub multicast: bool,
     /// SL2VL and arbitration tables.

@@ -105,19 +105,34 @@ fn subnet_manager(section: &Section<'_>, notes: &mut Notes) -> Result<Option<Sub
 /// tables has to know of it.
 fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Adaptive>, Box<FileError>> {
     const TABLES: &[&str] = &["PLFT_INFO", "AR_GROUP", "AR_LFT", "RN_COUNTERS", "HBF_CONFIG", "WHBF_CONFIG"];
-    let (mut switches, mut enabled, mut told) = (0u64, 0u64, false);
+    let (mut switches, mut enabled, mut unknown, mut told) = (0u64, 0u64, 0u64, false);
     let mut seen = None;
     if let Some(section) = tables.get("AR_INFO") {
-        let pick = |columns: &Columns| columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]);
-        section.rows(notes, None, pick, |column, row, _| {
+        // Fast recovery and forwarding by a hash pick another port than the table's as well.
+        let pick = |columns: &Columns| {
+            let more = ["fr_enabled", "by_sl_hbf_en", "whbf_en"].map(|name| columns.find(&[name]));
+            (columns.find(&["e", "ar_enabled", "enabled", "AREnabled"]), more)
+        };
+        section.rows(notes, None, pick, |(column, more), row, _| {
             told |= column.is_some();
             switches += 1;
-            enabled += u64::from(matches!(row.cell(*column), "1" | "0x1"));
+            let on = |column| matches!(row.cell(column), "1" | "0x1");
+            let enabled_here = on(*column) || more.iter().any(|column| on(*column));
+            enabled += u64::from(enabled_here);
+            // ibdiagnet writes N/A for a switch that did not answer.
+            unknown += u64::from(!enabled_here && !matches!(row.cell(*column), "0" | "0x0"));
         })?;
         let place = section.place();
         if enabled > 0 {
             let text =
                 || format!("adaptive routing is enabled on {enabled} of {switches} switches (AR_INFO)");
+            notes.add("FN-432", place, text);
+        } else if told && unknown > 0 {
+            let text = || {
+                format!(
+                    "{unknown} of {switches} switches did not say whether adaptive routing is on (AR_INFO)"
+                )
+            };
             notes.add("FN-432", place, text);
         } else if told {
             let text = || format!("adaptive routing is off on all {switches} switches listed (AR_INFO)");
@@ -129,8 +144,11 @@ fn adaptive_routing(tables: &Tables<'_>, notes: &mut Notes) -> Result<Option<Ada
             notes.add("FN-432", place, text);
         }
     }
-    if enabled > 0 || told {
-        return Ok((enabled > 0).then_some(Adaptive::On(enabled)));
+    match (enabled, unknown) {
+        (0, 0) if told => return Ok(None),
+        (0, 1..) if told => return Ok(Some(Adaptive::Unknown(unknown))),
+        (1.., _) => return Ok(Some(Adaptive::On(enabled))),
+        _ => {}
     }
     for section in tables.iter().filter(|section| TABLES.iter().any(|name| section.name.starts_with(name))) {
         let mut rows = 0u64;

@@ -61,6 +61,9 @@ pub mod attribute {
     pub const LINEAR_FORWARDING: u16 = 0x0019;
     pub const MULTICAST_FORWARDING: u16 = 0x001B;
     pub const SM_INFO: u16 = 0x0020;
+    /// Of NVIDIA: what a device can do, and whether a switch chooses ports by itself.
+    pub const GENERAL_INFO: u16 = 0xFF17;
+    pub const ADAPTIVE_ROUTING_INFO: u16 = 0xFF20;
 
     pub const PORT_SAMPLES_CONTROL: u16 = 0x0010;
     pub const PORT_COUNTERS: u16 = 0x0012;
@@ -93,12 +96,26 @@ impl Status {
     pub fn is_ok(self) -> bool {
         self.0 == 0
     }
+
+    /// The device has no such class, method or attribute: it says so once and for all.
+    pub fn is_unsupported(self) -> bool {
+        matches!(self.reason(), 1..=3)
+    }
+
+    /// It has the attribute, and a field or the modifier is not one that it knows.
+    pub fn is_invalid_field(self) -> bool {
+        self.reason() == 7
+    }
+
+    fn reason(self) -> u16 {
+        (self.0 >> 2) & 7
+    }
 }
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let busy = if self.0 & 1 != 0 { "busy, " } else { "" };
-        let reason = match (self.0 >> 2) & 7 {
+        let reason = match self.reason() {
             0 => "",
             1 => "unsupported class or version",
             2 => "unsupported method",

@@ -13,6 +13,7 @@ mod repath;
 mod smp;
 mod standing;
 mod subnet;
+mod vendor;
 
 pub use administration::{InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader};
 pub use counters::CounterBlock;
@@ -28,3 +29,4 @@ pub use standing::{Follow, NoticeKey, Standing};
 pub use subnet::{
     LftBlock, MftBlock, NodeDescription, NodeInfo, SlToVl, SmInfo, SwitchInfo, VlArbitrationBlock,
 };
+pub use vendor::{AdaptiveRoutingInfo, GeneralInfo, has_vendor_attributes};

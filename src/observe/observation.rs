@@ -33,21 +33,31 @@ pub struct PathLevels {
     pub differing: u64,
 }
 
-/// Switches that choose among ports by themselves, so that forwarding tables do not tell the paths.
+/// Switches that choose among ports by themselves, or may, so that forwarding tables do not tell the paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Adaptive {
     /// The source has tables of it, and does not say where it is on.
     Seen,
     /// On so many switches.
     On(u64),
+    /// So many switches did not answer whether it is on, and of no other is it known to be.
+    Unknown(u64),
 }
 
 impl Adaptive {
     /// On how many switches it is known to be on.
     pub fn switches(self) -> u64 {
         match self {
-            Self::Seen => 0,
+            Self::Seen | Self::Unknown(_) => 0,
             Self::On(switches) => switches,
+        }
+    }
+
+    /// How many switches left open whether it is on.
+    pub fn unknown(self) -> u64 {
+        match self {
+            Self::Seen | Self::On(_) => 0,
+            Self::Unknown(switches) => switches,
         }
     }
 }

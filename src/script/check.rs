@@ -21,7 +21,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         ));
     }
     let mut source = context.open(context.named_source()?)?;
-    let mut look = context.look_through(source.as_mut(), Wanted { tables: own, ..Wanted::default() })?;
+    let mut look =
+        context.look_through(source.as_mut(), Wanted { tables: own, adaptive: true, ..Wanted::default() })?;
     if let Some(file) = &args.tables {
         let (tables, notes) = context.outside.tables(file, look.fabric())?;
         look.observation.notes.extend(notes);

@@ -28,7 +28,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &RecordArgs) -> Result<Exit, Fai
     refuse_mixed(context, args)?;
     let name = context.named_source()?.to_owned();
     let mut source = context.open(&name)?;
-    let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: false };
+    let wanted = Wanted { tables: true, multicast: true, lanes: true, ..Wanted::default() };
     let look = context.look_through(source.as_mut(), wanted)?;
     let Some(reading) = &look.observation.reading else {
         return Err(Failure::usage(format!(

@@ -5,7 +5,9 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled, supposed_words,
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
+    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    supposed_words,
 };
 
 use super::asking::RoutePlanArgs;

@@ -72,6 +72,7 @@ fn wanted(view: Browse, rows: &RowArgs, filters: &[String]) -> Wanted {
         multicast: view == Browse::Tables && names(rows, filters, "groups"),
         lanes: view == Browse::Lanes,
         counters: view == Browse::Counters || links("errors"),
+        ..Wanted::default()
     }
 }
 

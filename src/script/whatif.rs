@@ -10,7 +10,9 @@ use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
 use crate::routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
-    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random, marks, propose, supposed_words,
+    Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
+    assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random,
+    marks, propose, supposed_words,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
@@ -264,6 +266,7 @@ fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Co
     object.field("without_path_before", &cost.without_path_before)?;
     object.field("unread_tables", &cost.unread_tables)?;
     object.field("adaptive_routing", &cost.adaptive_routing)?;
+    object.field("adaptive_unknown", &cost.adaptive_unknown)?;
     object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
     let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
@@ -290,13 +293,14 @@ fn no_tables_words() -> String {
 }
 
 /// The keys of the cost, in their order; all of them null where there are no tables in force.
-const COST_KEYS: [&str; 14] = [
+const COST_KEYS: [&str; 15] = [
     "pairs",
     "lost_until_reroute",
     "at_least",
     "without_path_before",
     "unread_tables",
     "adaptive_routing",
+    "adaptive_unknown",
     "lost_share",
     "lost_lids",
     "partly_reached",
@@ -333,15 +337,16 @@ fn not_counted(cost: &Cost) -> Option<String> {
         0 => None,
         some => Some(format!("the tables of {} were not read", counted(some as usize, "switch", "switches"))),
     };
-    let adaptive =
-        cost.adaptive_routing.map(|_| "adaptive routing is on or seen, so tables do not tell the paths");
+    let adaptive = cost
+        .adaptive_routing
+        .map(|_| format!("{}, so tables do not tell the paths", adaptive_words(cost.adaptive_unknown)));
     let before = match cost.without_path_before {
         0 => None,
         some => Some(format!(
             "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
         )),
     };
-    let all: Vec<String> = unread.into_iter().chain(adaptive.map(str::to_owned)).chain(before).collect();
+    let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

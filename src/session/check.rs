@@ -95,9 +95,12 @@ pub struct Report {
     pub untold_switches: u64,
     /// Working switches whose forwarding table is not known, or not whole.
     pub unread_tables: u64,
-    /// Switches on which adaptive routing is on, 0 where only its traces are seen; `None`: nothing says that it is.
+    /// Switches on which adaptive routing is on, 0 where only its traces are seen or switches left it open; `None`: nothing
+    /// says that it is.
     pub adaptive_routing: Option<u64>,
-    /// `None` when it depends on lanes that are not known, and where adaptive routing is on.
+    /// Switches that did not answer whether it is on, where it is not known to be on at another.
+    pub adaptive_unknown: u64,
+    /// `None` when it depends on lanes that are not known, and where adaptive routing is on or may be.
     pub deadlock_free: Option<bool>,
     /// There is no cycle even where all paths share one lane, so there is none on any lanes.
     #[serde(skip)]
@@ -265,6 +268,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         untold_switches: 0,
         unread_tables: 0,
         adaptive_routing: adaptive.map(Adaptive::switches),
+        adaptive_unknown: adaptive.map_or(0, Adaptive::unknown),
         // Where switches choose among ports by themselves, tables do not tell the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
         whatever_lanes: acyclic && certificate.lanes.len() <= 1,

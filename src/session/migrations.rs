@@ -10,6 +10,7 @@ use serde_json::json;
 use super::lanes::{Sent, check_in_force, check_levels, levels_of};
 use super::slow_lanes::{Unmoved, Worked, is_there, migrations, worked};
 use super::whatif::in_force;
+use super::wording::adaptive_words;
 use super::written_plan::findings;
 use super::{Look, Made, Report, UnwrittenPlan, counted};
 use crate::access::Part;
@@ -97,12 +98,10 @@ pub fn migration_plan(
     // Its levels are followed hop by hop, on whatever lanes they are.
     plan.findings = findings(&report, &plan.transition, Some(&[]));
     plan.findings.extend(left_behind(&plan.migrations));
-    if look.observation.adaptive.is_some() {
-        plan.findings.push(
-            "adaptive routing is on or seen, so packets may take ways on which no slow lane is prepared"
-                .to_owned(),
-        );
-    }
+    plan.findings.extend(look.observation.adaptive.map(|adaptive| {
+        let why = adaptive_words(adaptive.unknown());
+        format!("{why}, so packets may take ways on which no slow lane is prepared")
+    }));
     plan.certificate = serde_json::to_value(&report).map_err(UnwrittenPlan::from)?;
     Ok(plan)
 }

@@ -93,5 +93,7 @@ pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
     propose, supposed_words,
 };
-pub use wording::{group_names, groups_line, job_figures_words, lost_words, paired, report_lines, wrap};
+pub use wording::{
+    adaptive_words, group_names, groups_line, job_figures_words, lost_words, paired, report_lines, wrap,
+};
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

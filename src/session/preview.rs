@@ -17,7 +17,7 @@ pub struct Preview {
     paths: Arc<Paths>,
     marked: Marked,
     unread_tables: u64,
-    adaptive_routing: Option<u64>,
+    adaptive: Option<Adaptive>,
 }
 
 impl Preview {
@@ -31,7 +31,7 @@ impl Preview {
             marked: Marked::new(Arc::clone(&paths)),
             paths,
             unread_tables: unread_tables(&problem, tables),
-            adaptive_routing: look.observation.adaptive.map(Adaptive::switches),
+            adaptive: look.observation.adaptive,
         })
     }
 
@@ -69,7 +69,8 @@ impl Preview {
             several_lids: self.paths.several_lids(),
             without_path_before: self.paths.without_path(),
             unread_tables: self.unread_tables,
-            adaptive_routing: self.adaptive_routing,
+            adaptive_routing: self.adaptive.map(Adaptive::switches),
+            adaptive_unknown: self.adaptive.map_or(0, Adaptive::unknown),
         }
     }
 }

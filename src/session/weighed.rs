@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use super::check::{Names, report, unread_tables};
 use super::lanes::{lanes_in_force, relaid};
 use super::whatif::in_force;
+use super::wording::adaptive_words;
 use super::{Look, Report, Sent};
 use crate::change::TransitionReport;
 use crate::fabric::{Faults, Routes, Tables};
+use crate::observe::Adaptive;
 use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare, transition};
 use crate::routing::{Problem, Pulse, Refusal};
@@ -103,10 +105,12 @@ impl Held {
 /// A transition by name.
 fn passage(names: &Names<'_, '_>, found: &Transition, held: &Held) -> TransitionReport {
     let cycle = found.cycles.first();
-    let adaptive = names.look.observation.adaptive.is_some();
+    let adaptive = names.look.observation.adaptive.map(Adaptive::unknown);
     // Without a cycle as if all shared one lane there is none on any lanes.
     let verdict = match cycle {
-        _ if adaptive => Err("adaptive routing is on or seen, so tables do not tell the paths".to_owned()),
+        _ if let Some(unknown) = adaptive => {
+            Err(format!("{}, so tables do not tell the paths", adaptive_words(unknown)))
+        }
         None if held.unread => Err("tables that were not read may close a circle".to_owned()),
         None => Ok(true),
         Some(_) if held.known => Ok(false),

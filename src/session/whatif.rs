@@ -71,8 +71,11 @@ pub struct Cost {
     pub without_path_before: u64,
     /// Switches whose forwarding table is not known, or not whole.
     pub unread_tables: u64,
-    /// Switches on which adaptive routing is on, 0 where only its traces are seen; `None`: nothing says that it is.
+    /// Switches on which adaptive routing is on, 0 where only its traces are seen or switches left it open; `None`: nothing
+    /// says that it is.
     pub adaptive_routing: Option<u64>,
+    /// Switches that did not answer whether it is on, where it is not known to be on at another.
+    pub adaptive_unknown: u64,
 }
 
 impl Cost {

@@ -256,6 +256,17 @@ fn lost_lines(report: &Report) -> Vec<(&'static str, String)> {
     std::iter::once(("  why", causes)).chain(such_as).collect()
 }
 
+/// Why tables do not tell the paths: switches choose ports by themselves, or so many did not say whether they do.
+pub fn adaptive_words(unknown: u64) -> String {
+    match unknown {
+        0 => "adaptive routing is on or seen".to_owned(),
+        some => {
+            let switches = counted(some as usize, "switch", "switches");
+            format!("{switches} did not say whether adaptive routing is on")
+        }
+    }
+}
+
 fn deadlock(report: &Report) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
     let of_records = match report.lanes_from.strip_prefix("path records, ") {
@@ -264,6 +275,10 @@ fn deadlock(report: &Report) -> String {
         None => String::new(),
     };
     match (report.deadlock_free, report.adaptive_routing) {
+        (_, Some(_)) if report.adaptive_unknown > 0 => format!(
+            "not judged: {}, so tables do not tell the paths",
+            adaptive_words(report.adaptive_unknown)
+        ),
         (_, Some(0)) => "not judged: adaptive routing is seen, so tables do not tell the paths".to_owned(),
         (_, Some(1)) => "not judged: adaptive routing is on at 1 switch".to_owned(),
         (_, Some(switches)) => format!("not judged: adaptive routing is on at {switches} switches"),

@@ -5,7 +5,7 @@ use crate::fabric::{
 };
 use crate::mad::NodeDescription;
 
-use super::device::{ArbitrationTables, Device, DeviceTables, KeyGuard, Socket};
+use super::device::{AdaptiveProfile, ArbitrationTables, Device, DeviceTables, KeyGuard, Socket};
 
 const LANES: u8 = 8;
 
@@ -33,6 +33,7 @@ fn device(fabric: &Fabric, id: NodeId) -> Device {
         tables: DeviceTables::default(),
         silent: !facts.answered,
         optimized_lanes: false,
+        adaptive: AdaptiveProfile::default(),
     }
 }
 

@@ -28,6 +28,19 @@ pub struct Device {
     pub silent: bool,
     /// Answers for all in-ports at once when asked for its SL2VL tables.
     pub optimized_lanes: bool,
+    pub adaptive: AdaptiveProfile,
+}
+
+/// What a switch says when it is asked whether it chooses ports by itself. Its packets keep to its tables all the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AdaptiveProfile {
+    /// It has no such attribute.
+    #[default]
+    Plain,
+    On,
+    Off,
+    /// It does not answer.
+    Silent,
 }
 
 /// What a switch forwards by.

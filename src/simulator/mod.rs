@@ -23,6 +23,7 @@ pub mod traffic;
 mod underway;
 mod world;
 
+pub use device::AdaptiveProfile;
 pub use line::{Dice, Line, Share};
 pub use log::EventLog;
 pub use manager::with_lmc;

@@ -4,11 +4,11 @@ use zerocopy::{FromZeros, IntoBytes};
 
 use crate::fabric::{Lid, NO_PATH, PhysicalState, PortState};
 use crate::mad::{
-    LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo, SMP_DATA, SlToVl, SmInfo, Smp,
-    SwitchInfo, attribute,
+    AdaptiveRoutingInfo, GeneralInfo, LftBlock, Method, MftBlock, NodeDescription, NodeInfo, PortInfo,
+    SMP_DATA, SlToVl, SmInfo, Smp, SwitchInfo, attribute,
 };
 
-use super::device::{Device, KeyGuard, Plug, Socket};
+use super::device::{AdaptiveProfile, Device, KeyGuard, Plug, Socket};
 use super::manager;
 use super::world::{FIRST_GROUP, World};
 
@@ -43,7 +43,7 @@ impl World {
     /// What the device at a plug answers to a packet that came in there. `None`: it stays silent.
     pub(super) fn answer_subnet(&mut self, at: Plug, request: &Smp) -> Option<Smp> {
         let method = request.0.method();
-        if self.device(at.0).silent || method.is_response() {
+        if self.device(at.0).silent || method.is_response() || self.ignores(at, request) {
             return None;
         }
         let trusted = self.check_key(at, request)?;
@@ -58,6 +58,13 @@ impl World {
         header.method = Method::GET_RESPONSE.0;
         header.status = (direction | done.err().map_or(0, Refusal::status)).into();
         Some(answer)
+    }
+
+    /// Firmware that drops what it does not know, instead of saying so.
+    fn ignores(&self, at: Plug, request: &Smp) -> bool {
+        let asked = request.0.header().attribute.get();
+        let vendor = matches!(asked, attribute::GENERAL_INFO | attribute::ADAPTIVE_ROUTING_INFO);
+        vendor && self.device(at.0).adaptive == AdaptiveProfile::Silent
     }
 
     /// IBA 14.2.4: whether the packet knows the key (or none is set). `None`: a wrong key, counted, and no answer.
@@ -95,6 +102,12 @@ impl World {
             }
             attribute::SL_TO_VL => put(data, &lanes_of(device, at.1, modifier)?),
             attribute::VL_ARBITRATION => put(data, &super::arbitration::block(device, at.1, modifier)?),
+            attribute::GENERAL_INFO if device.adaptive != AdaptiveProfile::Plain => {
+                put(data, &general_info(modifier)?);
+            }
+            attribute::ADAPTIVE_ROUTING_INFO if device.adaptive != AdaptiveProfile::Plain => {
+                put(data, &AdaptiveRoutingInfo::of(device.adaptive == AdaptiveProfile::On));
+            }
             attribute::SM_INFO if self.manages(at) => put(data, &self.manager_info()),
             _ => return Err(Refusal::UnsupportedAttribute),
         }
@@ -304,6 +317,13 @@ fn switch_info(device: &Device, routed: bool) -> SwitchInfo {
     let last = if routed { blocks } else { Some(0) };
     info.multicast_top = last.map_or(0, |block| FIRST_GROUP + block * 32 + 31).into();
     info
+}
+
+fn general_info(modifier: u32) -> Result<GeneralInfo, Refusal> {
+    match modifier {
+        GeneralInfo::CAPABILITIES => Ok(GeneralInfo::default().with(GeneralInfo::ADAPTIVE_ROUTING)),
+        _ => Err(Refusal::InvalidField),
+    }
 }
 
 fn linear_block(device: &Device, modifier: u32) -> Result<LftBlock, Refusal> {

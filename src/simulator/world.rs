@@ -12,7 +12,7 @@ use crate::fabric::{
 use crate::observe::{Counter, CounterValues};
 
 use super::build;
-use super::device::{Device, Plug};
+use super::device::{AdaptiveProfile, Device, Plug};
 use super::hosts::HostAgents;
 use super::manager;
 use super::notices::Watchfulness;
@@ -129,6 +129,23 @@ impl World {
     pub fn violations(&self, node: NodeId, port: PortNum) -> u16 {
         let socket = self.devices.get(node.index()).and_then(|device| device.socket(port.value()));
         socket.map_or(0, |socket| socket.key.violations)
+    }
+
+    /// What a switch says of adaptive routing. One without a vendor is of one that knows the question from now on.
+    pub fn set_adaptive(&mut self, node: NodeId, profile: AdaptiveProfile) {
+        const MELLANOX: u32 = 0x00_02C9;
+        if let Some(device) = self.devices.get_mut(node.index()).filter(|device| device.is_switch()) {
+            device.adaptive = profile;
+            if device.vendor_id == 0 {
+                device.vendor_id = MELLANOX;
+            }
+        }
+    }
+
+    /// The same by name; false where there is no switch of that name.
+    pub fn set_adaptive_at(&mut self, text: &str, profile: AdaptiveProfile) -> bool {
+        let switch = self.find(text).filter(|(node, _)| self.device(*node).is_switch());
+        switch.inspect(|(node, _)| self.set_adaptive(NodeId(*node), profile)).is_some()
     }
 
     /// Offers SL2VL tables for all in-ports at once.

@@ -15,7 +15,9 @@ use crate::access::{ReadPort, SourceError};
 use crate::fabric::{Lmc, NodeId, Tables};
 use crate::generate::Generated;
 use crate::observe::{Notes, Place};
-use crate::simulator::{AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World, with_lmc};
+use crate::simulator::{
+    AdaptiveProfile, AttachError, Line, Ratio, Share, SimulatedPort, Simulator, World, with_lmc,
+};
 
 /// A key of the simulator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -67,6 +69,21 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
         meaning: "hosts whose flows follow notices to another lane by themselves: all, or NODE+NODE",
     },
     SimulatorKey {
+        name: "ar",
+        default: "none",
+        meaning: "switches that say that adaptive routing is on (packets keep to the tables): all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-off",
+        default: "none",
+        meaning: "switches that have adaptive routing and say that it is off: all, or NODE+NODE",
+    },
+    SimulatorKey {
+        name: "ar-silent",
+        default: "none",
+        meaning: "switches that do not answer whether they have adaptive routing: all, or NODE+NODE",
+    },
+    SimulatorKey {
         name: "lmc",
         default: "as the fabric has it",
         meaning: "ports of hosts have two to the power of this LIDs, 0 to 3; all LIDs are given anew",
@@ -95,6 +112,8 @@ struct Wishes {
     ratio: Option<Ratio>,
     story: Option<String>,
     agents: Option<String>,
+    /// Which switches say what of adaptive routing: `all`, or names.
+    adaptive: Vec<(&'static str, AdaptiveProfile, String)>,
     lmc: Option<Lmc>,
     /// The fabric's own words.
     fabric: String,
@@ -205,6 +224,7 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
         world.carry(carried).map_err(|error| carried::impossible(&error))?;
     }
     seat_agents(&mut world, wishes)?;
+    set_adaptive(&mut world, wishes)?;
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
@@ -227,6 +247,21 @@ fn seat_agents(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
                     "give all, none, or hosts of this fabric with + between them",
                 ));
             }
+        }
+    }
+    Ok(())
+}
+
+/// What switches say of adaptive routing; those that are named after those that are not.
+fn set_adaptive(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
+    let (all, named): (Vec<_>, Vec<_>) = wishes.adaptive.iter().partition(|(_, _, who)| who == "all");
+    for (_, profile, _) in all {
+        let switches: Vec<NodeId> = world.fabric().switches().map(|(id, _)| id).collect();
+        switches.into_iter().for_each(|id| world.set_adaptive(id, *profile));
+    }
+    for (key, profile, names) in named.into_iter().filter(|(_, _, names)| names != "none") {
+        if let Some(name) = names.split('+').find(|name| !world.set_adaptive_at(name, *profile)) {
+            return Err(bad(key, name, "give all, none, or switches of this fabric with + between them"));
         }
     }
     Ok(())
@@ -307,6 +342,9 @@ fn wishes(words: &str) -> Result<Wishes, SourceError> {
                 wishes.lmc = Some(lmc.ok_or_else(|| bad(key, value, "a number from 0 to 3"))?);
             }
             "agents" => wishes.agents = Some(value.to_owned()),
+            "ar" => wishes.adaptive.push(("ar", AdaptiveProfile::On, value.to_owned())),
+            "ar-off" => wishes.adaptive.push(("ar-off", AdaptiveProfile::Off, value.to_owned())),
+            "ar-silent" => wishes.adaptive.push(("ar-silent", AdaptiveProfile::Silent, value.to_owned())),
             "ratio" => {
                 let ratio =
                     Ratio::read(value).ok_or_else(|| bad(key, value, "a ratio from 1:1 to 1:1000000"))?;

@@ -10,9 +10,9 @@ use fabdeck::access::{Address, Arrival, Clock, LocalPort, MadPort, Parcel, PortE
 use fabdeck::fabric::{Fabric, PortNum, Tables};
 use fabdeck::generate::{Spec, generate};
 use fabdeck::mad::{
-    Class, ClassPortInfo, CounterBlock, InformInfo, LftBlock, MAD_SIZE, Mad, Method, MftBlock,
-    NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters, PortCountersExtended, PortInfo,
-    PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
+    AdaptiveRoutingInfo, Class, ClassPortInfo, CounterBlock, GeneralInfo, InformInfo, LftBlock, MAD_SIZE,
+    Mad, Method, MftBlock, NodeDescription, NodeInfo, NodeRecord, Notice, PathRecord, PortCounters,
+    PortCountersExtended, PortInfo, PortSamplesControl, SlToVl, SmInfo, Smp, SwitchInfo, VlArbitrationBlock,
 };
 use fabdeck::simulator::{Line, Seat, Simulator, World};
 use fabdeck::source::{Keys, Policy, look};
@@ -102,6 +102,15 @@ fn decode(mad: &Mad) {
     // Only what a table can say survives.
     assert_eq!(SlToVl::of(table.table()).table(), table.table());
     say(&(smp.data::<LftBlock>(), smp.data::<VlArbitrationBlock>().weights(mad.0[0])));
+    let general = smp.data::<GeneralInfo>();
+    let said: Vec<usize> = (0..160).filter(|bit| general.has(*bit)).collect();
+    let again = said.iter().fold(GeneralInfo::default(), |info, bit| info.with(*bit));
+    assert_eq!(again, *general);
+    say(&(
+        general.has_adaptive_routing(),
+        smp.data::<AdaptiveRoutingInfo>(),
+        smp.data::<AdaptiveRoutingInfo>().is_on(),
+    ));
     let block = smp.data::<MftBlock>();
     for at in 0..40 {
         say(&block.ports(at, mad.0[1] % 16).collect::<Vec<_>>());
@@ -231,7 +240,7 @@ impl MadPort for Hostile<'_> {
 pub fn answers(data: &[u8]) {
     let mut port = Hostile::new(data);
     let policy = Policy { retries: 1, nodes: 8, ..Policy::default() };
-    let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
+    let wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
     let Ok(seen) = look("fuzz", &mut port, policy, &Keys::default(), wanted, &mut Unwatched) else { return };
     sound(&seen.fabric);
     assert!(seen.fabric.nodes().len() <= policy.nodes);

@@ -29,7 +29,8 @@ const HELD: &str = "held.txt";
 const GROUPS: &str = "groups.txt";
 const NOTHING: &[&str] = &[];
 
-const EVERYTHING: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
+const EVERYTHING: Wanted =
+    Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
 /// The lanes of a large fabric are hundreds of thousands of datagrams.
 const NO_LANES: Wanted = Wanted { lanes: false, ..EVERYTHING };
 
@@ -107,6 +108,7 @@ fn topology_equal(look: &Observation) {
 fn equal(wanted: Wanted) {
     let look = look_around(Policy::default(), wanted);
     topology_equal(&look);
+    not_adaptive(&look);
     let entries = tables_equal(&look);
     println!("said: {entries} entries");
     groups_equal(&look);
@@ -123,6 +125,13 @@ fn equal(wanted: Wanted) {
     for phase in &look.reading.unwrap().phases {
         println!("said: {}: {} sent, {:.3} s", phase.name, phase.sent, phase.took.as_secs_f64());
     }
+}
+
+/// ibsim's switches have no adaptive routing: it is off, and not unknown. They are not asked, for ibsim drops the question.
+fn not_adaptive(look: &Observation) {
+    assert_eq!(look.adaptive, None, "{:?}", look.notes);
+    let phases = &look.reading.as_ref().unwrap().phases;
+    assert!(phases.iter().all(|phase| phase.name != "adaptive"), "{phases:?}");
 }
 
 /// All differences but those in what ibnetdiscover does not tell. What it tells must be known here.

@@ -1,5 +1,6 @@
 //! Looking at a live fabric: every MAD goes through the simulator, which is the real fabric byte for byte.
 
+mod adaptive;
 mod administration;
 mod altered;
 mod carried;
@@ -39,8 +40,9 @@ fn simulated(fabric: &Fabric, line: Line, seed: u64) -> SimulatedPort {
     SimulatedPort::new(Simulator::new(world(fabric), line, seed))
 }
 
-const ALL: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true };
-const TOPOLOGY: Wanted = Wanted { tables: false, multicast: false, lanes: false, counters: false };
+const ALL: Wanted = Wanted { tables: true, multicast: true, lanes: true, counters: true, adaptive: true };
+const TOPOLOGY: Wanted =
+    Wanted { tables: false, multicast: false, lanes: false, counters: false, adaptive: false };
 
 fn look_with(port: &mut dyn MadPort, keys: &Keys, wanted: Wanted) -> Result<Observation, SourceError> {
     look("sim", port, Policy::default(), keys, wanted, &mut Unwatched)

@@ -118,6 +118,49 @@ fn a_directed_packet_lies_as_the_header_of_opensm_has_it() {
     assert_eq!(smp.route(), Some(&[1u8, 9, 3][..]));
 }
 
+/// Vectors made by hand: no Debian header has these structures.
+#[test]
+fn what_nvidia_switches_say_of_adaptive_routing_lies_where_they_put_it() {
+    let mut smp = Smp::by_lid(Method::GET, attribute::GENERAL_INFO, GeneralInfo::CAPABILITIES);
+    let bits = [0usize, 2, 4, 9, 10, 12, 13, 44, 52];
+    *smp.data_mut::<[u8; 8]>() = [0x00, 0x00, 0x36, 0x15, 0x00, 0x10, 0x10, 0x00];
+    let info = *smp.data::<GeneralInfo>();
+    assert_eq!(size_of::<GeneralInfo>(), 16);
+    assert_eq!((0..200).filter(|bit| info.has(*bit)).collect::<Vec<_>>(), bits);
+    assert_eq!(bits.iter().fold(GeneralInfo::default(), |info, bit| info.with(*bit)), info);
+    assert!(info.has_adaptive_routing() && GeneralInfo::default().with(1).has_adaptive_routing());
+    assert!(!GeneralInfo::default().with(0).with(12).with(34).has_adaptive_routing());
+
+    // Adaptive routing and SHIELD for SLs 0 to 7, top group 255 of 2,048, remote notifications on.
+    let said = [
+        0x18, 0x01, 0x11, 0x1F, 0x01, 0x0F, 0xF8, 0x00, 0x00, 0xFF, 0x01, 0x12, 0, 0, 0, 0, 0, 0, 0, 0, 0x02,
+        0, 0x10, 0, 0xA0, 0, 0x0F, 0x01,
+    ];
+    *smp.data_mut::<[u8; 28]>() = said;
+    let info = smp.data::<AdaptiveRoutingInfo>();
+    assert_eq!((size_of::<AdaptiveRoutingInfo>(), info.is_on()), (28, true));
+    assert_eq!((info.groups.get() >> 12 & 0xFFF, info.groups.get() & 0xFFF), (255, 2048));
+    assert_eq!((info.service_levels.get(), info.sub_groups_supported, info.versions), (0xFF, 1, 0x12));
+    assert_eq!((info.hash_supported, info.hash_state), (0x02, 0x10));
+    assert_eq!((info.weights, info.hash_service_levels.get()), (0xA0, 0x0F01));
+
+    // Of byte 3 what is supported is not what is on; a hash picks ports too, by SL or by weights (byte 22).
+    for (at, byte, on) in [(3, 0x0E, false), (3, 0x01, true), (3, 0x10, true), (3, 0x2E, false)]
+        .into_iter()
+        .chain([(22, 0x10, false), (22, 0x20, false), (22, 0x40, true), (22, 0x80, true), (20, 0xFF, false)])
+    {
+        let mut data = [0u8; 28];
+        data[at] = byte;
+        *smp.data_mut() = data;
+        assert_eq!(smp.data::<AdaptiveRoutingInfo>().is_on(), on, "byte {at}: {byte:#x}");
+    }
+    for (vendor, known) in
+        [(0x2C9, true), (0x8F1, true), (0x119F, true), (0, false), (0x66A, false), (0x1175, false)]
+    {
+        assert_eq!(has_vendor_attributes(vendor), known, "{vendor:#x}");
+    }
+}
+
 #[test]
 fn routes_are_bounded_both_ways() {
     assert_eq!(Smp::directed(Method::GET, 0x11, 0, &[1; 64]), Err(RouteError(64)));

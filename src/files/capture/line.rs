@@ -114,6 +114,7 @@ pub struct Manager {
 pub enum AdaptiveRecord {
     Seen,
     On(u64),
+    Unknown(u64),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -155,6 +156,7 @@ impl From<Adaptive> for AdaptiveRecord {
         match adaptive {
             Adaptive::Seen => Self::Seen,
             Adaptive::On(switches) => Self::On(switches),
+            Adaptive::Unknown(switches) => Self::Unknown(switches),
         }
     }
 }
@@ -164,6 +166,7 @@ impl From<AdaptiveRecord> for Adaptive {
         match record {
             AdaptiveRecord::Seen => Self::Seen,
             AdaptiveRecord::On(switches) => Self::On(switches),
+            AdaptiveRecord::Unknown(switches) => Self::Unknown(switches),
         }
     }
 }

@@ -15,6 +15,7 @@ pub fn wanted(rows: &RowsAre) -> Wanted {
         multicast: rows.table == Browse::Tables && rows.names("groups"),
         lanes: rows.table == Browse::Lanes,
         counters: rows.table == Browse::Counters || (rows.table == Browse::Links && rows.names("errors")),
+        ..Wanted::default()
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::adaptive::{AdaptiveAnswers, adaptive_routing, ask_adaptive, note_adaptive, switches_to_ask};
 use super::counters::read_counters;
 use super::discovery::discover;
 use super::found::FoundNode;
@@ -162,10 +163,14 @@ impl Source for LiveSource {
         let first = self.transactions();
         let mut reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
         reader.begin_transactions(first);
-        let (mut look, found, manager_lid) = look_with(reader, wanted)?;
+        let mut adaptive = std::mem::take(&mut self.memory.adaptive);
+        let looked = look_with(reader, wanted, &mut adaptive);
+        // What switches said holds for the session, whatever became of the look.
+        self.memory.adaptive.clone_from(&adaptive);
+        let (mut look, found, manager_lid) = looked?;
         self.found = found;
         let manager = ManagerTold { lid: manager_lid, manager: look.subnet_manager.clone() };
-        self.memory = Memory { manager, ..Memory::default() };
+        self.memory = Memory { manager, adaptive, ..Memory::default() };
         self.memory.turns.last = self.port.now();
         look.notes.extend(self.notes.clone());
         self.remark(&mut look.notes);
@@ -281,23 +286,25 @@ pub fn look(
     wanted: Wanted,
     watch: &mut dyn Watch,
 ) -> Result<Observation, SourceError> {
-    look_from(Reader::new(source, port, policy, keys, watch), 1, wanted)
+    look_from(Reader::new(source, port, policy, keys, watch), 1, wanted, &mut AdaptiveAnswers::default())
 }
 
-/// The same with transactions from a number on.
+/// The same with transactions from a number on, in a session in which switches have answered before.
 pub(super) fn look_from(
     mut reader: Reader<'_>,
     first: u32,
     wanted: Wanted,
+    adaptive: &mut AdaptiveAnswers,
 ) -> Result<Observation, SourceError> {
     reader.begin_transactions(first);
-    look_with(reader, wanted).map(|(look, ..)| look)
+    look_with(reader, wanted, adaptive).map(|(look, ..)| look)
 }
 
 /// With the look the ways to its nodes, and where its subnet manager is.
 fn look_with(
     mut reader: Reader<'_>,
     wanted: Wanted,
+    answers: &mut AdaptiveAnswers,
 ) -> Result<(Observation, Vec<FoundNode>, Option<Lid>), SourceError> {
     let from = reader.local_name().to_owned();
     let found = discover(&mut reader)?;
@@ -305,6 +312,14 @@ fn look_with(
     let (fabric, nodes) = found.finish();
     reader.sighted(&fabric);
     let mut tables = Tables::default();
+    let mut adaptive = None;
+    if wanted.tables || wanted.adaptive {
+        let asked = switches_to_ask(&fabric, &nodes, answers);
+        let said = ask_adaptive(&mut reader, &nodes, &asked, answers)?;
+        answers.extend(said);
+        note_adaptive(&mut reader.told, &nodes, answers);
+        adaptive = adaptive_routing(&nodes, answers);
+    }
     if wanted.tables {
         read_forwarding(&mut reader, &nodes, &mut tables)?;
     }
@@ -323,8 +338,16 @@ fn look_with(
     let subnet_manager = find_manager(&mut reader, &fabric, &nodes, manager_lid)?;
     let reading =
         Some(Reading { subnet_prefix, from, virtual_time: reader.virtual_time(), ..Reading::default() });
-    let mut look =
-        Observation { fabric, tables, counters, ticks, subnet_manager, reading, ..Observation::default() };
+    let mut look = Observation {
+        fabric,
+        tables,
+        counters,
+        ticks,
+        subnet_manager,
+        adaptive,
+        reading,
+        ..Observation::default()
+    };
     take_told(reader, &mut look);
     Ok((look, nodes, manager_lid.and_then(|lid| Lid::new(lid.into()))))
 }

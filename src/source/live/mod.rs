@@ -1,6 +1,7 @@
 //! Reading a live fabric over a port: discovery, tables, lanes, counters, and who did not answer.
 
 mod actuate;
+mod adaptive;
 mod counters;
 mod discovery;
 mod drift;

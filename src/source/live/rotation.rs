@@ -22,6 +22,8 @@ pub enum Item {
     Lanes(Pair),
     /// The arbitration tables of a port.
     Arbitration(usize, u8),
+    /// Whether a switch chooses ports by itself.
+    Adaptive(usize),
     /// Who is at the other end of a switch port's cable.
     Cable(usize, u8),
     /// The state of a switch port without one.
@@ -32,7 +34,10 @@ impl Item {
     /// The node that holds it, where it is a table.
     pub fn table_of(self) -> Option<usize> {
         match self {
-            Self::Block(node, _) | Self::Groups(node, _) | Self::Arbitration(node, _) => Some(node),
+            Self::Block(node, _)
+            | Self::Groups(node, _)
+            | Self::Arbitration(node, _)
+            | Self::Adaptive(node) => Some(node),
             Self::Lanes(pair) => Some(pair.node),
             Self::Cable(..) | Self::Bare(..) => None,
         }
@@ -46,6 +51,7 @@ impl Item {
             Self::Groups(node, block) => (2, node, block, 0),
             Self::Arbitration(node, port) => (3, node, port.into(), 0),
             Self::Lanes(pair) => (4, pair.node, pair.to().into(), pair.from()),
+            Self::Adaptive(node) => (5, node, 0, 0),
         };
         Place { table, node: who(node), number, from }
     }
@@ -174,8 +180,9 @@ fn share(total: usize, elapsed: Duration, period: Duration) -> usize {
     ((total as f64 * elapsed.as_secs_f64() / over).ceil() as usize).min(total)
 }
 
-/// All tables, and all cables of switches, a cable between two of them once.
-pub fn items(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<Item> {
+/// All tables, and all cables of switches, a cable between two of them once; and who is to be asked whether it chooses
+/// ports by itself.
+pub fn items(fabric: &Fabric, nodes: &[FoundNode], choosing: &[usize]) -> Vec<Item> {
     let heard = || switches(nodes).filter(|(_, node)| !node.kept.silent);
     let blocks = heard().filter_map(|(at, node)| Some((at, top(&node.switch_info?) / BLOCK_LIDS)));
     let blocks = blocks.flat_map(|(at, last)| (0..=last).map(move |block| Item::Block(at, block)));
@@ -201,7 +208,8 @@ pub fn items(fabric: &Fabric, nodes: &[FoundNode]) -> Vec<Item> {
     let arbitration = answering().flat_map(|(at, node)| {
         arbitrating(fabric, at, node).into_iter().map(move |port| Item::Arbitration(at, port))
     });
-    blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).collect()
+    let choosing = choosing.iter().filter(|at| !nodes[**at].kept.silent).map(|at| Item::Adaptive(*at));
+    blocks.chain(ports).chain(groups).chain(arbitration).chain(lanes).chain(choosing).collect()
 }
 
 /// The blocks of a switch that may hold groups: as far as it says, and where it does not, one more than it was seen to

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::adaptive::{
+    AdaptiveAnswer, AdaptiveAnswers, adaptive_routing, ask_adaptive, note_adaptive, switches_to_ask,
+};
 use super::drift::keep_tables;
 use super::flaps::{Falls, keep_falls};
 use super::follow::follow;
@@ -32,6 +35,8 @@ pub struct Memory {
     pub manager: ManagerTold,
     /// Ports that reports of traps named since the last sweep.
     pub named: BTreeSet<(usize, u8)>,
+    /// What switches said of adaptive routing.
+    pub adaptive: AdaptiveAnswers,
 }
 
 /// Nothing that is kept changes before everything has been asked: a sweep that was cancelled never was.
@@ -44,11 +49,18 @@ pub fn sweep(
     let (began, phases) = (reader.now(), reader.phases.len());
     let mut turns = memory.turns;
     let fresh = fresh_nodes(nodes, &memory.fresh);
-    let mut states = read_states(reader, &look.fabric, nodes, (&mut turns, &fresh), &memory.manager)?;
+    // Without tables nothing is judged by them.
+    let choosing = match look.tables.has_forwarding() {
+        true => switches_to_ask(&look.fabric, nodes, &memory.adaptive),
+        false => Vec::new(),
+    };
+    let turned = (&mut turns, &fresh, choosing.as_slice());
+    let mut states = read_states(reader, &look.fabric, nodes, turned, &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
     let counted = sweep_counters(reader, &look.fabric, nodes, &mut memory.agents, left_out)?;
     let due = still_heard(nodes, &states, &counted);
     read_turned(reader, &look.fabric, nodes, &due, &mut states.read)?;
+    let adaptive = ask_adaptive(reader, nodes, &choosing_of(&due), &memory.adaptive)?;
     let ticks = read_ticks(reader, &look.fabric, nodes, &look.ticks, |at| counted.mute.contains(&at))?;
     let silent = silent(nodes, &states, &counted);
     let mut suspects = suspects(&look.fabric, nodes, (&states, &counted), &silent);
@@ -62,6 +74,7 @@ pub fn sweep(
     };
     memory.turns = turns;
     memory.named.clear();
+    memory.adaptive.extend(adaptive);
     look.ticks = ticks;
     let lost = lost_cables(&look.fabric, found.as_ref());
     let kept = found.as_mut().map_or(nodes.as_mut_slice(), |found| &mut found.nodes);
@@ -80,6 +93,8 @@ pub fn sweep(
             News::NodeAppeared { node } | News::NodeAnswers { node } => Some(*node),
             _ => None,
         }));
+        // Who is new or was away may have other firmware, or was silent to everything.
+        memory.adaptive.retain(|guid, said| *said != AdaptiveAnswer::Silent || !memory.fresh.contains(guid));
         std::mem::swap(nodes, &mut found);
         if now != look.fabric {
             fabric = Some(Arc::new(now.clone()));
@@ -92,12 +107,39 @@ pub fn sweep(
         news.push(News::ManagerChanged { before, now: memory.manager.clone() });
     }
     news.extend(drifts);
+    let retabled = retabled | keep_adaptive(reader, look, nodes, &memory.adaptive);
     let (took, sent) =
         (reader.now().saturating_sub(began), reader.phases[phases..].iter().map(|p| p.sent).sum());
     let Counted { samples, at, ports, .. } = counted;
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
+}
+
+/// The switches whose turn it is to say whether they choose ports by themselves.
+fn choosing_of(due: &[Item]) -> Vec<usize> {
+    let switches = due.iter().filter_map(|item| match item {
+        Item::Adaptive(at) => Some(*at),
+        _ => None,
+    });
+    switches.collect()
+}
+
+/// What switches choose by themselves now; whether that is not as it was.
+fn keep_adaptive(
+    reader: &mut Reader<'_>,
+    look: &mut Observation,
+    nodes: &[FoundNode],
+    answers: &AdaptiveAnswers,
+) -> bool {
+    // Without tables nobody was asked.
+    let now = if look.tables.has_forwarding() { adaptive_routing(nodes, answers) } else { look.adaptive };
+    if now == look.adaptive {
+        return false;
+    }
+    look.adaptive = now;
+    note_adaptive(&mut reader.told, nodes, answers);
+    true
 }
 
 /// Ports that had a cable and have another one now, or none.

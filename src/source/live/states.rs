@@ -50,12 +50,12 @@ pub fn read_states(
     reader: &mut Reader<'_>,
     fabric: &Fabric,
     nodes: &[FoundNode],
-    (turns, fresh): (&mut Turns, &BTreeSet<usize>),
+    (turns, fresh, choosing): (&mut Turns, &BTreeSet<usize>, &[usize]),
     known: &ManagerTold,
 ) -> Result<States, SourceError> {
     let (now, period) = (reader.now(), reader.drift_period());
     let who = |at: usize| (nodes[at].kind, nodes[at].guid);
-    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes), (now, period), fresh, who);
+    let (due, fresh) = turns.due_with_fresh(&items(fabric, nodes, choosing), (now, period), fresh, who);
     let mut phase = reader.phase::<Asked>("states");
     let mut questions = Vec::new();
     let local = nodes.iter().position(|node| node.route.is_empty());
@@ -70,7 +70,7 @@ pub fn read_states(
         Item::Block(at, block) => Some(Asked::Block(at, block)),
         Item::Cable(at, port) => Some(Asked::Cable(at, port)),
         Item::Bare(at, port) => Some(Asked::Port(at, port)),
-        Item::Groups(..) | Item::Lanes(_) | Item::Arbitration(..) => None,
+        Item::Groups(..) | Item::Lanes(_) | Item::Arbitration(..) | Item::Adaptive(_) => None,
     }));
     let (retries, keys) = (phase.exchange.retries(), phase.keys);
     let made: Vec<_> =

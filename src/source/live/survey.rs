@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
+use super::adaptive::AdaptiveAnswers;
 use super::discovery::directed;
 use super::exchange::Exchange;
 use super::keys::Keys;
@@ -41,6 +42,8 @@ pub struct LiveSurveyor<P> {
     fabric: Fabric,
     manager: Option<Lid>,
     ways: FxHashMap<DevicePort, Way>,
+    /// What switches said of adaptive routing.
+    adaptive: AdaptiveAnswers,
     transactions: u32,
 }
 
@@ -57,6 +60,7 @@ impl<P: MadPort> LiveSurveyor<P> {
             fabric: Fabric::default(),
             manager: None,
             ways: FxHashMap::default(),
+            adaptive: AdaptiveAnswers::default(),
             transactions: Self::FIRST_TRANSACTION,
         }
     }
@@ -140,7 +144,7 @@ impl<P: MadPort> LiveSurveyor<P> {
 impl<P: MadPort> Surveyor for LiveSurveyor<P> {
     fn look(&mut self, wanted: Wanted, watch: &mut dyn Watch) -> Result<Observation, SourceError> {
         let reader = Reader::new(&self.name, &mut self.port, self.policy, &self.keys, watch);
-        let look = look_from(reader, self.transactions, wanted)?;
+        let look = look_from(reader, self.transactions, wanted, &mut self.adaptive)?;
         self.transactions = self.transactions.wrapping_add(OF_A_LOOK).max(Self::FIRST_TRANSACTION);
         let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));
         self.manager = manager.and_then(|port| look.fabric.address_of(port)).map(|(lid, _)| lid);

@@ -17,7 +17,8 @@ use tempfile::TempDir;
 use super::processes::{DEMO, Lab};
 
 const SOURCE: &str = DEMO;
-const WANTED: Wanted = Wanted { tables: true, lanes: false, counters: false, multicast: false };
+const WANTED: Wanted =
+    Wanted { tables: true, lanes: false, counters: false, multicast: false, adaptive: false };
 
 /// A console's source, what it shows, and whoever makes changes to it.
 struct Desk {

@@ -116,6 +116,35 @@ fn tables_of_a_fabric_with_adaptive_routing_are_not_judged() {
     let json: serde_json::Value = serde_json::from_str(&said(&["--json"])).unwrap();
     assert_eq!((&json["deadlock_free"], &json["adaptive_routing"]), (&serde_json::Value::Null, &2.into()));
     assert!(json["pairs"].as_u64().is_some_and(|pairs| pairs > 0), "{json}");
+
+    // What picks ports besides, and a switch that did not say, which ibdiagnet writes as N/A.
+    let text = std::fs::read_to_string(fabric).unwrap();
+    let of_table = text.find("NodeGUID,e,is_arn_sup").unwrap()..text.find("END_AR_INFO").unwrap();
+    let held = |rows: [&str; 3]| {
+        let mut table = "NodeGUID,e,fr_enabled,by_sl_hbf_en,whbf_en\n".to_owned();
+        for (at, row) in (1..).zip(rows) {
+            table += &format!("0x00000000000a000{at},{row}\n");
+        }
+        let mut text = text.clone();
+        text.replace_range(of_table.clone(), &table);
+        std::fs::write(home.path().join("changed.db_csv"), text).unwrap();
+        let args =
+            ["--source", "changed.db_csv", "check", "--tables", "fabric.lft", "--lanes", "one", "--json"];
+        let said = fabdeck(&home).args(args).output().unwrap();
+        let json: serde_json::Value = serde_json::from_slice(&said.stdout).unwrap();
+        (
+            json["deadlock_free"].as_bool(),
+            json["adaptive_routing"].as_u64(),
+            json["adaptive_unknown"].as_u64().unwrap(),
+        )
+    };
+    let off = "0,0,0,0";
+    let judged = held([off, off, off]);
+    assert_eq!((judged.0.is_some(), judged.1, judged.2), (true, None, 0));
+    for on in ["1,0,0,0", "0,1,0,0", "0,0,1,0", "0,0,0,1"] {
+        assert_eq!(held([off, on, "N/A,N/A,N/A,N/A"]), (None, Some(1), 0), "{on}");
+    }
+    assert_eq!(held(["N/A,N/A,N/A,N/A", off, "N/A,N/A,N/A,N/A"]), (None, Some(0), 2));
 }
 
 /// Two outputs of perfquery, narrow and extended of each port, which count together.

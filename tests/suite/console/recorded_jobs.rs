@@ -29,7 +29,7 @@ fn list(text: &str) -> jobs::JobList {
 /// Eight sweeps five seconds apart: no list in the first two, another from the fifth on, silence from the seventh on.
 fn record(file: &Path) {
     let mut source = Machine::default().open("sim:demo", &Reach::default()).unwrap();
-    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
     let mut look = source.observe(wanted, &mut Unwatched).unwrap();
     let header = Header {
         format: "fabdeck.capture/1".into(),

@@ -39,7 +39,8 @@ pub fn looking(name: &str) -> Looking {
     Arc::new(move |observation| Ok(Look::new(&name, observation, &NameMap::default())))
 }
 
-pub const WANTED: Wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+pub const WANTED: Wanted =
+    Wanted { tables: true, counters: true, multicast: true, lanes: false, adaptive: false };
 
 /// A session on a capture, at its end or at a time.
 pub fn played(file: &Path, at: Option<&str>) -> Driver {
