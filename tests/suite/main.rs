@@ -24,6 +24,7 @@ mod incident;
 mod lanes;
 mod live;
 mod mad;
+mod reading;
 mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]
