@@ -151,6 +151,3 @@ fn note_zeros(name: &str, text: &[u8], notes: &mut Notes) {
         false => notes.add(ZEROS, place, || format!("{count} bytes of zero in the text")),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -100,7 +100,7 @@ fn a_damaged_file_of_a_folder_is_named_and_takes_nothing_with_it() {
 /// Prose is no part of a fabric, and what ibdiagnet signs says again what its tables say; other files may be missed.
 #[test]
 fn unknown_files_are_named_and_partial_where_they_may_tell_something() {
-    let guids: String = (0..20).map(|at| format!("x 0x{at:016x} y\n")).collect();
+    let guids: String = (0..20).map(|at| format!("a{at} 0x{at:016x} y\n")).collect();
     for (held, partial) in [
         (b"it broke at night\n".to_vec(), false),
         (b"\x00\x01\x02\xff".to_vec(), true),
@@ -183,6 +183,16 @@ fn wrapped_lines_are_told_as_that() {
         .collect();
     let error = look_at(&wrapped).unwrap_err().to_string();
     assert!(error.contains("FD-2008") && error.contains("60 columns"), "{error}\n{wrapped}");
+}
+
+/// Lines of one length, and a line that is none of the dump.
+#[test]
+fn a_dump_with_lines_of_one_length_is_not_taken_for_a_wrapped_one() {
+    let ports: String = (1..=9)
+        .map(|at| format!("[{at}]\t\"H-00000000000000{at}0\"[1]({at}1) \t\t# \"host {at}\" lid {at} 4xEDR\n"))
+        .collect();
+    let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}a prompt\n")).unwrap();
+    assert_eq!(seen.fabric.links().len(), 9);
 }
 
 #[test]

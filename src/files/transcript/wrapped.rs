@@ -4,6 +4,7 @@ use super::super::FileError;
 use super::super::content::Content;
 use super::super::format::detect;
 use super::super::text::Input;
+use super::super::topology_text::{LineKind, classify};
 use super::WRAPPED;
 use crate::observe::Place;
 
@@ -61,7 +62,7 @@ fn join(text: &str) -> Option<Joined> {
     let (mut joined, mut count) = (String::with_capacity(text.len()), 0);
     for (at, line) in lines.iter().enumerate() {
         joined.push_str(line);
-        let next = lines.get(at + 1).filter(|next| !line.trim().is_empty() && !next.trim().is_empty());
+        let next = lines.get(at + 1).filter(|next| !line.trim().is_empty() && goes_on(next));
         let word = next.and_then(|next| next.split_whitespace().next());
         let used = columns(line);
         match word {
@@ -74,6 +75,12 @@ fn join(text: &str) -> Option<Joined> {
         }
     }
     (count >= FEWEST).then_some(Joined { text: joined, width, count })
+}
+
+/// Whether a line may be the rest of another: those of a dump may all be as long as the longest, and begin like lines.
+fn goes_on(line: &str) -> bool {
+    let begins = ["0x", "START_", "END_"].iter().any(|word| line.starts_with(word));
+    !begins && matches!(classify(line), LineKind::Noise | LineKind::ToolError)
 }
 
 /// The columns that a line takes, with stops at each eighth.
