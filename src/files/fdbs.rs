@@ -36,10 +36,17 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
         longest: 0,
         guard: SparseGuard::new(input.bytes.len()),
     };
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         reader.line(&line?)?;
     }
     reader.finish()
+}
+
+/// A row up to its last column: `0x0001 : 001  : 01   : yes`, `0x000D : UNREACHABLE`.
+fn is_whole(line: &str) -> bool {
+    let last = line.rsplit(':').next().unwrap_or("").trim();
+    line.trim_start().starts_with("0x")
+        && ["yes", "no", "UNREACHABLE"].iter().any(|word| last.eq_ignore_ascii_case(word))
 }
 
 enum Rows {

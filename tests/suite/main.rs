@@ -25,6 +25,7 @@ mod lanes;
 mod live;
 mod mad;
 mod picked;
+mod reading;
 mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]
