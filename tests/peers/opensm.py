@@ -200,7 +200,7 @@ def told(path, word):
     return next((line.split()[1:] for line in lines if line.startswith(word)), None)
 
 
-def wait(process, times, most):
+def wait(process, times, most, around):
     """Until OpenSM ends, gives up or takes too long; says why it was stopped."""
     begun, routing = time.monotonic(), None
     while process.poll() is None:
@@ -212,12 +212,12 @@ def wait(process, times, most):
             routing = now
         if routing and not told(times, "computed") and now - routing > most:
             return f"over {most:.0f} s"
-        if now - begun > most + AROUND_ROUTING:
+        if now - begun > most + around:
             return f"not done after {now - begun:.0f} s"
     return None
 
 
-def route(net, engine, folder, most, library=None):
+def route(net, engine, folder, most, library=None, around=AROUND_ROUTING):
     """One engine on one fabric: cpu and wall seconds, lanes, why it has no routes; dumps lie in the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -240,7 +240,7 @@ def route(net, engine, folder, most, library=None):
         with open(folder / "opensm.out", "w") as out:
             process = subprocess.Popen(words, env=environment, stdout=out, stderr=out, cwd=folder)
         try:
-            stopped = wait(process, times, most)
+            stopped = wait(process, times, most, around)
         finally:
             end(process)
     return outcome(engine, folder, times, log.read_text(errors="replace") if log.exists() else "", stopped)
