@@ -4,6 +4,7 @@ mod again;
 pub mod certificate;
 mod common;
 mod dfsssp;
+mod differ;
 mod ftree;
 mod irregular;
 mod lanes;

@@ -1,0 +1,47 @@
+//! No engine returns another one's tables: on irregular trees any two differ, unless the tree leaves no choice.
+
+use fabdeck::fabric::Faults;
+use fabdeck::routing::Problem;
+
+use super::{fabric, route};
+
+/// Engines that compute tables of their own. `dfsssp` is left out: by its paper it takes the paths of `sssp`; `sar` without
+/// jobs is `dfsssp`.
+const ENGINES: [&str; 6] = ["minhop", "updn", "ftree", "sftree", "sssp", "nue"];
+
+/// The trees of `tests/peers/kit --ci`.
+fn trees() -> impl Iterator<Item = String> {
+    let seeds = [
+        ("pods", 3),
+        ("half", 2),
+        ("director", 2),
+        ("racks", 2),
+        ("merged", 2),
+        ("spines", 2),
+        ("tier", 2),
+        ("rails", 3),
+        ("mixed", 2),
+    ];
+    seeds.into_iter().flat_map(|(family, count)| {
+        (1..=count).map(move |seed| format!("irregular,family={family},seed={seed}"))
+    })
+}
+
+#[test]
+fn no_engine_returns_the_tables_of_another_one() {
+    let mut equal = Vec::new();
+    for name in trees() {
+        let (fabric, faults) = (fabric(&name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let tables = ENGINES.map(|engine| route(engine, &problem).ok().map(|answer| answer.routes));
+        for (at, one) in tables.iter().enumerate() {
+            for (other, engine) in tables.iter().zip(ENGINES).skip(at + 1) {
+                let same = |switch| one.as_ref().unwrap().row(switch) == other.as_ref().unwrap().row(switch);
+                if one.is_some() && other.is_some() && problem.switches().all(same) {
+                    equal.push(format!("{name}: {} and {engine}", ENGINES[at]));
+                }
+            }
+        }
+    }
+    assert!(equal.is_empty(), "{}", equal.join("\n"));
+}
