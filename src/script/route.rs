@@ -5,9 +5,9 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
-    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
-    supposed_words,
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_empty_tables,
+    assume_lids, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose,
+    report_lines, settled, supposed_words, without_tables,
 };
 
 use super::asking::RoutePlanArgs;
@@ -45,6 +45,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     if !has_tables {
         assume_lids(&mut look);
+        // The plan writes whole tables; of a fabric with tables it is stale.
+        assume_empty_tables(&mut look);
     }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
@@ -61,14 +63,15 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     if half.is_none() {
         staged::fill(&mut plan.transition, context.globals, args);
     }
-    row.transition = Some(plan.transition.clone());
     if !has_tables {
+        plan.transition = without_tables();
         row = row.without_tables();
     }
+    row.transition = Some(plan.transition.clone());
     let text = text_of(&plan)?;
     target::refuse_unless_forced(&args.output, args.force)?;
     target::write(&mut context.output, &args.output, text.as_bytes())?;
-    write(context, &look, args, (&plan, before.as_ref()), &proposal, &row)?;
+    write(context, &look, args, (&plan, before.as_ref()), &proposal, (&row, has_tables))?;
     plan::warn(context, &plan);
     let concluded = context.conclude(&look);
     Ok(if plan.findings.is_empty() { concluded } else { Exit::Findings })
@@ -130,7 +133,7 @@ fn write(
     args: &RoutePlanArgs,
     (plan, before): (&Plan, Option<&JobFigures>),
     proposal: &Proposal,
-    row: &EngineRow,
+    (row, has_tables): (&EngineRow, bool),
 ) -> Result<(), Failure> {
     if target::is_stdout(&args.output) {
         return Ok(());
@@ -150,7 +153,7 @@ fn write(
     lines.extend(supposed_words([row]).map(|words| ("lanes", words)));
     let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
-    match look.observation.tables.has_forwarding() {
+    match has_tables {
         true => {
             lines.push(("changes", changes(plan)));
             lines.extend(phase_lines(plan));

@@ -1,6 +1,6 @@
 //! Tables that a source does not have, computed as an engine would: an assumption, and marked as one.
 
-use crate::fabric::Faults;
+use crate::fabric::{Faults, Lft};
 use crate::observe::Place;
 use crate::routing::{Engine, NoPulse, Problem, Refusal, Request};
 
@@ -58,6 +58,16 @@ pub fn assume_lids(look: &mut Look) {
                 .to_owned()
         });
     }
+}
+
+/// Gives each switch a table without any entry, where the source has none.
+pub fn assume_empty_tables(look: &mut Look) {
+    let observation = &mut look.observation;
+    let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
+    for id in switches {
+        observation.tables.entry(id).lft = Some(Lft::new());
+    }
+    observation.tables.only = None;
 }
 
 #[cfg(test)]

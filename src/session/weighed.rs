@@ -17,6 +17,15 @@ use crate::routing::{Problem, Pulse, Refusal};
 /// Why nothing is said of what changes, where the source has a topology alone.
 pub const NO_TABLES: &str = "no tables in force";
 
+/// The transition from no tables: there is nothing to judge.
+pub fn without_tables() -> TransitionReport {
+    TransitionReport {
+        reason: Some(NO_TABLES.to_owned()),
+        old_lanes: "unknown".to_owned(),
+        ..TransitionReport::default()
+    }
+}
+
 /// What is true of an engine's routes, and of the way to them.
 pub(super) struct Weighed {
     pub(super) report: Report,
@@ -61,11 +70,7 @@ pub(super) fn weigh(
         difference,
         changed_lanes,
         transition: match nothing {
-            _ if !tables.has_forwarding() => TransitionReport {
-                reason: Some(NO_TABLES.to_owned()),
-                old_lanes: held.old_lanes.to_owned(),
-                ..TransitionReport::default()
-            },
+            _ if !tables.has_forwarding() => without_tables(),
             true => TransitionReport::nothing("nothing changes", held.old_lanes),
             false => way,
         },

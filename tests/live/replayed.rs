@@ -71,7 +71,7 @@ fn a_watch_over_ibsim_is_replayed() {
 pub fn watched() {
     let port = open_adapter(None, None).unwrap();
     let mut source = LiveSource::new("umad", port, Policy::default(), Keys::default());
-    let wanted = Wanted { tables: true, counters: true, multicast: true, lanes: false };
+    let wanted = Wanted { tables: true, counters: true, multicast: true, ..Wanted::default() };
     let look = Look::new("umad", source.observe(wanted, &mut Unwatched).unwrap(), &NameMap::default());
     let settings = || WatchSettings { interval_ms: SECOND, thresholds: Thresholds::default(), past_bytes: 0 };
     let header = Header {

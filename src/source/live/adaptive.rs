@@ -148,10 +148,10 @@ pub fn note_adaptive(told: &mut Told, nodes: &[FoundNode], answers: &AdaptiveAns
     let all = switches(nodes).count();
     match adaptive_routing(nodes, answers) {
         None | Some(Adaptive::Seen) => {}
-        Some(Adaptive::On(on)) => told.note("FN-541", || {
+        Some(Adaptive::On(on)) => told.note("FN-561", || {
             format!("adaptive routing is on at {on} of {all} switches: forwarding tables do not tell the paths")
         }),
-        Some(Adaptive::Unknown(silent)) => told.note_partial("FN-542", || {
+        Some(Adaptive::Unknown(silent)) => told.note_partial("FN-562", || {
             format!(
                 "{silent} of {all} switches did not answer whether adaptive routing is on: forwarding tables may not \
                  tell the paths"

@@ -50,16 +50,16 @@ fn a_switch_is_on_off_or_open_by_what_it_answers() {
     for (profiles, adaptive, questions, code) in [
         (&[Plain; 4], None, (4, 0), None),
         (&[Off; 4], None, (4, 4), None),
-        (&[Off, On, Plain, On], Some(Adaptive::On(2)), (4, 3), Some("FN-541")),
+        (&[Off, On, Plain, On], Some(Adaptive::On(2)), (4, 3), Some("FN-561")),
         // A question without an answer is sent once more, however many times the policy says.
-        (&[Silent, Off, Silent, Plain], Some(Adaptive::Unknown(2)), (6, 1), Some("FN-542")),
-        (&[Silent, On, Silent, Plain], Some(Adaptive::On(1)), (6, 1), Some("FN-541")),
+        (&[Silent, Off, Silent, Plain], Some(Adaptive::Unknown(2)), (6, 1), Some("FN-562")),
+        (&[Silent, On, Silent, Plain], Some(Adaptive::On(1)), (6, 1), Some("FN-561")),
     ] {
         let simulator = saying(&planned, profiles);
         let look = looked(&simulator);
         assert_eq!((look.adaptive, asked(&simulator)), (adaptive, questions), "{profiles:?}");
         assert_eq!(look.partial(), profiles.contains(&Silent), "{profiles:?}: {:?}", look.notes);
-        for known in ["FN-541", "FN-542"] {
+        for known in ["FN-561", "FN-562"] {
             assert_eq!(look.notes.has(known), code == Some(known), "{profiles:?}: {:?}", look.notes);
         }
     }
@@ -100,7 +100,7 @@ fn no_is_asked_for_once_a_session() {
     simulator.with(|simulator| simulator.world_mut().set_adaptive(last, Off));
     let seen = source.observe(ALL, &mut Unwatched).unwrap();
     assert_eq!(seen.adaptive, Some(Adaptive::Unknown(1)), "what was silent stays open");
-    assert!(seen.partial() && seen.notes.has("FN-542") && !seen.notes.has("FN-526"), "{:?}", seen.notes);
+    assert!(seen.partial() && seen.notes.has("FN-562") && !seen.notes.has("FN-526"), "{:?}", seen.notes);
 }
 
 /// Sweeps notice when it is switched on and off, ask a switch that comes, and record what they know.
