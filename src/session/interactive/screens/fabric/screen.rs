@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::map;
-use super::tree::{TreeItem, TreeListing, TreeRow, again_node, rows};
+use super::tree::{TreeItem, TreeListing, TreeRow, again_node, containers, rows};
 use crate::fabric::{NodeId, Resolved};
 use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::screen::{Direction, Entered, Screen};
@@ -76,8 +76,16 @@ impl FabricScreen {
 
     fn make_tree(&mut self, known: &Known) {
         let Some(look) = &known.look else { return };
-        let here = self.item();
-        self.tree_rows = rows(known, look, &self.open, !self.tree.filter.is_empty());
+        let all = !self.tree.filter.is_empty();
+        let place = self.tree.row().or(self.tree.place);
+        let here = place.and_then(|row| self.tree_rows.get(row)).map(|row| row.item);
+        let around = place.map_or_else(Vec::new, |row| containers(&self.tree_rows, row));
+        self.tree_rows = rows(known, look, &self.open, all);
+        // What was found below something closed stays in sight.
+        if here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
+            self.open.extend(around);
+            self.tree_rows = rows(known, look, &self.open, all);
+        }
         let mut tree = std::mem::take(&mut self.tree);
         tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
         self.tree = tree;
@@ -85,6 +93,7 @@ impl FabricScreen {
         if let Some(row) = again {
             self.tree.put_on(row);
         }
+        self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
     }
 
     fn go_into(&mut self, node: NodeId, known: &Known) {
@@ -165,6 +174,10 @@ impl Screen for FabricScreen {
             Some(list) => list.rows.listing(look),
             None => Box::new(TreeListing { known, look, rows: &self.tree_rows, open: &self.open }),
         })
+    }
+
+    fn lists_switches(&self) -> bool {
+        self.inside.is_empty() && matches!(self.view, FabricView::Switches | FabricView::Map)
     }
 
     fn kept_rows(&self) -> Option<&Arc<Rowset>> {
