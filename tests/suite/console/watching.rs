@@ -203,7 +203,7 @@ fn every_screen_under_watch() {
             let buffer = frame(&driver.state, &colours);
             all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
             if at < 2 {
-                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
+                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.blank())));
             }
         }
         driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
@@ -365,6 +365,34 @@ fn waiting_is_drawn_by_its_share_of_time() {
         let colour = buffer[(x as u16, y as u16)].style().fg;
         assert_eq!(hot.contains(&colour), name == "node11", "{name}: {colour:?}");
     }
+}
+
+/// Errors beyond their threshold are told where the fabric is looked at, not on one screen alone.
+#[test]
+fn errors_beyond_their_threshold_are_told_in_the_tree_and_coloured_in_links() {
+    let mut driver = watching(incast);
+    let leaf = |driver: &Driver| {
+        let id = node(driver.state.look().unwrap(), "rack2-leaf");
+        driver.state.known.ailing.node(id)
+    };
+    assert_eq!(leaf(&driver), "");
+    swept(&mut driver, 8);
+    assert_eq!(leaf(&driver), "a link has errors");
+    driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
+    let tree = shown(&driver);
+    assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
+    driver.press("2 :sort space errors_per_hour enter down");
+    let looks = appearance("dark", Depth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    let errors = |row: u16| {
+        let heading = all.lines().nth(2).unwrap();
+        let end = heading[..heading.find("ERR/H").unwrap()].chars().count() + 4;
+        let x = end as u16..end as u16 + 3;
+        x.rev().map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() != " ").unwrap().style().fg
+    };
+    assert_eq!(errors(3), looks.theme.style(Role::Warning).fg, "{all}");
+    assert_ne!(errors(5), looks.theme.style(Role::Warning).fg, "{all}");
 }
 
 #[test]

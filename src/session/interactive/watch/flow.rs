@@ -11,6 +11,7 @@ use super::sweep::Swept;
 use super::watched::{Under, Watch, Weighed};
 use crate::observe::Sweep;
 use crate::session::Look;
+use crate::session::interactive::ailing::Ailing;
 use crate::session::interactive::effect::{Effect, Job};
 use crate::session::interactive::entering;
 use crate::session::interactive::forward;
@@ -238,6 +239,10 @@ pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Eff
     watch.reading = Some(reading.clone());
     state.screens.links.weighed(&reading, &state.known);
     state.screens.hotspots.judged(&reading, &state.known);
+    if let Some(ailing) = Ailing::of(&state.known) {
+        state.known.ailing = ailing;
+        forward::refresh(state);
+    }
     // Of a moment that somebody went to, the one before is not what was shown before.
     let silent = state.known.watch.recorded || state.known.watch.again;
     let changes: &[_] = if silent { &[] } else { &reading.changes };

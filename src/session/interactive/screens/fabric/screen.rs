@@ -74,15 +74,15 @@ impl FabricScreen {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
 
-    fn make_tree(&mut self, known: &Known) {
+    /// `reveals`: what the cursor is on stays in sight though it lies below something closed.
+    fn make_tree(&mut self, known: &Known, reveals: bool) {
         let Some(look) = &known.look else { return };
         let all = !self.tree.filter.is_empty();
         let place = self.tree.row().or(self.tree.place);
         let here = place.and_then(|row| self.tree_rows.get(row)).map(|row| row.item);
         let around = place.map_or_else(Vec::new, |row| containers(&self.tree_rows, row));
         self.tree_rows = rows(known, look, &self.open, all);
-        // What was found below something closed stays in sight.
-        if here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
+        if reveals && here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
             self.open.extend(around);
             self.tree_rows = rows(known, look, &self.open, all);
         }
@@ -127,7 +127,7 @@ impl FabricScreen {
         if !self.open.remove(&item) {
             self.open.insert(item);
         }
-        self.make_tree(known);
+        self.make_tree(known, false);
         Entered::Done
     }
 }
@@ -242,7 +242,7 @@ impl Screen for FabricScreen {
     /// Whoever looks for something in the tree looks below what is closed, too.
     fn filtered(&mut self, known: &Known) {
         if self.list().is_none() {
-            self.make_tree(known);
+            self.make_tree(known, true);
         }
     }
 
@@ -286,7 +286,7 @@ impl Screen for FabricScreen {
         self.hosts.show(Rowset::hosts(&look), known);
         let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
         self.map.show(Rowset::Switches(by_rank), known);
-        self.make_tree(known);
+        self.make_tree(known, false);
     }
 
     fn command(&self, known: &Known) -> Option<String> {
@@ -319,7 +319,7 @@ impl FabricScreen {
     fn refilter(&mut self, known: &Known) {
         match (self.inside.is_empty(), self.view) {
             (false, _) => self.ports.refresh(known),
-            (_, FabricView::Tree) => self.make_tree(known),
+            (_, FabricView::Tree) => self.make_tree(known, false),
             (_, FabricView::Switches) => self.switches.refresh(known),
             (_, FabricView::Hosts) => self.hosts.refresh(known),
             (_, FabricView::Map) => self.map.refresh(known),
