@@ -10,7 +10,7 @@ pub enum Depth {
     True,
 }
 
-/// The sixteen, as most terminals show them.
+/// The sixteen, as the first terminals showed them. `XTERM` has what most show today.
 const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::Black, (0, 0, 0)),
     (Color::Red, (170, 0, 0)),
@@ -29,6 +29,28 @@ const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::LightCyan, (85, 255, 255)),
     (Color::White, (255, 255, 255)),
 ];
+
+const XTERM: [(u8, u8, u8); 16] = [
+    (0, 0, 0),
+    (205, 0, 0),
+    (0, 205, 0),
+    (205, 205, 0),
+    (0, 0, 238),
+    (205, 0, 205),
+    (0, 205, 205),
+    (229, 229, 229),
+    (127, 127, 127),
+    (255, 0, 0),
+    (0, 255, 0),
+    (255, 255, 0),
+    (92, 92, 255),
+    (255, 0, 255),
+    (0, 255, 255),
+    (255, 255, 255),
+];
+
+/// The least contrast of text with what is behind it (WCAG 2.1, 1.4.3).
+const LEGIBLE: f64 = 4.5;
 
 impl Depth {
     /// What the environment says: `NO_COLOR`, `COLORTERM`, `TERM`.
@@ -49,7 +71,20 @@ impl Depth {
         Style { fg: color(style.fg), bg: color(style.bg), ..style }
     }
 
-    fn color(self, color: Color) -> Option<Color> {
+    /// The same over a ground that is painted. Of sixteen colours it is the nearest that can be read there.
+    pub fn style_on(self, style: Style, ground: Option<Color>) -> Style {
+        let shown = self.style(style);
+        let (Self::Sixteen, Some(Color::Rgb(r, g, b)), Some(behind)) = (self, style.fg, shown.bg.or(ground))
+        else {
+            return shown;
+        };
+        let legible = |color: &Color| contrast(*color, behind).is_some_and(|found| found >= LEGIBLE);
+        let near = SIXTEEN.iter().filter(|(color, _)| legible(color));
+        let near = near.min_by_key(|(_, rgb)| distance((r, g, b), *rgb)).map(|(color, _)| *color);
+        Style { fg: near.or(shown.fg), ..shown }
+    }
+
+    pub fn color(self, color: Color) -> Option<Color> {
         let Color::Rgb(r, g, b) = color else { return (self != Self::Mono).then_some(color) };
         match self {
             Self::Mono => None,
@@ -61,6 +96,38 @@ impl Depth {
             }
         }
     }
+}
+
+/// How a colour stands out from another, from 1 to 21 (WCAG 2.1); of named ones the least of what terminals make of them.
+pub fn contrast(a: Color, b: Color) -> Option<f64> {
+    let all = shades(a)?.into_iter().zip(shades(b)?).map(|(a, b)| {
+        let (a, b) = (luminance(a), luminance(b));
+        (a.max(b) + 0.05) / (a.min(b) + 0.05)
+    });
+    all.reduce(f64::min)
+}
+
+/// A colour as each of the two tables has it.
+fn shades(color: Color) -> Option<[(u8, u8, u8); 2]> {
+    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    let step = |at: u8| STEPS[usize::from(at % 6)];
+    Some(match color {
+        Color::Rgb(r, g, b) => [(r, g, b); 2],
+        Color::Indexed(at @ 16..=231) => [(step((at - 16) / 36), step((at - 16) / 6), step(at - 16)); 2],
+        Color::Indexed(at @ 232..) => [(8 + 10 * (at - 232), 8 + 10 * (at - 232), 8 + 10 * (at - 232)); 2],
+        named => {
+            let at = SIXTEEN.iter().position(|(color, _)| *color == named)?;
+            [SIXTEEN[at].1, XTERM[at]]
+        }
+    })
+}
+
+fn luminance((r, g, b): (u8, u8, u8)) -> f64 {
+    let part = |part: u8| match f64::from(part) / 255.0 {
+        low if low <= 0.040_45 => low / 12.92,
+        high => ((high + 0.055) / 1.055).powf(2.4),
+    };
+    0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b)
 }
 
 fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {

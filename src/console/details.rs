@@ -104,7 +104,7 @@ fn role_of(state: &str) -> Role {
         "down" => Role::LinkDown,
         "degraded" => Role::LinkDegraded,
         "marked" => Role::Marked,
-        "no answer" => Role::Warning,
+        "no answer" | "errors" => Role::Warning,
         _ => Role::Text,
     }
 }

@@ -23,6 +23,7 @@ pub struct Appearance {
 /// Draws the whole screen into an empty buffer.
 pub fn draw(state: &State, appearance: &Appearance, buffer: &mut Buffer) {
     let mut canvas = Canvas { buffer, theme: &appearance.theme, signs: appearance.signs };
+    canvas.buffer.set_style(canvas.buffer.area, canvas.theme.blank());
     header::draw(&mut canvas, state);
     match &state.layer {
         Some(Layer::Help(search)) => help::draw(&mut canvas, state, search),

@@ -17,17 +17,17 @@ pub fn step(canvas: &Canvas<'_>, level: u8) -> (&'static str, Role) {
     }
 }
 
-/// A sign a step, from a column of a row on. `role`: all of it in this, where it is not to be coloured by its heat.
+/// A sign a step, from a column of a row on. `role`: what a step is drawn in that is not to be coloured by its heat.
 pub fn strip(
     canvas: &mut Canvas<'_>,
     area: Rect,
     (x, y): (u16, u16),
     levels: impl Iterator<Item = u8>,
-    role: Option<Role>,
+    role: impl Fn(u8) -> Option<Role>,
 ) {
     for (x, level) in (x..area.width).zip(levels) {
         let (sign, heat) = step(canvas, level);
-        canvas.text(area, x, y, sign, role.unwrap_or(heat));
+        canvas.text(area, x, y, sign, role(level).unwrap_or(heat));
     }
 }
 

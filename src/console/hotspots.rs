@@ -37,9 +37,9 @@ pub fn beside(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     let room = usize::from(inner.width.saturating_sub(STRIP));
     let levels: Vec<(u8, u8)> = known.watch.history.of(id, room).collect();
     canvas.text(inner, 0, 2, "waited", Role::Label);
-    heat::strip(canvas, inner, (STRIP, 2), levels.iter().map(|(waited, _)| *waited), None);
+    heat::strip(canvas, inner, (STRIP, 2), levels.iter().map(|(waited, _)| *waited), |_| None);
     canvas.text(inner, 0, 3, "load", Role::Label);
-    heat::strip(canvas, inner, (STRIP, 3), levels.iter().map(|(_, used)| *used), None);
+    heat::strip(canvas, inner, (STRIP, 3), levels.iter().map(|(_, used)| *used), |_| None);
     let end = STRIP + u16::try_from(levels.len()).unwrap_or(0);
     if let Some(oldest) = known.watch.history.oldest_ms(room) {
         let text = format!("{} s", oldest / 1000);

@@ -29,7 +29,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     for (label, steps) in ["in force", "sar"].into_iter().zip(channel_steps(weighed, room)) {
         let Some(steps) = steps.filter(|_| y < area.height) else { continue };
         canvas.text(area, 1, y, label, Role::Label);
-        heat::strip(canvas, Rect { height: y + 1, ..area }, (STRIP, y), steps.into_iter(), None);
+        heat::strip(canvas, Rect { height: y + 1, ..area }, (STRIP, y), steps.into_iter(), |_| None);
         y += 1;
     }
 }

@@ -81,8 +81,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             (false, false) => "",
         };
         canvas.text(area, 1, y, sign, base);
+        let over = what.is_some_and(|what| state.known.has_errors(what));
         for column in &columns {
-            cell(canvas, area, y, column, listing, *row, base);
+            cell(canvas, area, y, column, (listing, *row), (base, over));
         }
     }
 }
@@ -269,9 +270,8 @@ fn cell(
     area: Rect,
     y: u16,
     shown: &Shown,
-    listing: &dyn Listing,
-    row: usize,
-    base: Role,
+    (listing, row): (&dyn Listing, usize),
+    (base, over): (Role, bool),
 ) {
     let value = listing.cell(row, shown.column);
     let about = listing.column(shown.column);
@@ -281,13 +281,22 @@ fn cell(
         let steps = || heat::of_digits(latest(&text, shown.width));
         // One colour a row, that of now: each of its own would be most of what a screen of rows sends every second.
         let now = steps().last().map_or(base, |level| heat::step(canvas, level).1);
-        let role = if base == Role::Text { now } else { base };
-        return heat::strip(canvas, inside, (shown.x, y), steps(), Some(role));
+        let role = |level| match base {
+            // Nothing is never in the colour of something.
+            Role::Text => (level > 0).then_some(now),
+            other => Some(other),
+        };
+        return heat::strip(canvas, inside, (shown.x, y), steps(), role);
     }
     let cut = if is_name(about) { shorten } else { fit };
     let text = cut(&text, shown.width, canvas.signs.more);
     let x = if shown.right { shown.x + shown.width.saturating_sub(width(&text)) } else { shown.x };
-    let role = if base == Role::Text { role_of(&about.id, &value) } else { base };
+    let role = match &*about.id {
+        _ if base != Role::Text => base,
+        // Beyond the threshold: the role of the port or its state says so in a word.
+        "errors" | "errors_per_hour" if over && matches!(value, Value::Number(1..)) => Role::Warning,
+        id => role_of(id, &value),
+    };
     canvas.text(area, x, y, &text, role);
 }
 
@@ -306,6 +315,7 @@ fn role_of(column: &str, value: &Value<'_>) -> Role {
         ("deadlock_free" | "transition" | "answered", "no") => Role::Danger,
         ("state", "not answering") => Role::Danger,
         ("state", "down" | "a link is down" | "Down") => Role::LinkDown,
+        ("state", "errors" | "a link has errors") => Role::Warning,
         ("state", "degraded" | "a link is degraded") => Role::LinkDegraded,
         ("state", "marked" | "a link is marked") => Role::Marked,
         ("state", "rollback incomplete") => Role::Danger,
@@ -329,6 +339,7 @@ fn inside(summed: &str) -> Role {
     match summed.split(", ").next().and_then(|worst| worst.split_once(' ')) {
         Some((_, "not answering")) => Role::Danger,
         Some((_, "down")) => Role::LinkDown,
+        Some((_, "with errors")) => Role::Warning,
         Some((_, "degraded")) => Role::LinkDegraded,
         Some((_, "marked")) => Role::Marked,
         _ => Role::Text,

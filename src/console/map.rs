@@ -2,6 +2,7 @@
 //! that the cursor is in.
 
 use ratatui::layout::Rect;
+use rustc_hash::FxHashSet;
 
 use super::canvas::{Canvas, width};
 use super::heat;
@@ -21,7 +22,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         Some(Resolved::Node(id)) => Some(id),
         _ => None,
     };
-    let under = here.and_then(|id| state.known.element(Resolved::Node(id))).unwrap_or_default();
+    let found = Found::of(state);
+    let under = match here.and_then(|id| state.known.element(Resolved::Node(id))) {
+        None => found.none().unwrap_or_default(),
+        Some(under) => under,
+    };
     let (area, below) = match area.height {
         0..=3 => (area, Rect { height: 0, ..area }),
         height => {
@@ -33,7 +38,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     legend(canvas, below, &under, state);
     let per_row = per_line(area.width);
     let first = first_row(state, per_row, area.height.into());
-    let mut row = 0usize;
+    let (mut row, mut before) = (0usize, 0usize);
     for tier in &state.known.tiers {
         let put = |canvas: &mut Canvas<'_>, row: usize, x: u16, text: &str, role: Role| {
             let Some(y) = row.checked_sub(first).and_then(|y| u16::try_from(y).ok()) else { return };
@@ -48,6 +53,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             }
             for (at, id) in switches.iter().enumerate() {
                 let (sign, role) = sign(canvas, state, look, *id);
+                let role = if found.has(before + line * per_row + at) { role } else { Role::Dim };
                 let x = 2 + 2 * at as u16;
                 match here == Some(*id) {
                     // Brackets are seen where colours are not.
@@ -57,12 +63,45 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
             }
         }
         row += tier.switches.len().div_ceil(per_row);
+        before += tier.switches.len();
     }
     let free = usize::from(area.height).saturating_sub(row + 1);
     let tier = here.and_then(|id| state.known.tiers.iter().find(|tier| tier.switches.contains(&id)));
     if let (Some(tier), Some(here)) = (tier.filter(|_| free >= NAMES_FROM), here) {
         let free = free as u16;
-        names(canvas, Rect { y: area.y + area.height - free, height: free, ..area }, state, tier, here);
+        names(
+            canvas,
+            Rect { y: area.y + area.height - free, height: free, ..area },
+            state,
+            (tier, &found),
+            here,
+        );
+    }
+}
+
+/// The switches that fit the filter, by their places on the map; `None` while there is no filter.
+struct Found {
+    rows: Option<FxHashSet<usize>>,
+    filter: String,
+    of: usize,
+}
+
+impl Found {
+    fn of(state: &State) -> Self {
+        let table = state.current().table();
+        let narrowed = !table.filter.is_empty() && table.problem.is_none();
+        let rows = narrowed.then(|| table.selection.rows.iter().copied().collect());
+        Self { rows, filter: table.filter.clone(), of: table.selection.of }
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.rows.as_ref().is_none_or(|rows| rows.contains(&place))
+    }
+
+    /// What to say where nothing fits.
+    fn none(&self) -> Option<String> {
+        let none = self.rows.as_ref().is_some_and(FxHashSet::is_empty);
+        none.then(|| format!("none of {} switches fits '{}'; Esc shows all", self.of, self.filter))
     }
 }
 
@@ -83,8 +122,10 @@ fn first_row(state: &State, per_row: usize, height: usize) -> usize {
 }
 
 /// The switches of a rank by name, row by row as they stand on the map, with what is wrong with them.
-fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, tier: &Tier, here: NodeId) {
+fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, (tier, found): (&Tier, &Found), here: NodeId) {
     let Some(look) = &state.known.look else { return };
+    let tiers = state.known.tiers.iter().take_while(|other| !std::ptr::eq(*other, tier));
+    let before: usize = tiers.map(|tier| tier.switches.len()).sum();
     let text = |id: NodeId| match state.known.ailing.node(id) {
         "" => look.name(id).to_owned(),
         trouble => format!("{}: {trouble}", look.name(id)),
@@ -99,10 +140,14 @@ fn names(canvas: &mut Canvas<'_>, area: Rect, state: &State, tier: &Tier, here: 
     let top = (at + 1).saturating_sub(rows).min(all.saturating_sub(rows));
     let x = canvas.text(area, 0, 0, &format!("{} by name", tier.name), Role::Label);
     canvas.extent(Rect { height: 1, ..area }, x, top, rows, all);
-    for (y, switches) in (1..area.height).zip(tier.switches.chunks(columns).skip(top)) {
+    for (y, (line, switches)) in (1..area.height).zip(tier.switches.chunks(columns).enumerate().skip(top)) {
         for (at, id) in switches.iter().enumerate() {
             let cell = Rect { x: area.x + at as u16 * column, width: column - 1, ..area };
-            let role = if *id == here { Role::Cursor } else { Role::Text };
+            let role = match found.has(before + line * columns + at) {
+                _ if *id == here => Role::Cursor,
+                true => Role::Text,
+                false => Role::Dim,
+            };
             canvas.text(cell, 0, y, if *id == here { canvas.signs.cursor } else { "" }, role);
             canvas.name(cell, 2, y, &text(*id), role);
         }

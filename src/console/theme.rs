@@ -3,7 +3,7 @@
 use crate::session::interactive::Severity;
 use std::collections::BTreeMap;
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Style};
 
 use super::depth::Depth;
 use super::theme_file::{Resolved, ThemeError, resolve};
@@ -83,6 +83,7 @@ pub struct Theme {
     /// Stands in the header: what the colours of the theme are to say.
     pub word: Option<String>,
     styles: Vec<Style>,
+    ground: Option<Color>,
 }
 
 impl Theme {
@@ -97,9 +98,15 @@ impl Theme {
             let built_in = || BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
             own.get(name).map(String::as_str).or_else(built_in)
         };
-        let Resolved { styles, word } = resolve(name, &text)?;
-        let style = |role: &Role| depth.style(styles.get(role).copied().unwrap_or_default());
-        Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect() })
+        let Resolved { styles, ground, word } = resolve(name, &text)?;
+        let ground = ground.and_then(|ground| depth.color(ground));
+        let style = |role: &Role| depth.style_on(styles.get(role).copied().unwrap_or_default(), ground);
+        Ok(Self { name: name.to_owned(), word, styles: Role::ALL.iter().map(style).collect(), ground })
+    }
+
+    /// A cell in which nothing stands.
+    pub fn blank(&self) -> Style {
+        Style { bg: self.ground, ..self.style(Role::Text) }
     }
 
     pub fn style(&self, role: Role) -> Style {
@@ -124,6 +131,39 @@ mod tests {
                 Theme::built_in(name, depth).unwrap_or_else(|e| panic!("{name}: {e}"));
             }
             assert!(text.starts_with('#'), "{name} begins with a comment that says what it is for");
+        }
+    }
+
+    /// Every role can be read on dark and on light terminals: against the ground of its theme, or against both.
+    #[test]
+    fn every_role_of_every_theme_can_be_read() {
+        use super::super::depth::contrast;
+        for (name, _) in BUILT_IN {
+            for depth in [Depth::Sixteen, Depth::TwoHundredFiftySix, Depth::True] {
+                let theme = Theme::built_in(name, depth).unwrap();
+                for role in Role::ALL {
+                    let style = theme.style(*role);
+                    // A line is no text.
+                    let least = if *role == Role::Border { 1.8 } else { 4.5 };
+                    let grounds = match style.bg.or(theme.ground) {
+                        Some(ground) => vec![ground],
+                        None => vec![Color::Black, Color::White],
+                    };
+                    for ground in grounds {
+                        // What has no colour is in that of the terminal, on the ground of the terminal.
+                        let Some(fg) = style.fg else {
+                            assert_eq!(style.bg.or(theme.ground), None, "{name} {}", role.word());
+                            continue;
+                        };
+                        let found = contrast(fg, ground).unwrap();
+                        assert!(
+                            found >= least,
+                            "{name} {} at {depth:?}: {found:.1} on {ground}",
+                            role.word()
+                        );
+                    }
+                }
+            }
         }
     }
 

@@ -27,6 +27,8 @@ pub enum ThemeError {
 #[serde(deny_unknown_fields)]
 struct File {
     inherits: Option<String>,
+    /// What the whole screen is painted with; `terminal` leaves that to the terminal.
+    ground: Option<String>,
     word: Option<String>,
     #[serde(default)]
     palette: BTreeMap<String, String>,
@@ -56,6 +58,7 @@ struct Full {
 #[derive(Debug)]
 pub struct Resolved {
     pub styles: BTreeMap<Role, Style>,
+    pub ground: Option<Color>,
     /// Stands in the header, so that nothing hangs on a colour.
     pub word: Option<String>,
 }
@@ -86,7 +89,20 @@ pub fn resolve<'t>(name: &str, text: &dyn Fn(&str) -> Option<&'t str>) -> Result
     }
     let style = |(role, (theme, look)): (Role, (&String, &Look))| Ok((role, style(look, theme, &palette)?));
     let word = chain.iter().find_map(|(_, file)| file.word.clone());
-    Ok(Resolved { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, word })
+    let ground = chain.iter().find_map(|(theme, file)| Some((theme, file.ground.as_deref()?)));
+    let ground = match ground {
+        None | Some((_, TERMINAL)) => None,
+        Some((theme, name)) => Some(color(name, theme, &palette)?),
+    };
+    Ok(Resolved { styles: roles.into_iter().map(style).collect::<Result<_, _>>()?, ground, word })
+}
+
+/// A ground that is not painted.
+const TERMINAL: &str = "terminal";
+
+fn color(name: &str, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Color, ThemeError> {
+    let color = palette.get(name).copied().unwrap_or(name);
+    color.parse().map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
 }
 
 fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Style, ThemeError> {
@@ -95,12 +111,7 @@ fn style(look: &Look, theme: &str, palette: &BTreeMap<&str, &str>) -> Result<Sty
         Look::Full(full) => full.clone(),
     };
     let read = |name: &Option<String>| -> Result<Option<Color>, ThemeError> {
-        let Some(name) = name else { return Ok(None) };
-        let color = palette.get(name.as_str()).copied().unwrap_or(name);
-        color
-            .parse()
-            .map(Some)
-            .map_err(|_| ThemeError::Color { theme: theme.to_owned(), color: color.to_owned() })
+        name.as_ref().map(|name| color(name, theme, palette)).transpose()
     };
     let modifiers = [
         (full.bold, Modifier::BOLD),
@@ -139,6 +150,9 @@ mod tests {
         .styles;
         assert_eq!(roles[&Role::Danger].fg, Some(Color::Rgb(0, 255, 0)));
         assert_eq!(roles[&Role::Text], Style::new().fg(Color::Gray).add_modifier(Modifier::BOLD));
+        let ground = |text| of(text).unwrap().ground;
+        assert_eq!(ground("inherits = 'base'\nground = 'fire'"), Some(Color::Rgb(255, 0, 0)));
+        assert_eq!((ground("inherits = 'base'"), ground("ground = 'terminal'")), (None, None));
         let word = of("inherits = 'base'\nword = 'TEST'").unwrap().word;
         assert_eq!(word.as_deref(), Some("TEST"));
         assert!(matches!(of("inherits = 'ring'"), Err(ThemeError::Circle(_))));

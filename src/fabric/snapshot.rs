@@ -112,6 +112,14 @@ impl Fabric {
         self.ports.iter().enumerate().map(|(i, port)| (PortId(i as u32), port))
     }
 
+    /// Whether every node and every port has the same number in another snapshot.
+    pub fn is_numbered_like(&self, other: &Self) -> bool {
+        let node = |node: &Node| (node.facts.kind, node.guid());
+        let port = |port: &Port| (port.node, port.number);
+        self.nodes.iter().map(node).eq(other.nodes.iter().map(node))
+            && self.ports.iter().map(port).eq(other.ports.iter().map(port))
+    }
+
     pub fn links(&self) -> impl ExactSizeIterator<Item = (LinkId, &Link)> + Clone {
         self.links.iter().enumerate().map(|(i, link)| (LinkId(i as u32), link))
     }

@@ -17,6 +17,7 @@ impl Context<'_, '_> {
             fields: rows.fields.clone(),
             sort: rows.sort.clone(),
             top: rows.top,
+            ..Query::default()
         }
     }
 

@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use super::{Column, Kind, Listing, Value};
-use crate::fabric::{meant, resembling};
+use crate::fabric::{Guid, meant, resembling};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterError {
@@ -46,6 +46,9 @@ const SIGNS: &[(&str, Sign)] = &[
 enum Condition {
     /// Some field holds this text, whatever its case.
     Anywhere(String),
+    /// Some field holds this text, which may be part of a GUID, or the GUID as fields have it, or names the node that
+    /// bears it.
+    Bearer { text: String, guid: String, names: Vec<String> },
     /// Some text that a list shows has these letters in this order, whatever their case.
     Letters(String),
     /// The field at this place compares so with the value.
@@ -79,6 +82,16 @@ impl Filter {
         self
     }
 
+    /// The same filter where these are the names of the node whose GUID it asks for.
+    pub fn naming(mut self, bearers: &[String]) -> Self {
+        for condition in &mut self.conditions {
+            if let Condition::Bearer { names, .. } = condition {
+                names.extend(bearers.iter().cloned());
+            }
+        }
+        self
+    }
+
     pub fn holds(&self, listing: &dyn Listing, row: usize) -> bool {
         self.conditions.iter().all(|condition| condition.holds(listing, row))
     }
@@ -90,6 +103,10 @@ impl Condition {
             Self::Anywhere(text) => {
                 (0..listing.column_count()).any(|column| within(&listing.cell(row, column), text))
             }
+            Self::Bearer { text, guid, names } => (0..listing.column_count()).any(|column| {
+                let cell = listing.cell(row, column);
+                within(&cell, text) || within(&cell, guid) || names.iter().any(|name| mentions(&cell, name))
+            }),
             Self::Letters(letters) => (0..listing.column_count()).any(|column| {
                 let about = listing.column(column);
                 let cell = || listing.cell(row, column);
@@ -113,6 +130,27 @@ fn holds_text(found: &str, text: &str) -> bool {
     }
     let text = text.as_bytes();
     text.is_empty() || found.as_bytes().windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
+}
+
+/// Whether a text has this name in it as a whole: `node1` is in `node1 mlx5_0[1]`, and not in `node10`.
+fn mentions(value: &Value<'_>, name: &str) -> bool {
+    let Value::Text(text) = value else { return false };
+    let part_of_name = |sign: char| sign.is_alphanumeric() || "-_.".contains(sign);
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + name.len()..]);
+        !before.ends_with(part_of_name) && !after.starts_with(part_of_name)
+    })
+}
+
+/// The GUID that somebody typed or pasted, as tools write it: `0x2c90300001234` with `0x` in front, or all 16 digits with
+/// or without colons.
+pub fn typed_guid(text: &str) -> Option<Guid> {
+    let text = text.trim();
+    let plain: String = text.chars().filter(|sign| *sign != ':').collect();
+    let long =
+        plain.len() == 16 && (plain.len() == text.len() || text.split(':').all(|part| part.len() == 4));
+    let marked = plain.len() >= 10 && plain.len() == text.len() && plain.to_lowercase().starts_with("0x");
+    (long || marked).then(|| Guid::from_hex(&plain).ok())?
 }
 
 /// `letters` are in lower case. Others may stand between them.
@@ -174,7 +212,11 @@ fn condition(part: &str, listing: &dyn Listing) -> Result<Condition, FilterError
     let (id, rest) = part.split_at(word);
     let sign = SIGNS.iter().find(|(sign, _)| rest.trim_start().starts_with(sign));
     let (Some((written, sign)), false) = (sign, id.is_empty()) else {
-        return Ok(Condition::Anywhere(unquoted(part).to_lowercase()));
+        let text = unquoted(part).to_lowercase();
+        return Ok(match typed_guid(&text) {
+            Some(guid) => Condition::Bearer { text, guid: guid.to_string(), names: Vec::new() },
+            None => Condition::Anywhere(text),
+        });
     };
     let text = rest.trim_start()[written.len()..].trim();
     let column = find_column(id, listing)?;

@@ -48,7 +48,7 @@ pub use changes::{
 pub use check::{Balance, ByCause, ByKind, Lost, Report, check, report};
 pub use commands::{COMMANDS, Command, Danger, Needs, command};
 pub use field::{Column, Field, Listing, Rows};
-pub use filter::{Filter, FilterError};
+pub use filter::{Filter, FilterError, typed_guid};
 pub use hotspots::{Watched, role_word, watched_lines};
 pub use job_table::JobTable;
 pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};

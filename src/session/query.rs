@@ -32,6 +32,8 @@ pub struct Query {
     /// Fields with commas between, `:desc` or a leading `-` turns one around.
     pub sort: Option<String>,
     pub top: Option<usize>,
+    /// Names of the node whose GUID a filter asks for, for rows that have no field with it.
+    pub names: Vec<String>,
 }
 
 /// The answer: rows and columns by their place in the listing.
@@ -51,6 +53,7 @@ impl Query {
         for text in &self.filters {
             filter = filter.and(Filter::parse(text, listing)?);
         }
+        let filter = filter.naming(&self.names);
         let of = listing.row_count();
         let mut rows: Vec<usize> = (0..of).filter(|row| filter.holds(listing, *row)).collect();
         if !orders.is_empty() {

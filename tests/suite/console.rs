@@ -7,6 +7,7 @@ mod changer;
 mod deriving;
 mod desk;
 mod endings;
+mod finding;
 mod frames;
 mod jobs;
 mod lanes;

@@ -57,3 +57,20 @@ fn the_readme_shows_what_the_program_prints() {
         "README.md is stale: renew it with FABDECK_UPDATE_DOCS=1"
     );
 }
+
+/// Hosts that docs/jobs.md tells of as those of the demo are there: a list that is copied from it works.
+#[test]
+fn the_jobs_of_the_docs_are_on_hosts_of_the_demo() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/jobs.md")).unwrap();
+    let example = page.split("To try it").nth(1).unwrap().split("fabdeck --source").next().unwrap();
+    let hosts = output("--source sim:demo show hosts --fields name --json");
+    let mut named = 0;
+    for list in example.split(['`', ' ', '\n']).filter_map(|word| word.strip_prefix("node")) {
+        let numbers = list.trim_matches(['[', ']']).split([',', '-']);
+        for number in numbers.filter(|number| number.bytes().all(|digit| digit.is_ascii_digit())) {
+            assert!(hosts.contains(&format!("\"node{number} ")), "node{number} is no host of the demo");
+            named += 1;
+        }
+    }
+    assert!(named >= 7, "{example}");
+}

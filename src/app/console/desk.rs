@@ -208,7 +208,7 @@ impl Desk {
         let size = self.state.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, size.width, size.height));
         draw(&self.state, &self.appearance, &mut buffer);
-        self.screen.show(buffer)
+        self.screen.show(buffer, self.appearance.theme.blank())
     }
 
     /// Takes the terminal back from the shell, or again from whoever changed it; not before the shell gives it.

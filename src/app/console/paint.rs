@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use ratatui::buffer::{Buffer, Cell};
-use ratatui::style::{Color, Modifier};
+use ratatui::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 /// Cells that stand between two changes and are sent again, because going round them would take more.
@@ -22,6 +22,11 @@ struct Pen {
 }
 
 const PLAIN: Pen = Pen { fg: Color::Reset, bg: Color::Reset, modifier: Modifier::empty() };
+
+/// Sets what a terminal clears in.
+pub fn ground(out: &mut impl Write, blank: Style) -> io::Result<()> {
+    blank.bg.map_or(Ok(()), |bg| write!(out, "\x1b[{}m", colour(bg, 40)))
+}
 
 /// Writes what differs. Both frames have the same area.
 pub fn paint(out: &mut impl Write, before: &Buffer, next: &Buffer) -> io::Result<()> {

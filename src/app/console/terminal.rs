@@ -12,10 +12,11 @@ use crossterm::terminal::{
     LeaveAlternateScreen, disable_raw_mode, enable_raw_mode, size,
 };
 use ratatui::buffer::Buffer;
+use ratatui::style::Style;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::line::{Line, farewell};
-use super::paint::paint;
+use super::paint::{ground, paint};
 use super::threads::Word;
 use crate::session::interactive::Size;
 
@@ -52,13 +53,22 @@ pub struct Screen {
     pending: Vec<u8>,
     /// The line has not taken everything yet.
     busy: bool,
+    /// Whether it clears in the ground that is set, as all but the oldest do.
+    clears_in_colour: bool,
     /// What stands there; `None` where it may be anything.
     shown: Option<Buffer>,
 }
 
 impl Screen {
     pub fn take(words: UnboundedSender<Word>) -> io::Result<Self> {
-        let mut screen = Self { line: Line::open(words), pending: Vec::new(), busy: false, shown: None };
+        let old = |term: String| ["screen", "vt", "dumb"].iter().any(|old| term.starts_with(old));
+        let mut screen = Self {
+            line: Line::open(words),
+            pending: Vec::new(),
+            busy: false,
+            clears_in_colour: !std::env::var("TERM").map_or(true, old),
+            shown: None,
+        };
         screen.enter()?;
         Ok(screen)
     }
@@ -96,17 +106,22 @@ impl Screen {
         self.busy = false;
     }
 
-    /// Sends what differs from the frame before; nothing when nothing does.
-    pub fn show(&mut self, next: Buffer) -> io::Result<()> {
+    /// Sends what differs from the frame before; nothing when nothing does. `blank` is how nothing looks.
+    pub fn show(&mut self, next: Buffer, blank: Style) -> io::Result<()> {
         let mut bytes = std::mem::take(&mut self.pending);
         let shown = self.shown.take().filter(|shown| shown.area == next.area);
         if shown.as_ref() != Some(&next) {
             queue!(bytes, BeginSynchronizedUpdate)?;
+            let mut cleared = Buffer::empty(next.area);
             if shown.is_none() {
+                if self.clears_in_colour {
+                    cleared.set_style(next.area, blank);
+                    ground(&mut bytes, blank)?;
+                }
                 queue!(bytes, Clear(ClearType::All))?;
+                bytes.extend_from_slice(b"\x1b[0m");
             }
-            let empty = || Buffer::empty(next.area);
-            paint(&mut bytes, &shown.unwrap_or_else(empty), &next)?;
+            paint(&mut bytes, &shown.unwrap_or(cleared), &next)?;
             queue!(bytes, EndSynchronizedUpdate)?;
         }
         self.shown = Some(next);

@@ -14,6 +14,7 @@ struct Ailment {
     marked: bool,
     silent: bool,
     link_down: bool,
+    link_errored: bool,
     link_degraded: bool,
     link_marked: bool,
 }
@@ -25,6 +26,7 @@ impl Ailment {
             Self { marked: true, .. } => "marked",
             Self { silent: true, .. } => NOT_ANSWERING,
             Self { link_down: true, .. } => "a link is down",
+            Self { link_errored: true, .. } => "a link has errors",
             Self { link_degraded: true, .. } => "a link is degraded",
             Self { .. } => "a link is marked",
         }
@@ -36,8 +38,9 @@ pub const NOT_ANSWERING: &str = "not answering";
 
 #[derive(Debug, Default)]
 pub struct Ailing {
-    /// Which look in which order, and which marks.
+    /// Which look in which order, which marks, and which cables have errors.
     of: Option<(usize, u64, Faults)>,
+    errored: Vec<LinkId>,
     nodes: BTreeMap<NodeId, Ailment>,
     /// In the order of the ranks, and of the racks.
     tiers: Vec<String>,
@@ -51,10 +54,11 @@ impl Ailing {
     pub fn of(known: &Known) -> Option<Self> {
         let look = known.look.as_ref()?;
         let of = (Arc::as_ptr(look) as usize, known.arranged, known.marks.clone());
-        if known.ailing.of.as_ref() == Some(&of) {
+        let errored = known.watch.reading.as_ref().map_or_else(Vec::new, |reading| reading.errored_links());
+        if known.ailing.of.as_ref() == Some(&of) && known.ailing.errored == errored {
             return None;
         }
-        let nodes = nodes(look, &known.marks);
+        let nodes = nodes(look, &known.marks, &errored);
         let in_racks = || known.racks.iter().flat_map(|rack| &rack.hosts);
         Some(Self {
             of: Some(of),
@@ -63,7 +67,13 @@ impl Ailing {
             all_racks: summed(&nodes, in_racks()),
             hosts: summed(&nodes, &known.hosts),
             nodes,
+            errored,
         })
+    }
+
+    /// Whether errors on a cable are beyond the threshold.
+    pub fn has_errors(&self, link: LinkId) -> bool {
+        self.errored.binary_search(&link).is_ok()
     }
 
     /// The worst that is wrong with a node; nothing when all is well.
@@ -88,7 +98,7 @@ impl Ailing {
     }
 }
 
-fn nodes(look: &Look, marks: &Faults) -> BTreeMap<NodeId, Ailment> {
+fn nodes(look: &Look, marks: &Faults, errored: &[LinkId]) -> BTreeMap<NodeId, Ailment> {
     let fabric = look.fabric();
     let mut nodes: BTreeMap<NodeId, Ailment> = BTreeMap::new();
     for (id, _) in fabric.nodes().filter(|(_, node)| !node.facts.answered) {
@@ -105,6 +115,9 @@ fn nodes(look: &Look, marks: &Faults) -> BTreeMap<NodeId, Ailment> {
             ailment.link_down |= down;
             ailment.link_degraded |= degraded && !down;
         }
+    }
+    for node in errored.iter().flat_map(|link| ends(*link)) {
+        nodes.entry(node).or_default().link_errored = true;
     }
     for mark in marks.iter() {
         let link = match mark {
@@ -125,20 +138,27 @@ fn nodes(look: &Look, marks: &Faults) -> BTreeMap<NodeId, Ailment> {
     nodes
 }
 
-/// How many of these have what: `1 not answering, 2 down, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
+/// How many of these have what: `1 not answering, 2 down, 1 with errors, 1 degraded, 3 marked`. The worst stands first, for a narrow column cuts the
 /// end; marks are known to whoever set them.
 fn summed<'n>(nodes: &BTreeMap<NodeId, Ailment>, of: impl IntoIterator<Item = &'n NodeId>) -> String {
-    let [mut silent, mut down, mut degraded, mut marked] = [0usize; 4];
+    let [mut silent, mut down, mut errored, mut degraded, mut marked] = [0usize; 5];
     if nodes.is_empty() {
         return String::new();
     }
     for ailment in of.into_iter().filter_map(|id| nodes.get(id)) {
         silent += usize::from(ailment.silent);
         down += usize::from(ailment.link_down);
+        errored += usize::from(ailment.link_errored);
         degraded += usize::from(ailment.link_degraded);
         marked += usize::from(ailment.marked || ailment.link_marked);
     }
-    let counts = [(silent, NOT_ANSWERING), (down, "down"), (degraded, "degraded"), (marked, "marked")];
+    let counts = [
+        (silent, NOT_ANSWERING),
+        (down, "down"),
+        (errored, "with errors"),
+        (degraded, "degraded"),
+        (marked, "marked"),
+    ];
     let counts = counts.into_iter().filter(|(count, _)| *count > 0);
     counts.map(|(count, word)| format!("{count} {word}")).collect::<Vec<_>>().join(", ")
 }

@@ -21,8 +21,9 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
     }
     match outcome {
         Outcome::Looked(Ok(look)) => {
+            let before = state.known.look.clone();
             let mut effects = looked(state, look);
-            effects.extend(watch::first_after_look(state));
+            effects.extend(watch::first_after_look(state, before));
             effects.extend(changing::looked(state));
             effects
         }

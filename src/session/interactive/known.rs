@@ -166,6 +166,7 @@ impl Known {
         match port.link {
             _ if self.failed(Resolved::Port(id)) => "marked",
             Some(link) if look.is_down(link) => "down",
+            Some(link) if self.ailing.has_errors(link) => "errors",
             Some(link) if look.degraded(link) == Some(true) => "degraded",
             // A port that is up has something behind it, whether that answered or not.
             None if port.facts.state.is_some_and(|state| state > PortState::Down)
@@ -175,6 +176,16 @@ impl Known {
             }
             _ => "",
         }
+    }
+
+    /// Whether errors of a port's cable, or of a cable, are beyond the threshold.
+    pub fn has_errors(&self, what: Resolved) -> bool {
+        let link = match what {
+            Resolved::Link(link) => Some(link),
+            Resolved::Port(port) => self.look.as_ref().and_then(|look| look.fabric().port(port).link),
+            Resolved::Node(_) => None,
+        };
+        link.is_some_and(|link| self.ailing.has_errors(link))
     }
 
     /// The mark with which it is lost: its own, or that of a port or a node that it needs.

@@ -5,15 +5,39 @@ use std::sync::Arc;
 
 use super::effect::{Job, Selecting};
 use super::state::State;
-use crate::session::{Columns, Selection};
+use crate::fabric::NodeId;
+use crate::session::{Columns, Selection, typed_guid};
 
 /// A list of so many rows is gone through behind the screen.
 pub const MANY: usize = 20_000;
 
 /// Filters the list of the screen.
 pub fn set_filter(state: &mut State, text: String) {
-    state.current_mut().0.table_mut().filter = text;
+    let names = bearer_names(state, &text);
+    let table = state.current_mut().0.table_mut();
+    (table.filter, table.names) = (text, names);
     select(state, false);
+}
+
+/// What a list calls the node whose GUID a filter asks for, or the GUID of one of its ports. Where only switches are
+/// listed it is the switches that the node hangs on. A name that several nodes bear tells nothing: rows with GUIDs do.
+fn bearer_names(state: &State, filter: &str) -> Vec<String> {
+    let Some(look) = state.look() else { return Vec::new() };
+    let fabric = look.fabric();
+    let bearer = |guid| {
+        let of_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
+        fabric.node_by_guid(guid).or_else(of_port)
+    };
+    let nodes = filter.split(',').filter_map(typed_guid).filter_map(bearer);
+    let listed = |node: NodeId| -> Vec<NodeId> {
+        if fabric.node(node).is_switch() || !state.current().lists_switches() {
+            return vec![node];
+        }
+        let peers = fabric.ports_of(node).filter_map(|(_, port)| port.peer);
+        peers.map(|peer| fabric.port(peer).node).collect()
+    };
+    let single = |node: &NodeId| look.names.bearers(look.name(*node)).len() < 2;
+    nodes.flat_map(listed).filter(single).map(|node| look.name(node).to_owned()).collect()
 }
 
 /// Makes the rows of the screen's list what its filter and its order say; the cursor stays on its row, or goes to the

@@ -8,11 +8,15 @@ use crate::session::{Columns, Listing, Query, Selection};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     pub filter: String,
+    /// What the node is called whose GUID the filter asks for.
+    pub names: Vec<String>,
     /// The column that it is sorted by, and whether downwards.
     pub sort: Option<(String, bool)>,
     /// Rows and columns of the listing, after filter and sort.
     pub selection: Selection,
     pub cursor: usize,
+    /// The row that the cursor was on before a filter left none.
+    pub place: Option<usize>,
     /// Rows that actions are to take together, by what they are about: they may be out of sight, behind a filter.
     pub selected: BTreeSet<Resolved>,
     /// The first row to be seen.
@@ -42,15 +46,17 @@ impl Table {
             fields: None,
             sort: self.sort.as_ref().map(|(id, down)| format!("{id}:{}", if *down { "desc" } else { "asc" })),
             top: None,
+            names: self.names.clone(),
         }
     }
 
     /// Rows that were selected, and why they are not those that were asked for.
     pub fn show_rows(&mut self, selection: Selection, problem: Option<String>) {
-        let here = self.row();
+        let here = self.row().or(self.place);
         (self.selection, self.problem) = (selection, problem);
         let again = here.and_then(|row| self.selection.rows.iter().position(|other| *other == row));
         self.cursor = again.unwrap_or(self.cursor);
+        self.place = here.filter(|_| self.selection.rows.is_empty());
         self.clamp();
     }
 

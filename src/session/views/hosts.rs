@@ -55,6 +55,7 @@ pub static HOST_FIELDS: &[Get] = &[
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, r| {
         port(l, r).and_then(|p| p.link).and_then(|link| l.degraded(link)).into()
     })
+    .largest_first()
     .on_request(),
     Get::new(
         "answered",

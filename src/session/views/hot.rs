@@ -117,7 +117,7 @@ pub static HOT_FIELDS: &[Get] = &[
         "wait_history",
         "WAITED",
         Kind::Text,
-        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, 4 and more above the threshold",
+        "waiting in the last sweeps, the latest at the right: a digit from 0 to 7 a sweep, in sevenths of the time, 0 below 1 %; where the device does not tell the length of a tick, 4 and more are above the threshold",
         |_, r| steps(&r.waited_levels).into(),
     ),
     Get::new("peer", "PEER", Kind::Text, "the port at the other end", |l, r| {

@@ -52,10 +52,12 @@ pub static LINK_FIELDS: &[Get] = &[
     .on_request(),
     Get::new("degraded", "DEGRADED", Kind::Flag, "below what both ends can do", |l, r| {
         l.degraded(r.link).into()
-    }),
+    })
+    .largest_first(),
     Get::new("mismatch", "MISMATCH", Kind::Flag, "the ends say different widths or speeds", |l, r| {
         mismatch(l, r).into()
     })
+    .largest_first()
     .when_yes(),
     Get::new("efi", "EFI", Kind::Number, "paths over it under the tables in force, the busier way", |_, r| {
         r.efi.into()
@@ -121,6 +123,7 @@ pub static LINK_FIELDS: &[Get] = &[
         let [a, b] = ends(l, r);
         (a.node == b.node).into()
     })
+    .largest_first()
     .on_request(),
     Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, r| {
         Element::of(l.fabric(), &l.names, Resolved::Link(r.link)).to_string().into()

@@ -67,6 +67,7 @@ pub static PORT_FIELDS: &[Get] = &[
     Get::new("degraded", "DEGRADED", Kind::Flag, "its cable is below what both ends can do", |l, id| {
         port(l, id).link.and_then(|link| l.degraded(link)).into()
     })
+    .largest_first()
     .on_request(),
     Get::new("element", "ELEMENT", Kind::Text, "how commands name it", |l, id| {
         Element::of(l.fabric(), &l.names, Resolved::Port(id)).to_string().into()

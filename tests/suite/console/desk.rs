@@ -69,7 +69,7 @@ pub fn styles(buffer: &Buffer, plain: Style) -> String {
                     "{y}:{begin}-{} {} {} {:?}\n",
                     x - 1,
                     color(style.fg),
-                    color(style.bg),
+                    color(style.bg.filter(|bg| Some(*bg) != plain.bg)),
                     style.add_modifier
                 ));
             }

@@ -1,6 +1,6 @@
 //! Every screen on three fabrics, at four sizes: what stands there and in which style.
 
-use fabdeck::console::{Depth, Role};
+use fabdeck::console::Depth;
 use fabdeck::fabric::NodeId;
 use fabdeck::session::interactive::{Driver, Happening, Size};
 
@@ -72,7 +72,7 @@ fn at_all_sizes(driver: &mut Driver) -> String {
         said.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
         // The styles of a narrow screen and of one with details beside the list tell of all.
         if (width, height) == SIZES[0] || (width, height) == SIZES[1] {
-            said.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
+            said.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.blank())));
         }
     }
     said

@@ -203,7 +203,7 @@ fn every_screen_under_watch() {
             let buffer = frame(&driver.state, &colours);
             all.push_str(&format!("== {width}x{height}\n{}", text(&buffer)));
             if at < 2 {
-                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.style(Role::Text))));
+                all.push_str(&format!("-- styles\n{}", styles(&buffer, colours.theme.blank())));
             }
         }
         driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
@@ -315,16 +315,84 @@ fn a_pause_reads_nothing_and_what_happened_meanwhile_is_no_interval() {
     assert!(!std::sync::Arc::ptr_eq(&reading, driver.state.known.watch.reading.as_ref().unwrap()));
 }
 
+/// What every port did stays over another look, which is what follows an apply; and the verdict until the next.
 #[test]
-fn a_look_begins_the_series_anew() {
+fn history_stays_over_a_look() {
     let mut driver = watching(incast);
     swept(&mut driver, 4);
+    let levels = |driver: &Driver| {
+        let leaf = node(driver.state.look().unwrap(), "rack1-leaf");
+        let port = driver.state.look().unwrap().fabric().port_of(leaf, PortNum(2)).unwrap();
+        driver.state.known.watch.history.of(port, 100).collect::<Vec<_>>()
+    };
+    let before = levels(&driver);
+    assert!(!before.is_empty());
     driver.press("5 r");
-    let watch = &driver.state.known.watch;
-    assert!(watch.sweeps == 0 && watch.reading.is_none() && watch.history.is_empty());
-    assert!(shown(&driver).contains("first sweep is being read"), "{}", shown(&driver));
-    swept(&mut driver, 2);
-    assert!(shown(&driver).contains("hot-spot"), "{}", shown(&driver));
+    assert_eq!((driver.state.known.watch.sweeps, levels(&driver)), (0, before.clone()));
+    let seen = shown(&driver);
+    assert!(seen.contains("hot-spot") && seen.contains("before the source was read again"), "{seen}");
+    swept(&mut driver, 3);
+    assert!(shown(&driver).contains("3 sweeps since"), "{}", shown(&driver));
+    let after = levels(&driver);
+    assert!(after.len() > before.len() && after.starts_with(&before), "{after:?}");
+    assert_eq!(counted(&driver, "hot-spot: node01"), 1, "{:?}", said(&driver));
+}
+
+/// Bars grow with the share of time, and nothing of a row that waits 0 % is in a colour that says otherwise.
+#[test]
+fn waiting_is_drawn_by_its_share_of_time() {
+    fn shares(second: u64) -> Vec<(&'static str, u8, Counter, u64)> {
+        // A tick of the demo is 0.32 ns: 0.06, 29 and 90 percent of the time.
+        vec![
+            ("rack1-leaf", 2, WAIT, 2_000_000 * second),
+            ("node10 mlx5_0", 1, WAIT, 900_000_000 * second),
+            ("node11 mlx5_0", 1, WAIT, 2_800_000_000 * second),
+        ]
+    }
+    let mut driver = watching(shares);
+    swept(&mut driver, 4);
+    driver.press("5").happen(Happening::Resized(Size { width: 120, height: 40 }));
+    let looks = appearance("dark", Depth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    for (name, percent, bars) in
+        [("rack1-leaf[2]", " 0", "▁▁▁"), ("node10", " 29", "▄▄▄"), ("node11", " 90", "███")]
+    {
+        let (y, line) = all.lines().enumerate().find(|(_, line)| line[3..].contains(name)).unwrap();
+        assert!(line.contains(bars) && line.contains(percent), "{name}: {all}");
+        let x = line.chars().position(|sign| bars.starts_with(sign)).unwrap();
+        let hot = [Role::Heat2, Role::Heat3].map(|role| looks.theme.style(role).fg);
+        let colour = buffer[(x as u16, y as u16)].style().fg;
+        assert_eq!(hot.contains(&colour), name == "node11", "{name}: {colour:?}");
+    }
+}
+
+/// Errors beyond their threshold are told where the fabric is looked at, not on one screen alone.
+#[test]
+fn errors_beyond_their_threshold_are_told_in_the_tree_and_coloured_in_links() {
+    let mut driver = watching(incast);
+    let leaf = |driver: &Driver| {
+        let id = node(driver.state.look().unwrap(), "rack2-leaf");
+        driver.state.known.ailing.node(id)
+    };
+    assert_eq!(leaf(&driver), "");
+    swept(&mut driver, 8);
+    assert_eq!(leaf(&driver), "a link has errors");
+    driver.happen(Happening::Resized(Size { width: 120, height: 40 }));
+    let tree = shown(&driver);
+    assert!(tree.contains("1 with errors") && tree.contains("a link has errors"), "{tree}");
+    driver.press("2 :sort space errors_per_hour enter down");
+    let looks = appearance("dark", Depth::True);
+    let buffer = frame(&driver.state, &looks);
+    let all = text(&buffer);
+    let errors = |row: u16| {
+        let heading = all.lines().nth(2).unwrap();
+        let end = heading[..heading.find("ERR/H").unwrap()].chars().count() + 4;
+        let x = end as u16..end as u16 + 3;
+        x.rev().map(|x| &buffer[(x, row)]).find(|cell| cell.symbol() != " ").unwrap().style().fg
+    };
+    assert_eq!(errors(3), looks.theme.style(Role::Warning).fg, "{all}");
+    assert_ne!(errors(5), looks.theme.style(Role::Warning).fg, "{all}");
 }
 
 #[test]
@@ -676,9 +744,16 @@ fn who_appears_takes_nobodys_place() {
         let held = reading.watched.verdict.held_up.iter();
         held.map(|held| look.port_name(held.at.port)).collect::<Vec<_>>()
     };
+    let waited = |driver: &Driver| {
+        let look = driver.state.look().unwrap();
+        let port = look.fabric().port_of(node(look, "node30"), PortNum(1)).unwrap();
+        driver.state.known.watch.history.of(port, 100).collect::<Vec<_>>()
+    };
     let before = (held(&driver), marked(&driver));
     assert_eq!((before.0[0].as_str(), before.1.len()), ("node30 mlx5_0[1]", 1));
+    let history = waited(&driver);
     swept(&mut driver, 3);
+    assert!(waited(&driver).starts_with(&history) && !history.is_empty(), "{:?}", waited(&driver));
     assert_eq!(driver.state.look().unwrap().fabric().nodes().len(), nodes + 1, "{:?}", said(&driver));
     assert_eq!(counted(&driver, "new: node06"), 1, "{:?}", said(&driver));
     assert_eq!((held(&driver), marked(&driver)), before);

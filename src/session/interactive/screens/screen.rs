@@ -67,6 +67,11 @@ pub trait Screen {
         None
     }
 
+    /// Whether its rows are switches alone.
+    fn lists_switches(&self) -> bool {
+        false
+    }
+
     /// Columns that stay when others are scrolled away: they say what a row is about.
     fn held_columns(&self) -> usize {
         1

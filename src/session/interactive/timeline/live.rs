@@ -287,6 +287,12 @@ pub fn entered(state: &mut State, entry: &Entry) -> Option<String> {
     Some(clock)
 }
 
+/// The watch as it was when somebody paused, and the look that it was of.
+pub fn behind(playback: Option<&Playback>) -> Option<(&Arc<Look>, &Watch)> {
+    let live = playback?.live.as_deref()?;
+    Some((&live.paused_at, &live.watch))
+}
+
 /// The watch behind a pause, where there is one.
 pub fn going_on(state: &mut State) -> Option<&mut Live> {
     state.known.playback.as_mut()?.live.as_deref_mut()

@@ -13,7 +13,7 @@ mod words;
 
 pub use deriving::{Part, Scan, derive_on, derived_part, stop_deriving};
 pub use flow::{begin, let_go, sought, tick, unrolled, wakes_ms};
-pub use live::{RETURNING, back, entered, going_on, keep_bookmarks, swept_behind};
+pub use live::{RETURNING, back, behind, entered, going_on, keep_bookmarks, swept_behind};
 pub use moving::{at, bookmark, event, faster, play, step, to_place};
 pub use past::Past;
 pub use playback::{Playback, Speed, Standing};

@@ -232,9 +232,10 @@ impl<B: Bytes> Scenes<B> {
         }
         let (Ok(before), Ok(after)) = (self.sweep(place - 1), self.sweep(place)) else { return None };
         self.tape.show(place).ok()?;
+        let ticks = self.tape.ticks().clone();
         let fabric = self.tape.fabric();
         let mut levels = vec![NOBODY; fabric.ports().len()];
-        for port in &rates_of_sweeps(fabric, &before, &after).ports {
+        for port in &rates_of_sweeps(fabric, &before, &after).with_ticks(fabric, &ticks).ports {
             levels[port.port.index()] = byte(port, self.congestion as f64);
         }
         let nodes = fabric.nodes().len();

@@ -11,6 +11,7 @@ use super::sweep::Swept;
 use super::watched::{Under, Watch, Weighed};
 use crate::observe::Sweep;
 use crate::session::Look;
+use crate::session::interactive::ailing::Ailing;
 use crate::session::interactive::effect::{Effect, Job};
 use crate::session::interactive::entering;
 use crate::session::interactive::forward;
@@ -145,18 +146,37 @@ fn moved(state: &mut State, swept: &Swept) -> Vec<Effect> {
     }
 }
 
-/// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: what is kept by these
-/// begins anew; sweeps know ports by their GUIDs.
+/// The fabric moved, or its tables did. Where something appeared in it ports have other numbers: the history takes these,
+/// and the verdict is let go; sweeps know ports by their GUIDs.
 fn follow(state: &mut State, look: Arc<Look>) -> Vec<Effect> {
-    let size = |look: &Look| (look.fabric().nodes().len(), look.fabric().ports().len());
-    let numbered_alike = state.look().is_some_and(|before| size(before) == size(&look));
+    let before = state.known.look.clone();
     let effects = forward::replaced(state, look);
-    if !numbered_alike {
-        let watch = &mut state.known.watch;
-        (watch.history, watch.reading, watch.weighed) = (History::default(), None, None);
-        state.screens.hotspots.begin_anew(&state.known);
+    let watch = &mut state.known.watch;
+    let (history, reading) = (std::mem::take(&mut watch.history), watch.reading.take());
+    if !carry_over(state, before.as_deref(), history, reading) {
+        state.known.watch.weighed = None;
     }
     effects
+}
+
+/// Takes over what an earlier look came to: its history by the numbers that ports have now, and its verdict where these
+/// are the same; whether they are.
+fn carry_over(
+    state: &mut State,
+    before: Option<&Look>,
+    history: History,
+    reading: Option<Arc<Reading>>,
+) -> bool {
+    let (Some(before), Some(look)) = (before, state.known.look.clone()) else { return true };
+    let alike = before.fabric().is_numbered_like(look.fabric());
+    let watch = &mut state.known.watch;
+    watch.history = history.carried_over(before.fabric(), look.fabric());
+    watch.reading = reading.filter(|_| alike);
+    match watch.reading.clone() {
+        Some(reading) => state.screens.hotspots.judged(&reading, &state.known),
+        None => state.screens.hotspots.begin_anew(&state.known),
+    }
+    alike
 }
 
 /// Asks what two sweeps come to; errors are told since the first.
@@ -219,6 +239,10 @@ pub fn judged(state: &mut State, task: TaskId, reading: Arc<Reading>) -> Vec<Eff
     watch.reading = Some(reading.clone());
     state.screens.links.weighed(&reading, &state.known);
     state.screens.hotspots.judged(&reading, &state.known);
+    if let Some(ailing) = Ailing::of(&state.known) {
+        state.known.ailing = ailing;
+        forward::refresh(state);
+    }
     // Of a moment that somebody went to, the one before is not what was shown before.
     let silent = state.known.watch.recorded || state.known.watch.again;
     let changes: &[_] = if silent { &[] } else { &reading.changes };
@@ -233,9 +257,9 @@ pub fn is_judging(state: &State) -> bool {
     state.known.watch.judging.is_some()
 }
 
-/// Another look has other ports, and other counters for all that is known: the series begins anew. What is recorded of
-/// the watch goes on, and its bookmarks with it.
-pub fn first_after_look(state: &mut State) -> Vec<Effect> {
+/// Another look may have other ports, and other counters: sweeps are compared with those that follow it. What was watched
+/// before stays: its history, its verdict until the next, and what is recorded of it with its bookmarks.
+pub fn first_after_look(state: &mut State, before: Option<Arc<Look>>) -> Vec<Effect> {
     let mut effects = let_go(state);
     effects.extend(timeline::let_go(state));
     let live = state.look().map(|look| look.observation.reading.is_some());
@@ -243,16 +267,23 @@ pub fn first_after_look(state: &mut State) -> Vec<Effect> {
     let (settings, paused) = (state.known.watch.settings.clone(), state.known.watch.paused);
     // A recording is looked at again as a whole.
     let recorded = state.known.playback.as_ref().is_some_and(|playback| playback.live.is_none());
-    state.known.watch = Watch { settings, paused, live, recorded, due_ms: state.now_ms, ..Watch::default() };
-    state.screens.hotspots.begin_anew(&state.known);
+    let next = Watch { settings, paused, live, recorded, due_ms: state.now_ms, ..Watch::default() };
+    let earlier = std::mem::replace(&mut state.known.watch, next);
     if live == Some(false) {
+        state.screens.hotspots.begin_anew(&state.known);
         effects.extend(timeline::begin(state));
-    } else {
-        let paused = state.known.playback.take();
-        paused.iter().for_each(|paused| timeline::keep_bookmarks(state, paused));
-        if swept && live == Some(true) {
-            effects.extend(entering::looked_again(state, paused.is_some()));
-        }
+        return effects;
+    }
+    let paused = state.known.playback.take();
+    paused.iter().for_each(|paused| timeline::keep_bookmarks(state, paused));
+    // Behind a pause it is the watch before it that goes on.
+    let (before, earlier) = match timeline::behind(paused.as_ref()) {
+        Some((look, watch)) => (Some(look.clone()), (watch.history.clone(), watch.reading.clone())),
+        None => (before, (earlier.history, earlier.reading)),
+    };
+    carry_over(state, before.as_deref(), earlier.0, earlier.1);
+    if swept && live == Some(true) {
+        effects.extend(entering::looked_again(state, paused.is_some()));
     }
     effects
 }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::counters::PortRates;
-use crate::fabric::PortId;
+use crate::fabric::{Fabric, PortId, Resolved};
 use crate::session::UNTOLD;
 
 /// How many sweeps are kept.
@@ -41,6 +41,26 @@ impl History {
         self.columns.is_empty()
     }
 
+    /// The same history by the port numbers of another snapshot of the fabric. A port that was not there before has none.
+    pub fn carried_over(&self, from: &Fabric, to: &Fabric) -> Self {
+        if from.is_numbered_like(to) {
+            return self.clone();
+        }
+        let earlier = |(port, _)| match Resolved::Port(port).in_another(to, from) {
+            Some(Resolved::Port(port)) => Some(port),
+            _ => None,
+        };
+        let earlier: Vec<Option<PortId>> = to.ports().map(earlier).collect();
+        let renumbered = |levels: &Levels| -> Levels {
+            let level = |port: &Option<PortId>| port.and_then(|port| levels.get(port.index()).copied());
+            earlier.iter().map(|port| level(port).unwrap_or(NOBODY)).collect()
+        };
+        let column = |(at_ms, levels): &(u64, Levels)| {
+            (*at_ms, if levels.is_empty() { Levels::default() } else { renumbered(levels) })
+        };
+        Self { columns: self.columns.iter().map(column).collect() }
+    }
+
     /// When the oldest of the last so many sweeps was.
     pub fn oldest_ms(&self, most: usize) -> Option<u64> {
         self.columns.get(self.columns.len().saturating_sub(most)).map(|(at_ms, _)| *at_ms)
@@ -61,7 +81,8 @@ pub fn both(byte: u8) -> (u8, u8) {
 
 /// The byte of a port.
 pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
-    let waited = rates.congestion().map_or(UNTOLD, |ticks| waiting_level(ticks, threshold));
+    let by_ticks = || rates.congestion().map(|ticks| waiting_level(ticks, threshold));
+    let waited = rates.time_waited().map(waited_level).or_else(by_ticks).unwrap_or(UNTOLD);
     let used = rates.utilisation().map_or(UNTOLD, used_level);
     (waited << 4) | used
 }
@@ -69,7 +90,15 @@ pub fn byte(rates: &PortRates, threshold: f64) -> u8 {
 /// What no sweep has told.
 pub const NOBODY: u8 = (UNTOLD << 4) | UNTOLD;
 
-/// Up to 3 within the threshold, from 4 on above it: what is a verdict is seen as one.
+/// Sevenths of the time, begun ones counted; 0 where a list says 0 %.
+fn waited_level(part: f64) -> u8 {
+    match part {
+        part if (part * 100.0).round() < 1.0 => 0,
+        part => (part * 7.0).ceil().clamp(1.0, 7.0) as u8,
+    }
+}
+
+/// Where the length of a tick is not known: up to 3 within the threshold, from 4 on above it.
 fn waiting_level(ticks: f64, threshold: f64) -> u8 {
     let part = ticks / threshold.max(1.0);
     match () {
@@ -99,6 +128,12 @@ mod tests {
         let levels: Vec<u8> = steps.into_iter().map(|ticks| waiting_level(ticks, 100_000.0)).collect();
         assert_eq!(levels, [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!([0.0, 0.124, 0.5, 1.0, 1.3].map(used_level), [0, 0, 4, 7, 7]);
+    }
+
+    #[test]
+    fn waiting_scales_with_the_share_of_time() {
+        let parts = [0.0, 0.0049, 0.005, 0.1, 0.15, 0.49, 0.58, 0.86, 1.0];
+        assert_eq!(parts.map(waited_level), [0, 0, 1, 1, 2, 4, 5, 7, 7]);
     }
 
     #[test]

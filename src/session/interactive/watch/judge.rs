@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::changes::changes;
 use super::history::{History, Levels, NOBODY, byte, used_level};
 use crate::counters::{PortRates, Rates, Role, Thresholds, Waiting, Why, rates_of_sweeps};
-use crate::fabric::{PortId, Resolved};
+use crate::fabric::{LinkId, PortId, Resolved};
 use crate::observe::Sweep;
 use crate::session::interactive::messages::Severity;
 use crate::session::{
@@ -240,6 +240,14 @@ fn row(
 }
 
 impl Reading {
+    /// Cables on which errors, or times that they went down, are beyond the threshold; in the order of cables.
+    pub fn errored_links(&self) -> Vec<LinkId> {
+        let errored = self.watched.troubles.iter().filter(|trouble| trouble.why != Why::Degraded);
+        let mut links: Vec<LinkId> = errored.map(|trouble| trouble.link).collect();
+        links.dedup();
+        links
+    }
+
     /// The row of a port.
     pub fn port(&self, what: Resolved) -> Option<&HotPort> {
         let (Rowset::Hot(rows), Resolved::Port(id)) = (&*self.ports.rows, what) else { return None };

@@ -98,6 +98,11 @@ impl Watch {
         self.settings.interval_ms > 0 && self.live == Some(true) && !self.recorded
     }
 
+    /// Whether the verdict is of a look before this one: a new one takes two sweeps.
+    pub fn before_look(&self) -> bool {
+        self.reading.is_some() && self.sweeps < 2 && !self.recorded
+    }
+
     pub fn sweep_under_way(&self) -> Option<TaskId> {
         self.under.map(|under| under.task)
     }

@@ -117,6 +117,9 @@ fn told_apart(held: &[Contributor]) -> String {
 
 /// Times are those of the message log.
 fn since(watch: &Watch) -> String {
+    if watch.before_look() {
+        return "as it was before the source was read again".to_owned();
+    }
     let count = usize::try_from(watch.sweeps).unwrap_or(usize::MAX);
     format!("{} since {} s", counted(count, "sweep", "sweeps"), watch.since_ms / 1000)
 }

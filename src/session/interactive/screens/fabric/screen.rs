@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::map;
-use super::tree::{TreeItem, TreeListing, TreeRow, again_node, rows};
+use super::tree::{TreeItem, TreeListing, TreeRow, again_node, containers, rows};
 use crate::fabric::{NodeId, Resolved};
 use crate::session::interactive::known::Known;
 use crate::session::interactive::screens::screen::{Direction, Entered, Screen};
@@ -74,10 +74,18 @@ impl FabricScreen {
         self.tree_rows.get(self.tree.row()?).map(|row| row.item)
     }
 
-    fn make_tree(&mut self, known: &Known) {
+    /// `reveals`: what the cursor is on stays in sight though it lies below something closed.
+    fn make_tree(&mut self, known: &Known, reveals: bool) {
         let Some(look) = &known.look else { return };
-        let here = self.item();
-        self.tree_rows = rows(known, look, &self.open, !self.tree.filter.is_empty());
+        let all = !self.tree.filter.is_empty();
+        let place = self.tree.row().or(self.tree.place);
+        let here = place.and_then(|row| self.tree_rows.get(row)).map(|row| row.item);
+        let around = place.map_or_else(Vec::new, |row| containers(&self.tree_rows, row));
+        self.tree_rows = rows(known, look, &self.open, all);
+        if reveals && here.is_some_and(|item| self.tree_rows.iter().all(|row| row.item != item)) {
+            self.open.extend(around);
+            self.tree_rows = rows(known, look, &self.open, all);
+        }
         let mut tree = std::mem::take(&mut self.tree);
         tree.refresh(&TreeListing { known, look, rows: &self.tree_rows, open: &self.open });
         self.tree = tree;
@@ -85,6 +93,7 @@ impl FabricScreen {
         if let Some(row) = again {
             self.tree.put_on(row);
         }
+        self.tree.place = again.filter(|_| self.tree.selection.rows.is_empty());
     }
 
     fn go_into(&mut self, node: NodeId, known: &Known) {
@@ -118,7 +127,7 @@ impl FabricScreen {
         if !self.open.remove(&item) {
             self.open.insert(item);
         }
-        self.make_tree(known);
+        self.make_tree(known, false);
         Entered::Done
     }
 }
@@ -165,6 +174,10 @@ impl Screen for FabricScreen {
             Some(list) => list.rows.listing(look),
             None => Box::new(TreeListing { known, look, rows: &self.tree_rows, open: &self.open }),
         })
+    }
+
+    fn lists_switches(&self) -> bool {
+        self.inside.is_empty() && matches!(self.view, FabricView::Switches | FabricView::Map)
     }
 
     fn kept_rows(&self) -> Option<&Arc<Rowset>> {
@@ -229,7 +242,7 @@ impl Screen for FabricScreen {
     /// Whoever looks for something in the tree looks below what is closed, too.
     fn filtered(&mut self, known: &Known) {
         if self.list().is_none() {
-            self.make_tree(known);
+            self.make_tree(known, true);
         }
     }
 
@@ -273,7 +286,7 @@ impl Screen for FabricScreen {
         self.hosts.show(Rowset::hosts(&look), known);
         let by_rank = known.tiers.iter().flat_map(|tier| tier.switches.iter().copied()).collect();
         self.map.show(Rowset::Switches(by_rank), known);
-        self.make_tree(known);
+        self.make_tree(known, false);
     }
 
     fn command(&self, known: &Known) -> Option<String> {
@@ -306,7 +319,7 @@ impl FabricScreen {
     fn refilter(&mut self, known: &Known) {
         match (self.inside.is_empty(), self.view) {
             (false, _) => self.ports.refresh(known),
-            (_, FabricView::Tree) => self.make_tree(known),
+            (_, FabricView::Tree) => self.make_tree(known, false),
             (_, FabricView::Switches) => self.switches.refresh(known),
             (_, FabricView::Hosts) => self.hosts.refresh(known),
             (_, FabricView::Map) => self.map.refresh(known),

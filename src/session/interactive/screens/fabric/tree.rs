@@ -69,6 +69,17 @@ fn host_behind(look: &Look, port: PortId) -> Option<NodeId> {
     (!fabric.node(node).is_switch()).then_some(node)
 }
 
+/// What a row lies in, the nearest first.
+pub fn containers(rows: &[TreeRow], row: usize) -> Vec<TreeItem> {
+    let mut depth = rows.get(row).map_or(0, |row| row.depth);
+    let above = rows.iter().take(row).rev().filter(|row| {
+        let contains = row.depth < depth;
+        depth = depth.min(row.depth);
+        contains
+    });
+    above.map(|row| row.item).collect()
+}
+
 /// The rows that can be seen when these items are open; all there are when somebody looks for one.
 pub fn rows(known: &Known, look: &Look, open: &BTreeSet<TreeItem>, all: bool) -> Vec<TreeRow> {
     let open = |item: &TreeItem| all || open.contains(item);
@@ -135,12 +146,16 @@ static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         column("lid", "LID", Kind::Number, "base LID"),
         amount("hosts", "HOSTS", "hosts attached"),
         amount("links", "LINKS", "cables to other switches"),
-        column(
-            "state",
-            "STATE",
-            Kind::Text,
-            "marked, degraded, down, or how many inside are; nothing when all is well",
-        ),
+        // What is well has no word, and comes last.
+        Column {
+            largest_first: true,
+            ..column(
+                "state",
+                "STATE",
+                Kind::Text,
+                "marked, degraded, down, with errors beyond their threshold, or how many inside are; nothing when all is well",
+            )
+        },
     ]
 });
 

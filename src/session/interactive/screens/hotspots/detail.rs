@@ -62,6 +62,14 @@ fn why(look: &Look, row: &HotPort) -> Vec<Line> {
     lines
 }
 
+/// What a step of waiting is.
+fn scale(row: &HotPort) -> &'static str {
+    match row.time_waited {
+        Some(_) => "in sevenths of the time",
+        None => "4 and more above the threshold",
+    }
+}
+
 /// All of it for the page of details, its history in digits, after which comes what is known of any port.
 pub fn hot_detail(state: &State) -> Option<Whole> {
     if state.screen != ScreenId::Hotspots {
@@ -71,10 +79,7 @@ pub fn hot_detail(state: &State) -> Option<Whole> {
     let what = state.screens.hotspots.current(known)?;
     let mut lines = hot_lines(known, what);
     if let Some(row) = known.watch.reading.as_ref().and_then(|reading| reading.port(what)) {
-        lines.push((
-            "waited",
-            format!("{} in the last sweeps, 4 and more above the threshold", steps(&row.waited_levels)),
-        ));
+        lines.push(("waited", format!("{} in the last sweeps, {}", steps(&row.waited_levels), scale(row))));
         lines.push((
             "load",
             format!("{} in the last sweeps, in eighths of its link", steps(&row.used_levels)),
