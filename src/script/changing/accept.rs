@@ -108,13 +108,18 @@ fn unsafe_words(transition: &TransitionReport) -> String {
     if lines.is_empty() { transition.word() } else { lines.swap_remove(0).1 }
 }
 
+/// What the marks of a plan take down is named before the question, and a point of its own in the console's dialogue. It
+/// refuses no command: a marked switch that answers is marked on purpose.
+const NAMED_ONLY: &str = "cut-off";
+
 /// Refuses what was not accepted, and names that name nothing.
 pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
     if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let names = NAMES.join(", ");
         return Err(Failure::usage(format!("FD-7982: '{name}' names no finding; they are {names}")));
     }
-    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted.iter().any(|word| word == name)).collect();
+    let accepted_already = |name: &str| name == NAMED_ONLY || accepted.iter().any(|word| word == name);
+    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted_already(name)).collect();
     if open.is_empty() {
         return Ok(());
     }
