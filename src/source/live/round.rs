@@ -101,11 +101,7 @@ pub fn sweep(
             move_to(look, now, &mut memory.agents);
         }
     }
-    let before = std::mem::replace(&mut memory.manager, manager);
-    if before != memory.manager {
-        look.subnet_manager.clone_from(&memory.manager.manager);
-        news.push(News::ManagerChanged { before, now: memory.manager.clone() });
-    }
+    news.extend(keep_manager(look, memory, manager));
     news.extend(drifts);
     let retabled = retabled | keep_adaptive(reader, look, nodes, &memory.adaptive);
     let (took, sent) =
@@ -114,6 +110,15 @@ pub fn sweep(
     let at = at.into_iter().map(whole_micros).collect();
     let (began, took) = (whole_micros(began), whole_micros(took));
     Ok(Sweep { samples, at, began, took, ports, sent, fabric, retabled, news })
+}
+
+/// Keeps what was heard of the subnet manager, and tells whether it is another one now.
+fn keep_manager(look: &mut Observation, memory: &mut Memory, now: ManagerTold) -> Option<News> {
+    let before = std::mem::replace(&mut memory.manager, now);
+    (before != memory.manager).then(|| {
+        look.subnet_manager.clone_from(&memory.manager.manager);
+        News::ManagerChanged { before, now: memory.manager.clone() }
+    })
 }
 
 /// The switches whose turn it is to say whether they choose ports by themselves.
