@@ -1,17 +1,26 @@
 //! Flows between hosts over the channels that tables give them: what patterns of them share a channel.
 
-use crate::fabric::{Fabric, Lid, PortId, PortNum, Routes, SwitchGraph};
+use crate::fabric::{Fabric, Lid, Lmc, PortId, PortNum, Routes, SwitchGraph, Terminal, pick};
 use crate::routing::Problem;
 use crate::routing::trees::Ways;
 
-/// A host as a source and a destination, by its first LID.
+/// A host as a source and a destination.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Host {
-    pub(super) switch: u32,
+    pub(super) source: Source,
     /// Of the switch, where it leads to the host.
     switch_port: PortNum,
     pub(super) port: PortId,
     lid: Lid,
+    lmc: Lmc,
+}
+
+/// What hosts that send alike have in common: their switch, and which LID of a port they pick.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Source {
+    pub(super) switch: u32,
+    /// The place among the hosts, modulo the most LIDs that a port has.
+    pick: u8,
 }
 
 /// Where a path ends.
@@ -32,30 +41,48 @@ pub struct Flows<'a> {
     routes: &'a Routes,
     ways: Ways,
     pub(super) hosts: Vec<Host>,
+    most_lids: u16,
 }
 
 impl<'a> Flows<'a> {
     pub fn new(problem: &'a Problem<'_>, routes: &'a Routes) -> Self {
         let graph = &problem.graph;
         let hosts = graph.terminals().iter().filter(|terminal| computes(problem.fabric, terminal.port));
-        let hosts = hosts.filter_map(|terminal| {
-            let (switch, switch_port) = (terminal.switch, terminal.switch_port);
-            Some(Host { switch, switch_port, port: terminal.port, lid: terminal.lid? })
-        });
-        Self { graph, fabric: problem.fabric, routes, ways: Ways::new(graph), hosts: hosts.collect() }
+        let hosts: Vec<(&Terminal, Lid)> =
+            hosts.filter_map(|terminal| Some((terminal, terminal.lid?))).collect();
+        let most_lids = hosts.iter().map(|(terminal, _)| terminal.lmc.lids()).max().unwrap_or(1);
+        let host = |(place, (terminal, lid)): (u32, &(&Terminal, Lid))| {
+            let pick = (place & u32::from(most_lids - 1)) as u8;
+            let Terminal { port, switch, switch_port, lmc, .. } = **terminal;
+            Host { source: Source { switch, pick }, switch_port, port, lid: *lid, lmc }
+        };
+        let hosts = (0u32..).zip(&hosts).map(host).collect();
+        Self { graph, fabric: problem.fabric, routes, ways: Ways::new(graph), hosts, most_lids }
+    }
+
+    /// The most LIDs that a host's port has. Of several, each host sends to one.
+    pub fn most_lids(&self) -> u16 {
+        self.most_lids
+    }
+
+    /// Hosts that send alike, with their number.
+    pub(super) fn sources(hosts: impl Iterator<Item = Source>) -> Vec<(Source, u64)> {
+        let mut all: Vec<Source> = hosts.collect();
+        all.sort_unstable();
+        all.chunk_by(|a, b| a == b).map(|alike| (alike[0], alike.len() as u64)).collect()
     }
 
     pub(super) fn channels(&self) -> usize {
         self.graph.channels().len()
     }
 
-    /// The channels between a switch and a host, as far as a path leads.
-    pub(super) fn path(&self, from: u32, to: &Host, path: &mut Vec<usize>) -> Arrival {
+    /// The channels between the switch of a source and a host, as far as a path leads to the LID that it picks.
+    pub(super) fn path(&self, from: Source, to: &Host, path: &mut Vec<usize>) -> Arrival {
         path.clear();
-        let mut at = from;
-        while at != to.switch {
-            let Some((channel, next)) = self.ways.next(self.graph, self.routes, at, to.lid) else {
-                return self.stuck(at, to.lid);
+        let (mut at, lid) = (from.switch, pick(from.pick.into(), to.lid, to.lmc.lids()));
+        while at != to.source.switch {
+            let Some((channel, next)) = self.ways.next(self.graph, self.routes, at, lid) else {
+                return self.stuck(at, lid);
             };
             if path.len() > self.graph.switch_count() {
                 return Arrival::Lost;
@@ -63,9 +90,9 @@ impl<'a> Flows<'a> {
             path.push(channel);
             at = next;
         }
-        match self.routes.get(at, to.lid) {
+        match self.routes.get(at, lid) {
             Some(port) if port == to.switch_port => Arrival::There,
-            _ => self.stuck(at, to.lid),
+            _ => self.stuck(at, lid),
         }
     }
 
@@ -97,7 +124,7 @@ impl Pattern {
     pub(super) fn most(&mut self, flows: &Flows<'_>, pairs: impl Iterator<Item = (usize, usize)>) -> u32 {
         let mut most = 0;
         for (from, to) in pairs {
-            let arrival = flows.path(flows.hosts[from].switch, &flows.hosts[to], &mut self.path);
+            let arrival = flows.path(flows.hosts[from].source, &flows.hosts[to], &mut self.path);
             if arrival != Arrival::There {
                 continue;
             }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-use super::flows::{Arrival, Flows, Host};
+use super::flows::{Arrival, Flows, Host, Source};
 use crate::fabric::{ChannelId, JobMap, NodeId, PortId};
 
 /// So many destinations of a job are one piece of work.
@@ -39,7 +39,7 @@ impl Effective {
         Self {
             hosts: crew.hosts,
             ports: crew.ports.len(),
-            switches: crew.ports.chunk_by(|(a, _), (b, _)| a.switch == b.switch).count(),
+            switches: crew.ports.chunk_by(|(a, _), (b, _)| a.source.switch == b.source.switch).count(),
             lost,
             max: loads.iter().map(|(_, paths)| *paths).max().unwrap_or(0),
             mean: loads.iter().map(|(_, paths)| *paths).sum::<u64>() as f64 / count,
@@ -147,8 +147,8 @@ impl JobLoads {
 struct Crew<'f> {
     ports: Vec<(&'f Host, NodeId)>,
     hosts: usize,
-    /// Of hosts with several of these ports: how many on which switch.
-    several: FxHashMap<NodeId, Vec<(u32, u64)>>,
+    /// Of hosts with several of these ports: how many of which source.
+    several: FxHashMap<NodeId, Vec<(Source, u64)>>,
 }
 
 impl<'f> Crew<'f> {
@@ -156,12 +156,12 @@ impl<'f> Crew<'f> {
     fn new(flows: &'f Flows<'_>, at: impl Iterator<Item = (u32, NodeId)>) -> Self {
         let mut at: Vec<(u32, NodeId)> = at.collect();
         at.sort_unstable();
-        let mut several: FxHashMap<NodeId, Vec<(u32, u64)>> = FxHashMap::default();
+        let mut several: FxHashMap<NodeId, Vec<(Source, u64)>> = FxHashMap::default();
         for (port, host) in &at {
-            let (own, switch) = (several.entry(*host).or_default(), flows.hosts[*port as usize].switch);
-            match own.last_mut() {
-                Some((last, count)) if *last == switch => *count += 1,
-                _ => own.push((switch, 1)),
+            let (own, source) = (several.entry(*host).or_default(), flows.hosts[*port as usize].source);
+            match own.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, count)) => *count += 1,
+                _ => own.push((source, 1)),
             }
         }
         let hosts = several.len();
@@ -195,23 +195,22 @@ impl Load {
         *held += paths;
     }
 
-    /// Paths from the ports of a job to some of them. Those of a switch go the same way, so each way is gone once; a host
+    /// Paths from the ports of a job to some of them. Those of a source go the same way, so each way is gone once; a host
     /// sends nothing to itself (definition 5.1 takes pairs of nodes).
     fn between(&mut self, flows: &Flows<'_>, crew: &Crew<'_>, to: Range<usize>) -> Loaded {
         let ports = &crew.ports;
-        let of_switch = ports.chunk_by(|(a, _), (b, _)| a.switch == b.switch);
-        let senders: Vec<(u32, u64)> = of_switch.map(|own| (own[0].0.switch, own.len() as u64)).collect();
+        let senders = Flows::sources(ports.iter().map(|(port, _)| port.source));
         let mut path = std::mem::take(&mut self.path);
         for (to, host) in &ports[to] {
-            let alone = [(to.switch, 1)];
+            let alone = [(to.source, 1)];
             let own = crew.several.get(host).map_or(&alone[..], Vec::as_slice);
-            for (switch, all) in &senders {
-                let own = own.iter().find(|(at, _)| at == switch).map_or(0, |(_, count)| *count);
+            for (source, all) in &senders {
+                let own = own.iter().find(|(at, _)| at == source).map_or(0, |(_, count)| *count);
                 let count = all - own;
                 if count == 0 {
                     continue;
                 }
-                match flows.path(*switch, to, &mut path) {
+                match flows.path(*source, to, &mut path) {
                     Arrival::There => path.iter().for_each(|channel| self.add(*channel, count)),
                     Arrival::Lost => self.lost += count,
                     Arrival::Unread => {}
@@ -251,10 +250,10 @@ mod tests {
         let beside = |channel: &&crate::fabric::Channel| channel.from == 0;
         let next = problem.graph.channels().iter().find(beside).unwrap().to;
         let mut jobs = JobMap::default();
-        for host in flows.hosts.iter().filter(|host| host.switch == 0 || host.switch == next) {
+        for host in flows.hosts.iter().filter(|host| [0, next].contains(&host.source.switch)) {
             jobs.add("pair", host.port);
         }
-        let alone = flows.hosts.iter().find(|host| host.switch != 0 && host.switch != next).unwrap();
+        let alone = flows.hosts.iter().find(|host| ![0, next].contains(&host.source.switch)).unwrap();
         jobs.add("single", alone.port);
         let seen = JobLoads::of(&flows, &jobs);
         // Two hosts send to two over one channel there and one back; the other eight are dark.

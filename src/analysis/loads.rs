@@ -30,7 +30,7 @@ pub struct Loads {
     pub bisect: Average,
     /// Average full permutation bandwidth.
     pub permutation: Average,
-    /// Average dissemination bandwidth: each sends to the one a power of two away in a random order.
+    /// Average dissemination bandwidth: pairs are drawn, and both ends of each send.
     pub dissemination: Average,
     pub shift: Shift,
 }
@@ -115,9 +115,7 @@ fn one(flows: &Flows<'_>, kind: Kind, number: u64, pattern: &mut Pattern) -> u32
     let hosts = flows.hosts.len();
     let mut dice = Xoshiro256PlusPlus::seed_from_u64(number << 2 | kind as u64);
     let mut order: Vec<usize> = (0..hosts).collect();
-    for at in (1..hosts).rev() {
-        order.swap(at, (dice.next_u64() % (at as u64 + 1)) as usize);
-    }
+    while !shuffle(&mut order, &mut dice, matches!(kind, Kind::Permutation) && hosts > 1) {}
     match kind {
         Kind::Bisect => {
             let half = hosts / 2;
@@ -125,11 +123,22 @@ fn one(flows: &Flows<'_>, kind: Kind, number: u64, pattern: &mut Pattern) -> u32
         }
         Kind::Permutation => pattern.most(flows, order.iter().copied().enumerate()),
         Kind::Dissemination => {
-            let rounds = u64::from(hosts.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1));
-            let far = 1usize << (dice.next_u64() % rounds.max(1));
-            pattern.most(flows, (0..hosts).map(|at| (order[at], order[(at + far) % hosts])))
+            let (pairs, _) = order.as_chunks::<2>();
+            pattern.most(flows, pairs.iter().flat_map(|[a, b]| [(*a, *b), (*b, *a)]))
         }
     }
+}
+
+/// Puts hosts into a random order. Where none may stand at its own place, for nobody sends to itself, an order that has
+/// one there is none: the answer is no.
+fn shuffle(order: &mut [usize], dice: &mut Xoshiro256PlusPlus, apart: bool) -> bool {
+    for at in (0..order.len()).rev() {
+        order.swap(at, (dice.next_u64() % (at as u64 + 1)) as usize);
+        if apart && order[at] == at {
+            return false;
+        }
+    }
+    true
 }
 
 /// The mean bandwidth, and whether its interval is narrow enough.
@@ -168,9 +177,8 @@ struct Crossed {
 /// No more flows of a permutation cross a channel than it has sources, nor than it has destinations; so many do where
 /// every source sends to every destination over it.
 fn worst(flows: &Flows<'_>) -> Worst {
-    let (channels, words) = (flows.channels(), flows.graph.switch_count().div_ceil(64));
-    let mut senders = vec![0u64; flows.graph.switch_count()];
-    flows.hosts.iter().for_each(|host| senders[host.switch as usize] += 1);
+    let senders = Flows::sources(flows.hosts.iter().map(|host| host.source));
+    let (channels, words) = (flows.channels(), senders.len().div_ceil(64));
     let sources: Vec<AtomicU64> = (0..channels * words).map(|_| AtomicU64::new(0)).collect();
     let empty = || Crossed {
         destinations: vec![0; channels],
@@ -179,15 +187,15 @@ fn worst(flows: &Flows<'_>) -> Worst {
         path: Vec::new(),
     };
     let crossed = flows.hosts.par_iter().enumerate().with_min_len(512).fold(empty, |mut seen, (at, to)| {
-        for (switch, count) in senders.iter().enumerate().filter(|(_, count)| **count > 0) {
-            if flows.path(switch as u32, to, &mut seen.path) != Arrival::There {
+        for (sender, (source, count)) in senders.iter().enumerate() {
+            if flows.path(*source, to, &mut seen.path) != Arrival::There {
                 continue;
             }
             for channel in &seen.path {
                 seen.pairs[*channel] += count;
                 seen.destinations[*channel] += u64::from(seen.last[*channel] != at);
                 seen.last[*channel] = at;
-                let (word, bit) = (&sources[channel * words + switch / 64], 1 << (switch % 64));
+                let (word, bit) = (&sources[channel * words + sender / 64], 1 << (sender % 64));
                 // Most have been seen before, and to look costs less than to write.
                 if word.load(Ordering::Relaxed) & bit == 0 {
                     word.fetch_or(bit, Ordering::Relaxed);
@@ -212,7 +220,7 @@ fn worst(flows: &Flows<'_>) -> Worst {
             .flat_map(|(word, bits)| {
                 (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
             })
-            .map(|switch| senders[switch])
+            .map(|sender| senders[sender].1)
             .sum();
         let to = crossed.destinations[channel];
         Worst { flows: from.min(to), exact: crossed.pairs[channel] == from * to }
@@ -260,6 +268,10 @@ mod tests {
         let (mut sum, mut count) = (0.0, 0.0);
         let mut order: Vec<usize> = (0..6).collect();
         permute(&mut order, 0, &mut |order| {
+            // Nobody sends to itself.
+            if order.iter().enumerate().any(|(at, to)| at == *to) {
+                return;
+            }
             let crossing =
                 |a: usize, b: usize| (0..6).filter(|at| at / 2 == a && order[*at] / 2 == b).count();
             let pairs = (0..3).flat_map(|a| (0..3).filter(move |b| a != *b).map(move |b| (a, b)));

@@ -30,6 +30,10 @@ pub struct Marked {
     whole: u64,
     /// Pairs that cables connected and one end of which failed.
     ended: u64,
+    /// Pairs that the marks cut off and that had no path before.
+    cut_off_without_path: u64,
+    /// Ports to which some pair has no path, without any mark.
+    incomplete: Vec<usize>,
     /// Links between switches that are down.
     links: usize,
 }
@@ -39,7 +43,14 @@ impl Marked {
     pub fn new(paths: Arc<Paths>) -> Self {
         let ports = paths.ports();
         let whole = connected(paths.graph(), &Marks::new(paths.graph(), &Struck::default()));
+        let lacks = |at: &usize| paths.without_path_to(ports[*at].clone()).next().is_some();
+        let incomplete = match paths.without_path() {
+            0 => Vec::new(),
+            _ => (0..ports.len()).into_par_iter().with_min_len(256).filter(lacks).collect(),
+        };
         Self {
+            cut_off_without_path: 0,
+            incomplete,
             faults: Faults::new(),
             taken: vec![Taken::default(); ports.len()],
             ports,
@@ -123,6 +134,7 @@ impl Marked {
             partial_ports: named.filter_map(|(_, lids)| paths.port_at(lids)).take(NAMED).collect(),
             critical: self.whole.saturating_sub(self.connected),
             ended: self.ended,
+            critical_without_path: self.cut_off_without_path,
             links: self.links,
             elements: self.alone.iter().map(alone).collect(),
         }
@@ -146,6 +158,36 @@ impl Marked {
         self.connected = connected(self.paths.graph(), &marks);
         self.ended = ended(self.paths.graph(), &marks);
         self.links = links_down(self.paths.graph(), &marks);
+        self.cut_off_without_path = match self.whole == self.connected {
+            true => 0,
+            false => self.cut_off_without_path(&marks),
+        };
+    }
+
+    /// Ordered pairs that cables connect without the marks and no longer with them, and that no table led along before.
+    fn cut_off_without_path(&self, marks: &Marks) -> u64 {
+        let graph = self.paths.graph();
+        let (whole, part) = (graph.parts().0, parts(graph, marks));
+        let failed = |switch: u32, port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
+        let failed_on: Vec<u64> = (0..graph.switch_count() as u32)
+            .map(|switch| {
+                let ends = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
+                ends.filter(|terminal| failed(switch, terminal.switch_port.value())).count() as u64
+            })
+            .collect();
+        let of = |at: &usize| -> u64 {
+            let lids = &self.ports[*at];
+            let Some((root, port)) = self.paths.place_of(lids) else { return 0 };
+            let gone = failed(root, port) || part[root as usize] == u32::MAX;
+            let absent = self.paths.without_path_to(lids.clone());
+            let once = absent.filter(|(switch, _)| whole[*switch as usize] == whole[root as usize]);
+            once.map(|(switch, senders)| match gone || part[switch as usize] != part[root as usize] {
+                true => senders,
+                false => failed_on[switch as usize],
+            })
+            .sum()
+        };
+        self.incomplete.par_iter().with_min_len(256).map(of).sum()
     }
 }
 
@@ -181,26 +223,37 @@ fn links_down(graph: &SwitchGraph, marks: &Marks) -> usize {
 
 /// Ordered pairs of terminals with a LID that cables connect which are not marked.
 fn connected(graph: &SwitchGraph, marks: &Marks) -> u64 {
-    let mut seen = marks.switches.clone();
-    let (mut pairs, mut queue) = (0, Vec::new());
+    let part = parts(graph, marks);
+    let mut ends = vec![0u64; graph.switch_count()];
+    for terminal in graph.terminals().iter().filter(|terminal| terminal.lid.is_some()) {
+        let failed = marks.ends.binary_search(&(terminal.switch, terminal.switch_port.value())).is_ok();
+        if let Some(count) = ends.get_mut(part[terminal.switch as usize] as usize) {
+            *count += u64::from(!failed);
+        }
+    }
+    ends.iter().map(|count| count * count.saturating_sub(1)).sum()
+}
+
+/// The first switch of the part that each switch is in, over cables that are not marked; `u32::MAX` for one that failed.
+fn parts(graph: &SwitchGraph, marks: &Marks) -> Vec<u32> {
+    let mut part = vec![u32::MAX; graph.switch_count()];
+    let works = |switch: u32| graph.alive(switch) && !marks.switches[switch as usize];
+    let mut queue = Vec::new();
     for start in 0..graph.switch_count() as u32 {
-        if std::mem::replace(&mut seen[start as usize], true) || !graph.alive(start) {
+        if part[start as usize] != u32::MAX || !works(start) {
             continue;
         }
+        part[start as usize] = start;
         queue.push(start);
-        let mut ends = 0u64;
         while let Some(switch) = queue.pop() {
-            let failed = |port: u8| marks.ends.binary_search(&(switch, port)).is_ok();
-            let terminals = graph.terminals_of(switch).iter().filter(|terminal| terminal.lid.is_some());
-            ends += terminals.filter(|terminal| !failed(terminal.switch_port.value())).count() as u64;
             for id in graph.leaving(switch).filter(|id| !marks.channels[*id]) {
                 let to = graph.channels()[id].to;
-                if !std::mem::replace(&mut seen[to as usize], true) {
+                if part[to as usize] == u32::MAX && works(to) {
+                    part[to as usize] = start;
                     queue.push(to);
                 }
             }
         }
-        pairs += ends * ends.saturating_sub(1);
     }
-    pairs
+    part
 }

@@ -67,6 +67,8 @@ pub struct Lost {
     pub critical: u64,
     /// Of these, the pairs one end of which failed itself or with its cable.
     pub ended: u64,
+    /// Of the pairs in `critical`, those that had no path before the marks: `pairs` does not count them.
+    pub critical_without_path: u64,
     /// Links between switches that the marks take down.
     pub links: usize,
     /// Each mark on its own, in the order of the marks. Together they take no more than the sum.
@@ -241,6 +243,25 @@ impl Paths {
             };
             struck.switches.iter().any(|switch| over(*switch)) || struck.channels.iter().any(taken)
         })
+    }
+
+    /// Switches whose terminals have no path to a port, whatever its LID: their number of terminals, the port itself left out.
+    pub(super) fn without_path_to(&self, port: Range<u32>) -> impl Iterator<Item = (u32, u64)> {
+        let (ends, rows) = self.of_port(port);
+        let root = ends.first().map(|end| end.root);
+        let rows: Vec<&[u16]> = rows.collect();
+        // A switch that carries nothing to a port has no path to it, or its terminals would be counted there.
+        let absent = move |switch: &usize| rows.iter().all(|row| row[*switch] == 0);
+        let senders = self.terminals.iter().enumerate().map(move |(switch, count)| {
+            (switch, u64::from(*count).saturating_sub(u64::from(root == Some(switch as u32))))
+        });
+        let some = senders.filter(|(_, senders)| *senders > 0);
+        some.filter(move |(switch, _)| absent(switch)).map(|(switch, senders)| (switch as u32, senders))
+    }
+
+    /// The switch and the port that LIDs at a place are behind.
+    pub(super) fn place_of(&self, lids: &Range<u32>) -> Option<(u32, u8)> {
+        self.ends.get(lids.start as usize).map(|end| (end.root, end.destination.port.value()))
     }
 
     pub(super) fn graph(&self) -> &SwitchGraph {

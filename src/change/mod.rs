@@ -1,6 +1,7 @@
 //! Changes: plans of what exactly would be written to which fabric, and plans that are applied, confirmed or rolled back.
 
 mod audit;
+mod cut_off;
 mod driver;
 mod essence;
 mod failed;
@@ -22,6 +23,7 @@ mod transition;
 mod writes;
 
 pub use audit::{AuditError, Entry};
+pub use cut_off::CutOff;
 pub use driver::{
     Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back, verify,
 };

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::cut_off::CutOff;
 use super::essence::essence;
 use super::failed::FailedElement;
 use super::fingerprint::{Change, Fingerprint};
@@ -54,6 +55,9 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub jobs: Value,
     pub transition: TransitionReport,
+    /// What answered when it was made and has no route after it.
+    #[serde(default, skip_serializing_if = "CutOff::is_empty")]
+    pub cut_off: CutOff,
     /// What an operator should know before it is applied, each in a few words.
     #[serde(default)]
     pub findings: Vec<String>,
@@ -282,6 +286,18 @@ impl Plan {
         self.with_parts(fabric, tables, |write| &write.new)
     }
 
+    /// What answers in a fabric with these tables and has no route once the plan is applied.
+    pub fn cut_off(
+        &self,
+        (fabric, tables): (&Fabric, &Tables),
+        manager: Option<Guid>,
+        name: &dyn Fn(NodeId) -> String,
+    ) -> CutOff {
+        let faults = self.faults(fabric);
+        let standing = Standing::new(fabric, &faults, manager);
+        CutOff::of(&standing, (tables, &self.outcome(fabric, tables)), name)
+    }
+
     /// Whether all that it writes stands there, and all else is as it was before.
     pub fn is_applied(&self, fabric: &Fabric, tables: &Tables, manager: Option<Guid>) -> bool {
         let Some(faults) = self.before_its_ports(fabric) else { return false };
@@ -361,6 +377,7 @@ impl Plan {
             impact: Value::Null,
             jobs: Value::Null,
             transition: TransitionReport::default(),
+            cut_off: CutOff::default(),
             findings: Vec::new(),
             writes: super::writes(&standing, tables, routes, &|_| String::new()).unwrap(),
             hash: String::new(),

@@ -12,8 +12,8 @@ pub struct TransitionReport {
     /// What it would take to know; of what is safe: why there is nothing to judge.
     #[serde(default)]
     pub reason: Option<String>,
-    /// How the lanes of the old paths are known: `one`, `assumed`, `path records, sampled`, `path records, every pair`,
-    /// `SL2VL tables`, or `unknown`, with the reason.
+    /// How the lanes of the old paths are known: `one`, `level 0 assumed`, `assumed`, `path records, sampled`,
+    /// `path records, every pair`, `SL2VL tables`, or `unknown`, with the reason.
     pub old_lanes: String,
     /// Channels of which each waits for the next, the last for the first. Where nothing is safe or unsafe for certain:
     /// as if all paths shared one lane.
@@ -109,6 +109,7 @@ impl TransitionReport {
         }
         let rests = match self.old_lanes.as_str() {
             "one" => "if all packets are on service level 0, as was said",
+            "level 0 assumed" => "if all packets are on service level 0: nothing says otherwise",
             "path records, sampled" => "as far as sampled path records tell the lanes of the old paths",
             "assumed" => "if the old paths are those that are assumed",
             "plan" => "if the old paths are on the lanes of the plan",

@@ -54,7 +54,9 @@ fn facts(state: &State, marked: &str) -> Vec<Fact> {
     if marks > 0 {
         facts.push(fact(format!("{marked} {marks} marked"), Role::Marked, 0));
     }
-    if state.look().is_some_and(|look| look.observation.partial()) {
+    if state.look().is_some_and(|look| look.observation.notes.grave().next().is_some()) {
+        facts.push(fact("not one fabric".to_owned(), Role::Danger, 0));
+    } else if state.look().is_some_and(|look| look.observation.partial()) {
         facts.push(fact("partial".to_owned(), Role::Warning, 1));
     }
     let damaged = state.known.playback.as_ref().map_or(0, |playback| playback.timeline().damaged.len());

@@ -60,7 +60,12 @@ fn list(canvas: &mut Canvas<'_>, at: Rect, prompt: &Prompt) {
         if here {
             canvas.wash(over, y, Role::Cursor);
         }
-        canvas.text(over, 1, y, &words(offer), if here { Role::Cursor } else { Role::Key });
-        canvas.text(over, column, y, &offer.about, if here { Role::Cursor } else { Role::Text });
+        let (key, text) = match (here, offer.blocked) {
+            (true, _) => (Role::Cursor, Role::Cursor),
+            (false, true) => (Role::Dim, Role::Dim),
+            (false, false) => (Role::Key, Role::Text),
+        };
+        canvas.text(over, 1, y, &words(offer), key);
+        canvas.text(over, column, y, &offer.about, text);
     }
 }

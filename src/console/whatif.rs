@@ -49,7 +49,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
     for (y, (label, text)) in (0..4).zip(&pairs) {
         canvas.text(area, 0, y, label, Role::Label);
         let danger = matches!(*label, "lost" | "for good")
-            && known.cost.as_ref().is_some_and(|cost| cost.lost.pairs > 0);
+            && known.cost.as_ref().is_some_and(|cost| cost.lost_pairs() > 0);
         let role = match (*label, danger) {
             ("for good", _) if text.starts_with("none") => Role::Good,
             (_, true) => Role::Danger,

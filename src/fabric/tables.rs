@@ -135,6 +135,15 @@ pub struct NodeTables {
     pub arbitration: BTreeMap<PortNum, Arbitration>,
 }
 
+impl NodeTables {
+    /// What the forwarding table says of the LIDs after one, up to another, was not read. Tables are held by blocks, so
+    /// that counts for LIDs of the first block too that have no entry.
+    pub fn forget_after(&mut self, last: Option<Lid>, top: Option<Lid>) {
+        let block = |lid: Lid| lid.value() / BLOCK_LIDS;
+        self.unread.extend(last.map_or(0, block)..=top.map_or(Lid::MAX / BLOCK_LIDS, block));
+    }
+}
+
 /// The tables of a fabric by node. A node that is absent told nothing.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tables {

@@ -164,6 +164,9 @@ fn merge(fabric: &Fabric, target: &Target, section: &TableSection, held: &mut No
             format!("{what} of {} differs from one read before; this one counts", named(fabric, target.node))
         });
     };
+    if section.tables.lft.is_some() {
+        held.unread.clone_from(&section.tables.unread);
+    }
     if let Some(lft) = &section.tables.lft
         && held.lft.replace(lft.clone()).is_some_and(|known| known != *lft)
     {

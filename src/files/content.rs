@@ -19,6 +19,35 @@ pub enum Content {
     Partitions(PartitionFile),
 }
 
+impl Content {
+    pub fn notes(&self) -> &Notes {
+        match self {
+            Self::Observation(seen) => &seen.notes,
+            Self::Topology(file) => &file.notes,
+            Self::Tables(file) => &file.notes,
+            Self::Counters(file) => &file.notes,
+            Self::Names(file) => &file.notes,
+            Self::Guids(file) => &file.notes,
+            Self::Lids(file) => &file.notes,
+            Self::Partitions(file) => &file.notes,
+        }
+    }
+
+    pub fn add_notes(&mut self, notes: Notes) {
+        let own = match self {
+            Self::Observation(seen) => &mut seen.notes,
+            Self::Topology(file) => &mut file.notes,
+            Self::Tables(file) => &mut file.notes,
+            Self::Counters(file) => &mut file.notes,
+            Self::Names(file) => &mut file.notes,
+            Self::Guids(file) => &mut file.notes,
+            Self::Lids(file) => &mut file.notes,
+            Self::Partitions(file) => &mut file.notes,
+        };
+        own.extend(notes);
+    }
+}
+
 /// Nodes and cables, and whatever else the format says of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TopologyFile {
@@ -30,7 +59,17 @@ pub struct TopologyFile {
     pub growth: Option<CounterGrowth>,
     /// Whether switches choose among ports by themselves.
     pub adaptive: Option<Adaptive>,
+    /// Nodes that stand for two, in the order of the file.
+    pub merged: Vec<Merged>,
     pub notes: Notes,
+}
+
+/// Two nodes of one GUID, which became one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    pub guid: Guid,
+    /// Their descriptions, in the order of the file.
+    pub names: [String; 2],
 }
 
 /// Tables of nodes named by GUID; they mean something only together with a fabric.

@@ -36,10 +36,17 @@ pub fn read(input: Input<'_>) -> Result<TableFile, Box<FileError>> {
         longest: 0,
         guard: SparseGuard::new(input.bytes.len()),
     };
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         reader.line(&line?)?;
     }
     reader.finish()
+}
+
+/// A row up to its last column: `0x0001 : 001  : 01   : yes`, `0x000D : UNREACHABLE`.
+fn is_whole(line: &str) -> bool {
+    let last = line.rsplit(':').next().unwrap_or("").trim();
+    line.trim_start().starts_with("0x")
+        && ["yes", "no", "UNREACHABLE"].iter().any(|word| last.eq_ignore_ascii_case(word))
 }
 
 enum Rows {
@@ -182,12 +189,14 @@ impl Reader<'_> {
     }
 
     fn finish(mut self) -> Result<TableFile, Box<FileError>> {
+        let mut cut = None;
         if let Some(open) = &self.open
             && !matches!(open.rows, Rows::Multicast(_))
         {
             let last = open.last.map_or(0, Lid::value);
             if last < self.longest || last == 0 {
                 let (node, longest) = (open.node, self.longest);
+                cut = Some((open.last, Lid::new(longest.into())));
                 self.file.notes.add_partial(CUT_SECTION, self.input.place(open.line), || {
                     format!("the last table, of {node}, ends at LID {last}, others at {longest}")
                 });
@@ -199,6 +208,9 @@ impl Reader<'_> {
             }
         }
         self.close();
+        if let (Some((last, top)), Some(section)) = (cut, self.file.sections.last_mut()) {
+            section.tables.forget_after(last, top);
+        }
         if self.file.sections.is_empty() {
             return Err(nothing(self.input.name, "table of a switch"));
         }

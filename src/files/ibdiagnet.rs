@@ -62,9 +62,19 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     };
     let adaptive = adaptive_routing(&tables, &mut notes)?;
     tables.check_index(&mut notes)?;
+    let merged = std::mem::take(&mut draft.merged);
     let fabric = draft.finish();
     note_duplicates(&mut notes, input.name, &fabric);
-    Ok(TopologyFile { fabric, time: tables.time.clone(), subnet_manager, counters, growth, adaptive, notes })
+    Ok(TopologyFile {
+        fabric,
+        time: tables.time.clone(),
+        subnet_manager,
+        counters,
+        growth,
+        adaptive,
+        merged,
+        notes,
+    })
 }
 
 /// The master among the subnet managers, else the first.

@@ -33,7 +33,7 @@ pub fn looks_like(head: &str) -> bool {
 pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     let mut reader = Reader { input, file: CounterFile::default(), end: End::Nothing };
     let mut last = 1;
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         let line = line?;
         last = line.number;
         reader.line(&line);
@@ -50,6 +50,12 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
         End::Whole => {}
     }
     Ok(file)
+}
+
+/// A record up to its last bracket, or the last line of the summary.
+fn is_whole(line: &str) -> bool {
+    let text = line.trim();
+    record(text).is_some_and(|_| text.ends_with(']')) || text.starts_with("## Suppressed:")
 }
 
 /// How far the current output got. The tool always ends with the list of what it suppressed.

@@ -53,6 +53,9 @@ struct Open {
     count: u64,
     /// One past the highest LID with an entry.
     reach: usize,
+    /// The LID of the last row, and the last one that the heading promises.
+    last: Option<Lid>,
+    range_end: Option<Lid>,
     /// The highest LID of the heading, where OpenSM wrote it: it counts LIDs up to the highest, routed or not.
     top: Option<u32>,
     /// A LID that the tools do not print although their heading promises it.
@@ -153,9 +156,19 @@ impl<'a> Reader<'a> {
         } else {
             Rows::Multicast(Multicast::default())
         };
-        let Heading { node, top, promised, .. } = heading;
-        self.open =
-            Some(Open { node, line: line.number, rows, count: 0, reach: 0, top, promised, ended: None });
+        let Heading { node, top, promised, range_end, .. } = heading;
+        self.open = Some(Open {
+            node,
+            line: line.number,
+            rows,
+            count: 0,
+            reach: 0,
+            last: None,
+            range_end,
+            top,
+            promised,
+            ended: None,
+        });
         Ok(())
     }
 
@@ -210,6 +223,7 @@ impl<'a> Reader<'a> {
             self.guard.entry(&mut open.reach, lid, place)?;
         }
         lft.set(lid, port);
+        open.last = Some(lid);
         open.promised = open.promised.filter(|promised| *promised != lid);
         if let Some(guid) = owner_of(rest, line.unended) {
             self.owner(line.number, lid, guid);
@@ -235,16 +249,28 @@ impl<'a> Reader<'a> {
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
         let place = self.input.place(open.line);
+        let mut tables = NodeTables::default();
+        let unicast = matches!(open.rows, Rows::Unicast(_));
         match open.ended {
-            None => self.file.notes.add_partial(CUT_SECTION, place.clone(), || {
-                format!("the table of {} ends without the line that counts its LIDs", open.node)
-            }),
+            None => {
+                // What the heading promises beyond the cut may lead anywhere.
+                if unicast {
+                    tables.forget_after(open.last, open.range_end);
+                }
+                self.file.notes.add_partial(CUT_SECTION, place.clone(), || {
+                    format!("the table of {} ends without the line that counts its LIDs", open.node)
+                });
+            }
             Some(said) => {
                 let (counted, what) = match open.top {
                     Some(top) => (u64::from(top), "stands for LIDs up to"),
                     None => (open.count, "has lines:"),
                 };
                 if u64::from(said) != counted {
+                    // Nothing tells which rows are missing.
+                    if unicast {
+                        tables.forget_after(None, open.range_end);
+                    }
                     self.file.notes.add_partial(CUT_SECTION, place.clone(), || {
                         format!("the table of {} says {said} LIDs and {what} {counted}", open.node)
                     });
@@ -252,12 +278,12 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some(lid) = open.promised {
+            tables.forget_after(Some(lid), Some(lid));
             self.file.notes.add_partial(UNREAD_BLOCK, place.clone(), || {
                 let node = open.node;
                 format!("the tool leaves out the last LID, {lid}, of {node}: it does so at multiples of {LIDS_PER_BLOCK}")
             });
         }
-        let mut tables = NodeTables::default();
         match open.rows {
             Rows::Unicast(lft) => tables.lft = Some(lft),
             Rows::Multicast(multicast) => tables.mft = Some(multicast.into_table()),
@@ -307,6 +333,7 @@ fn forget_block(sections: &mut [TableSection], unread: &Unread, notes: &mut Note
                 read.set(lid, Some(port));
             }
             *lft = read;
+            section.tables.unread.extend(u16::try_from(unread.block));
         }
     }
 }
@@ -316,6 +343,7 @@ struct Heading {
     lid: Option<u32>,
     top: Option<u32>,
     promised: Option<Lid>,
+    range_end: Option<Lid>,
 }
 
 /// `Unicast lids [0-14] of switch Lid 2 guid 0x0002c90100000000 ('leaf0'):`
@@ -333,7 +361,9 @@ fn heading_of(text: &str, unended: bool) -> Option<Heading> {
     let last = range.and_then(|range| range.split_once('-')).map_or("", |(_, last)| last);
     let promised = table_lid(last).filter(|lid| lid.index().is_multiple_of(LIDS_PER_BLOCK));
     let promised = promised.filter(|_| text.starts_with('U'));
-    Some(Heading { node: Guid(guid), lid, top: decimal(last), promised })
+    let top = decimal(last);
+    let range_end = top.map_or_else(|| table_lid(last), Lid::new);
+    Some(Heading { node: Guid(guid), lid, top, promised, range_end })
 }
 
 /// `702 valid lids dumped`

@@ -16,6 +16,10 @@ mod topology_text;
 mod lane_code;
 mod limit;
 
+// What is around the text of a file.
+pub mod packed;
+pub mod transcript;
+
 // What OpenSM leaves behind.
 pub mod fdbs;
 pub mod guid2lid;

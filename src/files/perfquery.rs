@@ -24,7 +24,7 @@ pub fn looks_like(head: &str) -> bool {
 pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     let mut reader = Reader { input, file: CounterFile::default(), open: None };
     let mut last = 1;
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         let line = line?;
         last = line.number;
         reader.line(&line);
@@ -35,6 +35,15 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
         return Err(FileError::new("FD-2411", input.place(last), "no counters of any port", hint));
     }
     Ok(reader.file)
+}
+
+/// The last counter of an attribute, with a value.
+fn is_whole(line: &str) -> bool {
+    const LAST: &[&str] =
+        &["PortRcvPkts", "PortXmitWait", "PortMulticastRcvPkts", "QP1Dropped", "QP1DroppedExt"];
+    let value =
+        field(line.trim()).filter(|(name, _)| LAST.contains(name)).and_then(|(_, value)| number(value));
+    value.is_some()
 }
 
 #[derive(Debug, PartialEq, Eq)]

@@ -26,14 +26,14 @@ pub const ID: &str = "port-report";
 
 /// Whether the beginning of a file has a whole line of the report.
 pub fn looks_like(head: &str) -> bool {
-    head.lines().any(|line| starts_row(line) && parse(line).is_ok())
+    head.lines().any(is_whole)
 }
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut notes = Notes::new();
     let mut rows = Vec::new();
     // The text of names lives in the lines, so these are kept.
-    let lines = input.lines().collect::<Result<Vec<_>, _>>()?;
+    let lines = input.lines_with_end(is_whole).collect::<Result<Vec<_>, _>>()?;
     for line in &lines {
         let place = input.place(line.number);
         let row = if starts_row(&line.text) { parse(&line.text).map(Some) } else { Ok(None) };
@@ -52,6 +52,11 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         return Err(FileError::new("FD-2101", Place::file(input.name), "no port in the file", hint));
     }
     build(input.name, &rows, notes)
+}
+
+/// A row that can be read has its closing sign.
+fn is_whole(line: &str) -> bool {
+    starts_row(line) && parse(line).is_ok()
 }
 
 fn note_other(notes: &mut Notes, place: Place, text: &str) {

@@ -8,7 +8,7 @@ mod write;
 use super::FileError;
 use super::content::TopologyFile;
 use super::opensm::{bad_line, note_half_line, note_stray, nothing};
-use super::text::Input;
+use super::text::{Input, timestamp};
 use gather::Gathered;
 use record::Record;
 
@@ -30,10 +30,14 @@ fn is_record(line: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut gathered = Gathered::new(input);
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         let line = line?;
         let text = line.text.trim();
-        if text.is_empty() || text.starts_with('#') {
+        if let Some(comment) = text.strip_prefix('#') {
+            gathered.see_time(timestamp(comment).filter(|_| !line.unended));
+            continue;
+        }
+        if text.is_empty() {
             continue;
         }
         if !text.starts_with('{') {
@@ -65,6 +69,12 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         return Err(nothing(input.name, "cable"));
     }
     Ok(gathered.finish())
+}
+
+/// A record up to a speed that is known.
+fn is_whole(line: &str) -> bool {
+    let speed = Record::parse(line.trim()).and_then(|record| record.speed.and_then(gather::speed_of));
+    speed.is_some()
 }
 
 #[cfg(test)]

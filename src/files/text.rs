@@ -23,7 +23,12 @@ impl<'a> Input<'a> {
     /// The lines, each with its number from 1.
     pub fn lines(&self) -> Lines<'a> {
         let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.bytes);
-        Lines { name: self.name, rest: bytes, number: 0 }
+        Lines { name: self.name, rest: bytes, number: 0, whole: |_| false }
+    }
+
+    /// The lines, where a last line without a newline is not cut when it reads as a whole record.
+    pub fn lines_with_end(&self, whole: fn(&str) -> bool) -> Lines<'a> {
+        Lines { whole, ..self.lines() }
     }
 
     pub fn place(&self, line: u64) -> Place {
@@ -36,7 +41,7 @@ impl<'a> Input<'a> {
 pub struct Line<'a> {
     pub number: u64,
     pub text: Cow<'a, str>,
-    /// The file ends without a newline after this line: it may be cut.
+    /// The file ends within this line, or may do so: no newline follows it.
     pub unended: bool,
 }
 
@@ -45,6 +50,7 @@ pub struct Lines<'a> {
     name: &'a str,
     rest: &'a [u8],
     number: u64,
+    whole: fn(&str) -> bool,
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -71,8 +77,17 @@ impl<'a> Iterator for Lines<'a> {
         while let Some(shorter) = line.strip_suffix(b"\r") {
             line = shorter;
         }
-        Some(Ok(Line { number: self.number, text: String::from_utf8_lossy(line), unended: end.is_none() }))
+        let text = String::from_utf8_lossy(line);
+        let unended = end.is_none() && !(self.whole)(&text);
+        Some(Ok(Line { number: self.number, text, unended }))
     }
+}
+
+/// The time in a comment of ibdiagnet, without its `#`: `Timestamp : 2026-11-21 02:27:15 UTC +0000`.
+pub fn timestamp(comment: &str) -> Option<&str> {
+    let (name, time) = comment.split_once(':')?;
+    let named = ["timestamp", "date", "time"].iter().any(|word| name.trim().eq_ignore_ascii_case(word));
+    (named && !time.trim().is_empty()).then(|| time.trim())
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::demo;
 use super::direct;
 use super::error::GenerateError;
 use super::faults::{self, Failures};
+use super::irregular;
 use super::limits::{self, too_many_ports};
 use super::plan::Plan;
 use super::random;
@@ -72,6 +73,9 @@ pub(super) fn plan(spec: &Spec) -> Result<Plan, GenerateError> {
         Shape::Cascade { groups, global } => direct::cascade(&mut plan, *groups, *global),
         Shape::Kautz { d, k } => direct::kautz(&mut plan, *d, *k),
         Shape::Random { switches, links } => random::random(&mut plan, *switches, *links, spec.seed())?,
+        Shape::Irregular { family, scale } => {
+            irregular::irregular(&mut plan, *family, *scale, spec.seed());
+        }
         Shape::Switch648 => systems::switch648(&mut plan),
         Shape::Racks648 => systems::racks648(&mut plan),
         Shape::Switch3456 => systems::switch3456(&mut plan),

@@ -1,6 +1,7 @@
 //! Every fabric that has a name, in one table: help, the list of sources and the docs read it.
 
 use super::error::GenerateError;
+use super::irregular::ANY;
 use crate::fabric::{resembling, shown};
 
 /// A fabric that can be asked for by name.
@@ -119,6 +120,19 @@ const CATALOGUE: &[Entry] = &[
             key("links", PER_SWITCH, "links, those of the ring included"),
         ],
         example: "random,switches=125,links=1000",
+    },
+    Entry {
+        name: "irregular",
+        title: "an irregular tree as production has them, drawn from the seed: no two alike, with cables missing",
+        keys: &[
+            key(
+                "family",
+                ANY,
+                "pods, half, director, racks, merged, spines, tier, rails or mixed; any: drawn from the seed",
+            ),
+            key("size", "small", "small: 10 to 60 switches, or large: 200 to 400"),
+        ],
+        example: "irregular,family=director,seed=3",
     },
     system("switch648", "648-port director: 36 leaves and 18 spines of 36 ports", "switch648"),
     system("racks648", "648-port director with 54 rack switches, joined in pairs by nine links", "racks648"),

@@ -102,6 +102,8 @@ fn size(shape: &Shape) -> Size {
             let all = u64::from(*switches);
             of(all, all, (2 * u64::from(*links)).div_ceil(all))
         }
+        // What is drawn is not known yet; too many ports are found when cables are wired.
+        Shape::Irregular { scale, .. } => of(scale.most_switches(), scale.most_switches(), 1),
         Shape::Demo => of(9, 6, 12),
         Shape::Switch648 => of(54, 36, 36),
         Shape::Racks648 => of(108, 54, 36),

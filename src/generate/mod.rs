@@ -8,6 +8,7 @@ mod direct;
 mod error;
 mod faults;
 mod history;
+mod irregular;
 mod limits;
 mod plan;
 mod random;

@@ -10,6 +10,7 @@ pub(super) enum Stream {
     SwitchFaults = 1,
     LinkFaults = 2,
     Jobs = 3,
+    Aggregation = 4,
 }
 
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 
 use super::catalogue::{BY_GROUPS, PER_SWITCH};
 use super::error::GenerateError;
+use super::irregular::{ANY, Family, Scale};
 use super::spec::Own;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,6 +18,7 @@ pub(super) enum Shape {
     Cascade { groups: u32, global: u32 },
     Kautz { d: u32, k: u32 },
     Random { switches: u32, links: u32 },
+    Irregular { family: Option<Family>, scale: Scale },
     Switch648,
     Racks648,
     Switch3456,
@@ -64,6 +66,7 @@ impl Shape {
             "cascade" => cascade(own)?,
             "kautz" => Self::Kautz { d: own.number("d", 1, PORTS / 2)?, k: own.number("k", 1, DEEP)? },
             "random" => random(own)?,
+            "irregular" => irregular(own)?,
             "switch648" => Self::Switch648,
             "racks648" => Self::Racks648,
             "switch3456" => Self::Switch3456,
@@ -93,6 +96,10 @@ impl Shape {
             Self::Cascade { groups, global } => numbers(&[("groups", *groups), ("global", *global)]),
             Self::Kautz { d, k } => numbers(&[("d", *d), ("k", *k)]),
             Self::Random { switches, links } => numbers(&[("switches", *switches), ("links", *links)]),
+            Self::Irregular { family, scale } => {
+                let family = family.map_or(ANY, Family::word);
+                vec![("family", family.to_owned()), ("size", scale.word().to_owned())]
+            }
             _ => Vec::new(),
         }
     }
@@ -137,7 +144,7 @@ impl Shape {
             Self::Mesh { dims } if dims.len() < 3 => 11,
             Self::Mesh { .. } => 10,
             Self::Cascade { .. } | Self::Random { .. } => 8,
-            Self::Demo => 6,
+            Self::Demo | Self::Irregular { .. } => 6,
             Self::Switch648 => 18,
             Self::Racks648 | Self::Switch3456 | Self::Juropa => 12,
             Self::FullSubnet => 28,
@@ -221,6 +228,16 @@ fn random(own: &Own<'_>) -> Result<Shape, GenerateError> {
         return Err(own.values.bad("links", own.text("links"), "0 for a single switch"));
     }
     Ok(Shape::Random { switches, links })
+}
+
+fn irregular(own: &Own<'_>) -> Result<Shape, GenerateError> {
+    let (family, scale) = (own.text("family"), own.text("size"));
+    let known = Family::from_word(family);
+    if known.is_none() && family != ANY {
+        return Err(own.values.bad("family", family, Family::words()));
+    }
+    let bad_scale = || own.values.bad("size", scale, "small or large");
+    Ok(Shape::Irregular { family: known, scale: Scale::from_word(scale).ok_or_else(bad_scale)? })
 }
 
 /// The cables of a ring: two switches are joined by one.

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use super::catalogue::{Entry, entry};
 use super::error::GenerateError;
+use super::irregular;
 use super::shape::Shape;
 use crate::fabric::shown;
 use crate::fabric::{Lid, LinkSpeed};
@@ -234,7 +235,11 @@ impl Spec {
     }
 
     pub(super) fn aggregation(&self) -> bool {
-        self.options.aggregation.unwrap_or(self.shape == Shape::Demo)
+        self.options.aggregation.unwrap_or_else(|| match self.shape {
+            Shape::Demo => true,
+            Shape::Irregular { family, .. } => irregular::has_aggregation(family, self.seed()),
+            _ => false,
+        })
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Note {
     pub count: u64,
     /// The answer is not whole: something is missing that should be there.
     pub partial: bool,
+    /// The answer is about something else than it seems to be: this is said before everything.
+    pub grave: bool,
 }
 
 impl fmt::Display for Note {
@@ -57,10 +59,13 @@ impl fmt::Display for Note {
     }
 }
 
-/// Notes by file and code in a fixed order; a million quirks of one kind take the room of one.
+/// The part of the order that puts grave notes first.
+type Calm = bool;
+
+/// Notes by file and code in a fixed order, grave ones first; a million quirks of one kind take the room of one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
-    by_kind: BTreeMap<(String, &'static str), Note>,
+    by_kind: BTreeMap<(Calm, String, &'static str), Note>,
 }
 
 impl Notes {
@@ -70,23 +75,37 @@ impl Notes {
 
     /// Notes something that was understood. The text is only made for the first of its kind in a file.
     pub fn add(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
-        self.record(code, place, text, false);
+        self.record(
+            Note { code, text: String::new(), first: place, count: 1, partial: false, grave: false },
+            text,
+        );
     }
 
     /// Notes something that is missing: the result is partial.
     pub fn add_partial(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
-        self.record(code, place, text, true);
+        self.record(
+            Note { code, text: String::new(), first: place, count: 1, partial: true, grave: false },
+            text,
+        );
     }
 
-    fn record(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String, partial: bool) {
-        match self.by_kind.entry((place.file.clone(), code)) {
+    /// Notes that what was read is not what it seems to be: the result is partial, and the note is said first.
+    pub fn add_grave(&mut self, code: &'static str, place: Place, text: impl FnOnce() -> String) {
+        self.record(
+            Note { code, text: String::new(), first: place, count: 1, partial: true, grave: true },
+            text,
+        );
+    }
+
+    fn record(&mut self, note: Note, text: impl FnOnce() -> String) {
+        match self.by_kind.entry((!note.grave, note.first.file.clone(), note.code)) {
             std::collections::btree_map::Entry::Occupied(mut known) => {
-                let note = known.get_mut();
-                note.count += 1;
-                note.partial |= partial;
+                let known = known.get_mut();
+                known.count += 1;
+                known.partial |= note.partial;
             }
             std::collections::btree_map::Entry::Vacant(free) => {
-                free.insert(Note { code, text: text(), first: place, count: 1, partial });
+                free.insert(Note { text: text(), ..note });
             }
         }
     }
@@ -108,6 +127,10 @@ impl Notes {
 
     pub fn iter(&self) -> impl Iterator<Item = &Note> {
         self.by_kind.values()
+    }
+
+    pub fn grave(&self) -> impl Iterator<Item = &Note> {
+        self.by_kind.values().filter(|note| note.grave)
     }
 
     pub fn is_empty(&self) -> bool {

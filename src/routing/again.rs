@@ -87,6 +87,8 @@ impl Ran {
 pub struct Run {
     pub routes: Arc<Routes>,
     pub remarks: Vec<String>,
+    /// As of an `Answer`.
+    pub degraded: bool,
     pub ran: Ran,
     /// `None` of an engine that always runs in full.
     pub past: Option<Past>,
@@ -101,13 +103,13 @@ pub fn run(
     pulse: &dyn Pulse,
 ) -> Result<Run, Refusal> {
     let Some(again) = engine.again else {
-        let answer = (engine.route)(problem, request, pulse)?;
-        return Ok(Run { routes: answer.routes.into(), remarks: answer.remarks, ran: Ran::Full, past: None });
+        let Answer { routes, remarks, degraded } = (engine.route)(problem, request, pulse)?;
+        return Ok(Run { routes: routes.into(), remarks, degraded, ran: Ran::Full, past: None });
     };
     let Again { answer, kept, reused } = again(problem, request, past, pulse)?;
     let routes = Arc::new(answer.routes);
     let of = problem.graph.switch_count();
     let past = Past { request: request.clone(), routes: routes.clone(), kept };
     let ran = reused.map_or(Ran::Full, |rows| Ran::Reused { rows, of });
-    Ok(Run { routes, remarks: answer.remarks, ran, past: Some(past) })
+    Ok(Run { routes, remarks: answer.remarks, degraded: answer.degraded, ran, past: Some(past) })
 }

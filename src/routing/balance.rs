@@ -5,7 +5,10 @@
 //! that are balanced each for itself too, those of the own crowd weigh once more: a job that is small beside the others
 //! would else have no say, and share with itself whatever channels these left.
 
+use std::sync::Arc;
+
 use super::descent::{Descent, Neighbours, Way};
+use crate::fabric::SwitchGraph;
 
 /// The square of what a crowd has on a channel counts so many times beside that of all paths there. Jobs have more links and
 /// lower indices of their own with it; with twice as much figure 5.2 has orders of hosts whose busiest channel stays high.
@@ -24,6 +27,7 @@ pub(super) struct Balance {
     path: Vec<u64>,
     taken: Vec<Taken>,
     passing: Vec<u32>,
+    turns: Vec<Turns>,
     among: Among,
     /// Paths of each crowd over each channel, and where those of the crowd begin whose turn it is.
     own: Vec<u32>,
@@ -31,12 +35,54 @@ pub(super) struct Balance {
 }
 
 /// The ways of which the lightest is taken.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Among {
     All,
+    /// Those that go up first, across once at most, and down after, where a shortest way does: what goes so has no cycle,
+    /// whatever goes beside it.
+    UpDown(Arc<[Direction]>),
     /// Those to the switch behind the lowest channel: trees alike, as dimension order on a torus, that share what they
     /// depend on. Only parallel channels are balanced.
     Lowest,
+}
+
+/// Where a channel leads in a tree.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Direction {
+    Up,
+    Across,
+    Down,
+}
+
+/// The direction of each channel between switches of these heights.
+pub(super) fn directions(graph: &SwitchGraph, height: &[u32]) -> Arc<[Direction]> {
+    let direction = |from: u32, to: u32| match height[to as usize].cmp(&height[from as usize]) {
+        std::cmp::Ordering::Greater => Direction::Up,
+        std::cmp::Ordering::Equal => Direction::Across,
+        std::cmp::Ordering::Less => Direction::Down,
+    };
+    graph.channels().iter().map(|channel| direction(channel.from, channel.to)).collect()
+}
+
+/// The turns of a way, the best to go on with first: who goes down to it needs it to go down all the way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Turns {
+    Down,
+    /// Across or up first.
+    Ordered,
+    Unordered,
+}
+
+impl Turns {
+    /// Of the way that begins with a channel and goes on like this.
+    fn behind(self, direction: Direction) -> Self {
+        match (direction, self) {
+            (_, Self::Unordered) => Self::Unordered,
+            (Direction::Down, Self::Down) => Self::Down,
+            (Direction::Across, Self::Down) | (Direction::Up, _) => Self::Ordered,
+            _ => Self::Unordered,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +99,7 @@ impl Balance {
             path: vec![0; switches],
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
+            turns: vec![Turns::Down; switches],
             among,
             own: Vec::new(),
             turn: None,
@@ -79,27 +126,29 @@ impl Balance {
 
     /// Grows a tree along the lightest ways. Place 0 of what comes back takes none.
     pub(super) fn grow(&mut self, descent: &Descent) -> &[Taken] {
-        let Self { weight, path, own, among, .. } = self;
+        let Self { weight, path, own, among, turns, .. } = self;
         let square = |paths: &[u32], way: &Way| u64::from(paths[way.channel as usize]).pow(2);
         let own = self.turn.map(|begins| &own[begins..begins + weight.len()]);
         let places = descent.order().len();
         for place in 1..places {
             let ways = descent.ways(place);
-            let mut least = u64::MAX;
+            let mut least = (Turns::Unordered, u64::MAX);
             let mut best = Taken::default();
             let lowest = ways.first().map_or(0, |way| way.place);
             for way in ways {
-                if *among == Among::Lowest && way.place != lowest {
-                    continue;
-                }
+                let turned = match among {
+                    Among::Lowest if way.place != lowest => continue,
+                    Among::UpDown(leads) => turns[way.place as usize].behind(leads[way.channel as usize]),
+                    Among::All | Among::Lowest => Turns::Down,
+                };
                 let carried = square(weight, way) + own.map_or(0, |own| OWN * square(own, way));
                 let weight = path[way.place as usize].saturating_add(carried);
-                if weight < least {
-                    least = weight;
+                if (turned, weight) < least {
+                    least = (turned, weight);
                     best = Taken { channel: way.channel, place: way.place };
                 }
             }
-            path[place] = least;
+            (turns[place], path[place]) = least;
             self.taken[place] = best;
         }
         &self.taken[..places]

@@ -7,11 +7,17 @@ use super::again::AgainFn;
 use super::problem::Problem;
 use crate::fabric::{Guid, JobMap, Routes};
 
+/// Nearly all adapters have four data lanes.
+pub const SUPPOSED_LANES: u8 = 4;
+
 /// What an operator may ask of an engine. What one has no use for it leaves alone, and `Engine::no_use_for` tells.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
     /// The most lanes that may be used.
     pub lanes: u8,
+    /// Data lanes that adapters are supposed to have where none of their ports says how many; `None` where the operator
+    /// said how many lanes to use. Engines do not look at it: whoever asks them lowers `lanes` by it.
+    pub supposed_lanes: Option<u8>,
     /// Switches to take as roots; none: the engine finds them.
     pub roots: Vec<Guid>,
     /// Nodes that compute, and nodes that serve them; none: every adapter computes.
@@ -28,12 +34,23 @@ impl Default for Request {
     fn default() -> Self {
         Self {
             lanes: 8,
+            supposed_lanes: Some(SUPPOSED_LANES),
             roots: Vec::new(),
             compute_nodes: Vec::new(),
             io_nodes: Vec::new(),
             jobs: Arc::default(),
             lanes_by: LanesBy::default(),
             manager: None,
+        }
+    }
+}
+
+impl Request {
+    /// So many lanes at the most where an operator says how many; else as many as are supposed.
+    pub fn with_lanes(self, said: Option<u8>, supposed: Option<u8>) -> Self {
+        match said {
+            Some(lanes) => Self { lanes, supposed_lanes: None, ..self },
+            None => Self { supposed_lanes: supposed.or(self.supposed_lanes), ..self },
         }
     }
 }
@@ -104,6 +121,8 @@ pub struct Uses {
     pub io_nodes: bool,
     pub jobs: bool,
     pub lanes_by: bool,
+    /// More than one lane, where there are more.
+    pub lanes: bool,
 }
 
 /// An engine of the registry.
@@ -123,7 +142,7 @@ pub struct Engine {
 impl Engine {
     /// What of a request changes nothing here, by its options.
     pub fn no_use_for(&self, request: &Request) -> Vec<&'static str> {
-        let Uses { roots, compute_nodes, io_nodes, jobs, lanes_by } = self.uses;
+        let Uses { roots, compute_nodes, io_nodes, jobs, lanes_by, lanes: _ } = self.uses;
         let given = [
             ("--roots", !request.roots.is_empty(), roots),
             ("--compute-nodes", !request.compute_nodes.is_empty(), compute_nodes),
@@ -148,10 +167,13 @@ pub struct Answer {
     pub routes: Routes,
     /// Destinations that fell back, roots that were chosen, ranks that were found: one sentence each.
     pub remarks: Vec<String>,
+    /// There were too few lanes for the routes that the engine is for; these keep its promise and carry more on their
+    /// busiest channel.
+    pub degraded: bool,
 }
 
 impl From<Routes> for Answer {
     fn from(routes: Routes) -> Self {
-        Self { routes, remarks: Vec::new() }
+        Self { routes, ..Self::default() }
     }
 }

@@ -7,7 +7,7 @@
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
 use super::ranks;
-use super::updown::{Order, fill};
+use super::updown::{Order, fill_evenly};
 
 pub const ID: &str = "ftree";
 
@@ -17,5 +17,9 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
         return Err(Refusal::Cancelled);
     }
     let order = Order::new(&problem.graph, &found.height, false);
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks: vec![found.remark] })
+    Ok(Answer {
+        routes: fill_evenly(problem, &order, request, pulse)?,
+        remarks: vec![found.remark],
+        degraded: false,
+    })
 }

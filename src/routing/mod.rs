@@ -14,6 +14,7 @@ mod engine;
 mod ftree;
 mod heights;
 mod lanes;
+mod load;
 mod minhop;
 mod nue;
 mod problem;
@@ -27,7 +28,8 @@ mod updn;
 mod updown;
 
 pub use again::{Again, AgainFn, Past, Ran, Run, run};
-pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, Uses};
+pub use dfsssp::DEGRADED;
+pub use engine::{Answer, Engine, LanesBy, NoPulse, Promise, Pulse, Refusal, Request, SUPPOSED_LANES, Uses};
 pub use heights::heights;
 pub use nue::UPDN_ROUTES;
 pub use problem::{Destination, Problem};

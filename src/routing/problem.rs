@@ -82,6 +82,15 @@ impl<'f> Problem<'f> {
         between.chain(ends).filter_map(|port| Some((told(port)?.min(DATA_LANES), port))).min()
     }
 
+    /// Whether some port says how many data lanes the cable of an adapter has: a dump of the topology alone does not.
+    pub fn knows_adapter_lanes(&self) -> bool {
+        let fabric = self.fabric;
+        let ends = self.graph.terminals().iter().flat_map(|terminal| {
+            [fabric.port_of(NodeId(terminal.switch), terminal.switch_port), Some(terminal.port)]
+        });
+        ends.flatten().any(|port| fabric.port(port).facts.operational_lanes.is_some_and(|lanes| lanes > 0))
+    }
+
     /// The lanes that routes may use when so many are asked for.
     pub fn usable_lanes(&self, asked: u8) -> u8 {
         let limit = self.lane_limit().map_or(DATA_LANES, |(lanes, _)| lanes);

@@ -20,7 +20,7 @@ const ACYCLIC: Promise = Promise {
 };
 
 const NOTHING: Uses =
-    Uses { roots: false, compute_nodes: false, io_nodes: false, jobs: false, lanes_by: false };
+    Uses { roots: false, compute_nodes: false, io_nodes: false, jobs: false, lanes_by: false, lanes: false };
 const TREE: Uses = Uses { roots: true, compute_nodes: true, io_nodes: true, ..NOTHING };
 
 /// In the order of help.
@@ -70,7 +70,7 @@ pub static ENGINES: &[Engine] = &[
         title: "routes of sssp, on lanes without cycles",
         // Shortest between adapters, that is: paths to switches may have to follow a tree.
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: NOTHING,
+        uses: Uses { lanes: true, ..NOTHING },
         route: dfsssp::route,
         again: None,
     },
@@ -78,7 +78,7 @@ pub static ENGINES: &[Engine] = &[
         id: sar::ID,
         title: "shortest paths balanced for the jobs that run, on lanes without cycles",
         promise: Promise { deadlock_free: true, deadlock_free_switches: true, ..SHORTEST },
-        uses: Uses { io_nodes: true, jobs: true, lanes_by: true, ..NOTHING },
+        uses: Uses { io_nodes: true, jobs: true, lanes_by: true, lanes: true, ..NOTHING },
         route: sar::route,
         again: None,
     },
@@ -86,7 +86,7 @@ pub static ENGINES: &[Engine] = &[
         id: "nue",
         title: "deadlock-free on any fabric with any number of lanes",
         promise: ACYCLIC,
-        uses: TREE,
+        uses: Uses { lanes: true, ..TREE },
         route: nue::route,
         again: None,
     },

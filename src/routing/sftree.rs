@@ -1,16 +1,18 @@
 //! Fat-tree routing in which every switch reaches everything, on one lane (sFtree paper).
 //!
 //! - Hosts are routed as `ftree` routes them.
-//! - In each connected part one switch at the bottom becomes the root of the subtree: the first from which every top is
-//!   reached by going up (algorithm 1), else the one that reaches most; never the switch of the subnet manager while
-//!   another serves as well.
+//! - In each connected part one switch becomes the root of the subtree: the one from which most tops are reached by
+//!   going up (algorithm 1 takes the first leaf that reaches all), with the fewest forks above it; never the switch of the
+//!   subnet manager while another serves as well.
 //! - A pair without a path up and down goes down the subtree and up again (algorithm 2). `updown/order.rs` says which
 //!   turns that takes, and what becomes of switches that the subtree does not serve.
+
+use std::cmp::Reverse;
 
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
 use super::ranks;
-use super::updown::{Order, fill};
+use super::updown::{Order, fill_evenly};
 use crate::fabric::NodeId;
 
 pub const ID: &str = "sftree";
@@ -37,13 +39,19 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
             "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
         ));
     }
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
+    Ok(Answer { routes: fill_evenly(problem, &order, request, pulse)?, remarks, degraded: false })
 }
 
-/// Tops above a switch, whether it is not the manager's, whether it has hosts.
-type Merit = (usize, bool, bool);
+/// Tops above a switch, how few of the switches above stand over several others of them, whether it is at the bottom,
+/// whether it is not the manager's, whether it has hosts.
+type Merit = (usize, Reverse<usize>, bool, bool, bool);
 
-/// For each part the bottom switch with most tops above it; not the manager's, with hosts, the lowest GUID among equals.
+/// For each part the switch with most tops above it, at the bottom if that serves as well; not the manager's, with
+/// hosts, the lowest GUID among equals.
+///
+/// Where a switch above the root stands over two others there, paths that come up by one of them must not go down by the
+/// other (`updown/order.rs`). With the root higher up, on a line board of a director for one, there are fewer such
+/// switches, or none.
 pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Order) -> Vec<u32> {
     let (part, parts) = problem.graph.parts();
     let hosts = ranks::hosts(problem, request);
@@ -58,17 +66,52 @@ pub(super) fn subtree_roots(problem: &Problem<'_>, request: &Request, order: &Or
     };
     let tops: Vec<usize> = order.tops().iter().map(Vec::len).collect();
     let mut best: Vec<Option<(Merit, u32)>> = vec![None; parts as usize];
-    for switch in problem.switches().filter(|at| problem.graph.alive(*at) && order.down(*at).is_empty()) {
+    let mut inside = vec![false; problem.graph.switch_count()];
+    let is_bottom = |at: &u32| order.down(*at).is_empty();
+    let (bottom, rest): (Vec<u32>, Vec<u32>) =
+        problem.switches().filter(|at| problem.graph.alive(*at)).partition(is_bottom);
+    for switch in bottom.into_iter().chain(rest) {
         let number = part[switch as usize] as usize;
-        let fullest = (tops[number], true, true);
-        if best[number].is_some_and(|(rank, _)| rank == fullest) {
+        let fullest = (tops[number], Reverse(0), true, true, true);
+        let least = best[number].map(|(rank, _)| rank);
+        // None but a bottom switch beats one that misses nothing.
+        let done = |rank: Merit| {
+            rank == fullest || (!is_bottom(&switch) && (rank.0, rank.1) == (fullest.0, fullest.1))
+        };
+        if least.is_some_and(done) {
             continue;
         }
-        let reached = order.above(switch).into_iter().filter(|at| order.up(*at).is_empty()).count();
-        let rank = (reached, !manages(switch), hosts[switch as usize] > 0);
-        if best[number].is_none_or(|(least, _)| rank > least) {
+        let above = order.above(switch);
+        let reached = above.iter().filter(|at| order.up(**at).is_empty()).count();
+        if least.is_some_and(|least| reached < least.0) {
+            continue;
+        }
+        let hosted = hosts[switch as usize] > 0;
+        let rank = (
+            reached,
+            Reverse(forks(order, &above, &mut inside)),
+            is_bottom(&switch),
+            !manages(switch),
+            hosted,
+        );
+        if least.is_none_or(|least| rank > least) {
             best[number] = Some((rank, switch));
         }
     }
     best.into_iter().flatten().map(|(_, switch)| switch).collect()
+}
+
+/// How many ways down to other switches of a set its switches have beyond one each.
+fn forks(order: &Order, set: &[u32], inside: &mut [bool]) -> usize {
+    set.iter().for_each(|at| inside[*at as usize] = true);
+    let mut forks = 0;
+    for switch in set {
+        let mut below: Vec<u32> =
+            order.down(*switch).iter().map(|hop| hop.to).filter(|to| inside[*to as usize]).collect();
+        below.sort_unstable();
+        below.dedup();
+        forks += below.len().saturating_sub(1);
+    }
+    set.iter().for_each(|at| inside[*at as usize] = false);
+    forks
 }

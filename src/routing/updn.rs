@@ -36,7 +36,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
             "{grafted} switches hang on one cable each, no root above them reaches all others"
         ));
     }
-    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks })
+    Ok(Answer { routes: fill(problem, &order, request, pulse)?, remarks, degraded: false })
 }
 
 struct Heights {

@@ -92,7 +92,8 @@ pub struct JobsOf {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Route {
     pub engine: String,
-    pub lanes: u8,
+    /// As many as ports have, or are supposed to have, where the book does not say.
+    pub lanes: Option<u8>,
     pub lanes_by: LanesBy,
     /// Where the plan is written; else it is kept for the steps that follow alone.
     pub plan: Option<PathBuf>,

@@ -22,7 +22,8 @@ pub const KINDS: &[&str] = &[
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const TEN_SECONDS: Duration = Duration::from_secs(10);
-const LANES: u32 = 8;
+/// No number of lanes: the book leaves it open.
+const UNSAID: u32 = 0;
 
 /// Reads what stands under the key of a kind.
 pub fn task(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<Task> {
@@ -164,7 +165,8 @@ fn route(mut fields: Fields<'_, '_>) -> Option<Task> {
     if !id.is_empty() {
         engine(&fields, line, &id);
     }
-    let lanes = u8::try_from(fields.number("lanes", LANES, 1..=15)).unwrap_or(1);
+    let said = fields.number("lanes", UNSAID, 1..=15);
+    let lanes = u8::try_from(said).ok().filter(|lanes| u32::from(*lanes) != UNSAID);
     let lanes_by = match fields.text("lanes_by") {
         None => LanesBy::Pair,
         Some((_, by)) if by == "pair" => LanesBy::Pair,

@@ -241,7 +241,7 @@ pub struct CheckArgs {
     /// What to do about hosts of --jobs that the fabric does not have
     #[arg(long, value_name = "WHAT", value_enum, default_value_t, requires = "jobs")]
     pub missing: MissingHosts,
-    /// Which lanes packets take (usually sampled where a subnet manager answers, else unknown)
+    /// Which lanes packets take (usually sampled where a subnet manager answers, else level 0)
     #[arg(long, value_name = "LANES", value_enum)]
     pub lanes: Option<LaneChoice>,
 }
@@ -490,9 +490,10 @@ pub struct TrafficArgs {
     /// Routes of this engine instead of the tables in force
     #[arg(long, value_name = "E")]
     pub engine: Option<String>,
-    /// The most lanes that routes of an engine may use
-    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
-    pub lanes: u8,
+    /// The most lanes that routes of an engine may use; left out, 8, or fewer where ports have fewer, and 4 where no
+    /// adapter port says how many it has
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub lanes: Option<u8>,
     /// What is known of the service levels of the paths in force
     #[arg(long, value_name = "HOW")]
     pub lanes_in_force: Option<LaneChoice>,

@@ -34,9 +34,10 @@ pub enum MissingHosts {
 /// What engines are asked for.
 #[derive(Debug, Clone, Default, Args)]
 pub struct RouteArgs {
-    /// The most lanes that routes may use
-    #[arg(long, value_name = "K", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=15))]
-    pub lanes: u8,
+    /// The most lanes that routes may use; left out, 8, or fewer where ports have fewer, and 4 where no adapter port says
+    /// how many it has
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(1..=15))]
+    pub lanes: Option<u8>,
     /// GUIDs of the switches to take as roots
     #[arg(long, value_name = "FILE")]
     pub roots: Option<PathBuf>,
@@ -131,8 +132,10 @@ pub enum PlanAction {
 pub enum LaneChoice {
     /// All packets go on service level 0
     One,
-    /// Nothing is known of it
+    /// Several service levels may be in use, and which path is on which is not known
     Unknown,
+    /// Service level 0, where nothing at hand says otherwise; the subnet manager is not asked
+    Assumed,
     /// As path records of two sources of each switch say, of all where they differ
     Sampled,
     /// As path records of every pair say

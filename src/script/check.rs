@@ -59,7 +59,9 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
     let report = Report { loads: patterns, jobs, ..report };
     write(context, &look, &report)?;
     let concluded = context.conclude(&look);
-    Ok(if report.findings() { Exit::Findings } else { concluded })
+    // Unknown is no answer to whoever asked for a strict one.
+    let unknown = report.deadlock_free.is_none() && context.globals.strict;
+    Ok(if report.findings() || unknown { Exit::Findings } else { concluded })
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.

@@ -31,6 +31,8 @@ pub struct Config {
     /// Themes by the beginnings of sources: a fabric that matters looks like no other.
     pub themes: BTreeMap<String, String>,
     pub ascii: bool,
+    /// Data lanes that adapters are supposed to have where nothing says how many.
+    pub supposed_lanes: Option<u8>,
     /// Keys of the console by the ids of actions.
     pub keys: BTreeMap<String, Vec<String>>,
     /// The fabrics that may be written to.
@@ -49,7 +51,7 @@ pub struct Config {
     pub host_rules: HostRules,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, [themes], [keys], [hotspots], [watch], [jobs], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -101,6 +103,15 @@ impl Config {
             }
             if key == "themes" {
                 config.themes = themes(value).map_err(|what| bad(file, line, &what, THEMES_HINT))?;
+                continue;
+            }
+            if key == "supposed-lanes" {
+                let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
+                let lanes = lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
+                    let what = "FD-7115: 'supposed-lanes' is no whole number from 1 to 15";
+                    bad(file, line, what, "write supposed-lanes = 4")
+                })?;
+                config.supposed_lanes = Some(lanes);
                 continue;
             }
             if key == "ascii" {
@@ -313,6 +324,15 @@ mod tests {
             assert_eq!(failure.exit, Exit::BadInput);
             failure.message.unwrap()
         })
+    }
+
+    #[test]
+    fn the_lanes_that_adapters_are_supposed_to_have_are_a_number_of_data_lanes() {
+        assert_eq!(parse("supposed-lanes = 8").unwrap().supposed_lanes, Some(8));
+        for lanes in ["0", "16", "\"4\"", "4.5"] {
+            let refused = parse(&format!("supposed-lanes = {lanes}")).unwrap_err();
+            assert!(refused.starts_with("c.toml:1: FD-7115"), "{refused}");
+        }
     }
 
     #[test]

@@ -106,7 +106,9 @@ impl Context<'_, '_> {
         let mut meter = Meter::new(self.output.err, self.progress).heeding(self.stop.as_ref());
         let observation = source.observe(wanted, &mut meter);
         meter.clear();
-        self.look_of(source.describe(), observation?)
+        let observation = observation?;
+        self.output.warn(&observation.notes);
+        self.look_of(source.describe(), observation)
     }
 
     /// Adds what switches do with these LIDs, where the look came without tables.

@@ -69,7 +69,7 @@ pub fn in_force(
     }
     let wanted = LevelsWanted { every: choice == Some(LaneChoice::Exact), switches, most: None };
     match choice {
-        Some(LaneChoice::Unknown) => {}
+        Some(LaneChoice::Unknown | LaneChoice::Assumed) => {}
         Some(LaneChoice::One) => {
             context.read_lanes(source, look, None)?;
         }

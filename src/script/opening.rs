@@ -43,6 +43,8 @@ pub struct Opening {
     pub watch: WatchSettings,
     /// Who knows which jobs run.
     pub jobs: JobSettings,
+    /// Data lanes that adapters are supposed to have, where the configuration says so.
+    pub supposed_lanes: Option<u8>,
     pub no_times: bool,
     /// Where to what happens is written.
     pub record_events: Option<PathBuf>,
@@ -92,6 +94,7 @@ impl Opening {
                 thresholds: config.hotspots.clone(),
             },
             jobs: config.jobs.clone(),
+            supposed_lanes: config.supposed_lanes,
             no_times: globals.no_times,
             record_events: globals.record_events.clone(),
             assume,

@@ -85,14 +85,22 @@ impl<'a> Output<'a> {
         write_table(self.out, self.paint, page, listing, &selection)
     }
 
-    /// Notes as talk; in JSON they are part of the object instead.
+    /// What has to be known before an answer is read. Also beside JSON, whose object has it among the notes.
+    pub fn warn(&mut self, notes: &Notes) {
+        for note in notes.grave() {
+            self.say(&format!("WARNING: {note}"));
+        }
+    }
+
+    /// Notes as talk, but for those that were said before the answer; in JSON they are part of the object instead.
     pub fn say_notes(&mut self, notes: &Notes) {
         if self.json {
             return;
         }
-        let all = notes.iter().count();
+        let calm = || notes.iter().filter(|note| !note.grave);
+        let all = calm().count();
         let shown = if self.verbose { all } else { all.min(NOTES_SHOWN) };
-        for note in notes.iter().take(shown) {
+        for note in calm().take(shown) {
             self.say(&format!("note: {note}"));
         }
         if shown < all {
@@ -123,7 +131,7 @@ pub struct NoteObject<'a> {
 
 impl<'a> From<&'a Note> for NoteObject<'a> {
     fn from(note: &'a Note) -> Self {
-        let Note { code, text, first, count, partial } = note;
+        let Note { code, text, first, count, partial, .. } = note;
         Self { code, place: first.to_string(), text, count: *count, partial: *partial }
     }
 }

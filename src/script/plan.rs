@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{
-    Fit, JobFigures, JobGain, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
+    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
     job_figures_words, judge, migration_lines, phase_lines,
 };
 
@@ -110,7 +110,13 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("changes", changes(plan)),
     ];
     let found = finding_lines(&plan.findings);
-    let told = told.into_iter().chain(job_lines(plan)).chain(migration_lines(plan)).chain(phase_lines(plan));
+    let cut_off = plan.cut_off.words().map(|words| ("cuts off", words));
+    let told = told
+        .into_iter()
+        .chain(cut_off)
+        .chain(job_lines(plan))
+        .chain(migration_lines(plan))
+        .chain(phase_lines(plan));
     assumed.into_iter().chain(told).chain(plan.transition.lines()).chain(found).collect()
 }
 
@@ -178,6 +184,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
         object.field("scope", &Scope { switches: switches || plan.scope.switches })?;
         object.field("unmet_switches", &judged.unmet)?;
         object.field("transition", &judged.transition)?;
+        object.field("cut_off", &judged.cut_off)?;
         object.field("findings", &judged.findings)?;
         object.fields(&judged.report)?;
         object.end()?;
@@ -188,6 +195,7 @@ fn check(context: &mut Context<'_, '_>, file: &Path, switches: bool) -> Result<E
             let there = if failed.found { "there still, and left alone" } else { "gone" };
             ("failed", format!("{}: {there}", failed.element))
         }));
+        pairs.extend(judged.cut_off.words().map(|words| ("cuts off", words)));
         pairs.push(("lanes", lanes_line(&plan, judged.unmet.as_deref())));
         pairs.extend(such_as(judged.unmet.as_deref().unwrap_or_default()));
         pairs.extend(crate::session::report_lines(&judged.report));
@@ -206,6 +214,7 @@ fn lanes_then(plan: &Plan) -> Option<LaneChoice> {
         "path records, sampled" => Some(LaneChoice::Sampled),
         "path records, every pair" => Some(LaneChoice::Exact),
         "unknown" => Some(LaneChoice::Unknown),
+        LEVEL_ASSUMED => Some(LaneChoice::Assumed),
         _ => None,
     }
 }

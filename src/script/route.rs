@@ -7,7 +7,7 @@ use crate::routing::Engine;
 use crate::session::{
     Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_empty_tables,
     assume_lids, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose,
-    report_lines, settled, without_tables,
+    report_lines, settled, supposed_words, without_tables,
 };
 
 use super::asking::RoutePlanArgs;
@@ -150,6 +150,7 @@ fn write(
     let mut lines = check::premises(look);
     lines.push(("engine", plan.engine.clone()));
     lines.extend(report_lines(&proposal.report));
+    lines.extend(supposed_words([row]).map(|words| ("lanes", words)));
     let told = [("jobs now", before), ("  then", row.jobs.as_ref())];
     lines.extend(told.into_iter().filter_map(|(when, figures)| Some((when, job_figures_words(figures?)))));
     match has_tables {

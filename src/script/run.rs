@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::Path;
 
 use clap::FromArgMatches;
 
@@ -44,7 +45,7 @@ pub fn run(
     // What is not read on a terminal is wrapped the same everywhere.
     let line = if terminal.stdout { line } else { line.term_width(WIDTH) };
     let args: Vec<OsString> = args.into_iter().collect();
-    let parsed = line.try_get_matches_from(&args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = parse(line, &args);
     let cli = match parsed {
         Ok(cli) => cli,
         Err(refused) => return Ended::Exit(say_refusal(&refused, &args, terminal, out, err)),
@@ -223,6 +224,36 @@ pub(super) fn nothing_assumed() -> Failure {
 }
 
 /// Help and version are answers; everything else that clap says is a usage error, whose code is 64 and not clap's 2.
+/// A word that is no command and that is there as a file or a folder is the source: `fabdeck x.fdcap` opens it.
+fn parse(line: clap::Command, args: &[OsString]) -> Result<Cli, clap::Error> {
+    let read = |args: &[OsString]| {
+        let matches = line.clone().try_get_matches_from(args);
+        matches.and_then(|matches| Cli::from_arg_matches(&matches))
+    };
+    let refused = match read(args) {
+        Err(refused) if unknown_word(&refused).is_some() => refused,
+        parsed => return parsed,
+    };
+    let is_source = |word: &OsString| {
+        let named = unknown_word(&refused).is_some_and(|unknown| word.to_str() == Some(unknown));
+        named && Path::new(word).exists()
+    };
+    let Some(at) = args.iter().skip(1).position(is_source) else { return Err(refused) };
+    let mut args = args.to_vec();
+    args.insert(at + 1, "--source".into());
+    read(&args)
+}
+
+/// The word that stands where a command is expected.
+fn unknown_word(refused: &clap::Error) -> Option<&str> {
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+    let wanted = refused.kind() == ErrorKind::InvalidSubcommand;
+    match refused.get(ContextKind::InvalidSubcommand).filter(|_| wanted) {
+        Some(ContextValue::String(word)) => Some(word),
+        _ => None,
+    }
+}
+
 fn say_refusal<'w>(
     refused: &clap::Error,
     args: &[OsString],
@@ -238,6 +269,13 @@ fn say_refusal<'w>(
     let text = if colour && !terminal.no_color { text.ansi().to_string() } else { text.to_string() };
     // Whoever closed the stream does not want to read it.
     let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
+    if let Some(word) = unknown_word(refused) {
+        let _ = writeln!(
+            stream,
+            "\n  '{word}' is neither a command nor a file or folder that is there: 'fabdeck PATH' opens a source, 'fabdeck --help' lists \
+             the commands"
+        );
+    }
     if !answer && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
         let _ = writeln!(
             stream,

@@ -401,6 +401,7 @@ fn check() -> Vec<(&'static str, Value)> {
     let average = || closed(vec![("mean", any()), ("patterns", number()), ("settled", flag())]);
     let loads = closed(vec![
         ("hosts", number()),
+        ("lids_per_port", number()),
         ("worst_permutation", number()),
         ("worst_exact", flag()),
         ("average_bisect", average()),
@@ -416,7 +417,12 @@ fn check() -> Vec<(&'static str, Value)> {
     };
     let job = [vec![("job", text()), ("ports", number()), ("switches", number())], used()].concat();
     let means = vec![("multi_switch", number()), ("mean_max", any()), ("mean_links", any())];
-    let jobs = vec![("count", number()), ("histogram", list(list(number()))), ("first", list(closed(job)))];
+    let jobs = vec![
+        ("count", number()),
+        ("lids_per_port", number()),
+        ("histogram", list(list(number()))),
+        ("first", list(closed(job))),
+    ];
     let jobs = [jobs, means, used()].concat();
     vec![
         ("covers", text()),
@@ -472,10 +478,12 @@ fn engine_row() -> Vec<(&'static str, Value)> {
         "changed_lanes",
         "moved_pairs",
         "reused_tables",
+        "supposed_lanes",
     ];
     let mut row = vec![
         ("engine", text()),
         ("ran", text()),
+        ("degraded", flag()),
         ("refused", nullable(text())),
         ("remarks", list(text())),
         ("not_used", list(text())),
@@ -501,6 +509,15 @@ fn plan_check() -> Vec<(&'static str, Value)> {
         ("scope", closed(vec![("switches", flag())])),
         ("unmet_switches", nullable(list(text()))),
         ("transition", closed(transition())),
+        (
+            "cut_off",
+            closed(vec![
+                ("switches", list(text())),
+                ("hosts", list(text())),
+                ("aggregation_nodes", list(text())),
+                ("pairs", number()),
+            ]),
+        ),
         ("findings", list(text())),
     ]
 }
@@ -585,6 +602,7 @@ fn whatif() -> Vec<(&'static str, Value)> {
         ("elements", nullable(list(closed(element)))),
         ("cut_off_pairs", nullable(number())),
         ("failed_end_pairs", nullable(number())),
+        ("cut_off_without_path", nullable(number())),
         ("expected", nullable(closed(expected))),
         ("groups_cut", nullable(closed(groups))),
         ("jobs", nullable(closed(job_figures()))),

@@ -8,7 +8,6 @@ use super::args::Globals;
 use super::asking::{LanesByChoice, RoutePlanArgs};
 use super::target;
 use crate::change::{Staged, TransitionReport};
-use crate::routing::Request;
 
 /// By which the id stands that `apply` says.
 const ID: &str = "ID";
@@ -84,8 +83,7 @@ fn own(args: &RoutePlanArgs) -> Vec<String> {
     ];
     let files =
         files.into_iter().filter_map(|(flag, file)| Some([flag.to_owned(), quoted(file.as_deref()?)]));
-    let usual = args.route.lanes == Request::default().lanes;
-    let lanes = if usual { Vec::new() } else { words(&["--lanes", &args.route.lanes.to_string()]) };
+    let lanes = args.route.lanes.map_or_else(Vec::new, |lanes| words(&["--lanes", &lanes.to_string()]));
     let by = args.route.lanes_by;
     let by = match by == LanesByChoice::default() {
         true => None,

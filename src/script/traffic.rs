@@ -38,7 +38,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &SimulateArgs) -> Result<Exit, F
     let course = match &args.engine {
         Some(id) => {
             let (engine, manager) = (whatif::engine_named(id)?, look.manager());
-            let request = Request { lanes: args.lanes, manager, ..Request::default() };
+            let request = Request { manager, ..Request::default() }
+                .with_lanes(args.lanes, context.config.supposed_lanes);
             context.watched(engine.id, |pulse| Course::of_engine(&look, &faults, engine, &request, pulse))?
         }
         None if look.observation.tables.has_forwarding() => Course::in_force(&look, &faults, in_force.sent()),

@@ -8,11 +8,11 @@ use std::time::Instant;
 use crate::access::Wanted;
 use crate::analysis::{GroupsCut, Lost, groups_cut};
 use crate::fabric::{Faults, Guid, JobMap, PortNum, Resolved, meant, resembling};
-use crate::routing::{ENGINES, Engine, Request, UPDN_ROUTES, engine};
+use crate::routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
     assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random,
-    marks, propose,
+    marks, propose, supposed_words,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
@@ -134,8 +134,9 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
         Some(file) => jobs::read(context, look, file, args.missing)?,
         None => JobMap::default(),
     };
-    let (lanes, lanes_by) = (args.lanes, args.lanes_by.into());
-    Ok(Request { lanes, roots, compute_nodes, io_nodes, jobs: Arc::new(jobs), lanes_by, manager })
+    let (jobs, lanes_by) = (Arc::new(jobs), args.lanes_by.into());
+    let request = Request { roots, compute_nodes, io_nodes, jobs, lanes_by, manager, ..Request::default() };
+    Ok(request.with_lanes(args.lanes, context.config.supposed_lanes))
 }
 
 /// A list of nodes. One that the fabric does not have is a mistake in the list, and no engine should route around it.
@@ -197,6 +198,7 @@ fn write(
         lines.push(("", one));
     }
     lines.extend(groups.filter(|groups| groups.known > 0).map(|groups| ("groups", groups_line(&groups))));
+    lines.extend(supposed_words(comparison.rows()).map(|words| ("lanes", words)));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     writeln!(context.output.out)?;
     let selection = Query::default().select(comparison, crate::session::Columns::Shown)?;
@@ -215,8 +217,10 @@ fn write(
         }
     }
     for row in comparison.rows() {
-        // Whose routes they are is no detail.
-        let shown = |remark: &&String| context.output.verbose || remark.starts_with(UPDN_ROUTES);
+        // Whose routes they are is no detail, nor that they are worse than others would be.
+        let shown = |remark: &&String| {
+            context.output.verbose || remark.starts_with(UPDN_ROUTES) || remark.starts_with(DEGRADED)
+        };
         let remarks = row.remarks.iter().filter(shown);
         let said: Vec<&String> = row.refused.iter().chain(remarks).collect();
         said.into_iter().for_each(|words| context.output.say(&format!("{}: {words}", row.engine)));
@@ -257,19 +261,20 @@ fn write_json(
 fn write_cost(object: &mut Object<'_>, look: &Look, failed: &[String], cost: &Cost) -> io::Result<()> {
     let Cost { lost, expected, pairs, .. } = cost;
     object.field("pairs", pairs)?;
-    object.field("lost_until_reroute", &lost.pairs)?;
+    object.field("lost_until_reroute", &cost.lost_pairs())?;
     object.field("at_least", &cost.at_least())?;
     object.field("without_path_before", &cost.without_path_before)?;
     object.field("unread_tables", &cost.unread_tables)?;
     object.field("adaptive_routing", &cost.adaptive_routing)?;
     object.field("adaptive_unknown", &cost.adaptive_unknown)?;
-    object.field("lost_share", &lost.share)?;
+    object.field("lost_share", &cost.lost_share())?;
     object.field("lost_lids", &lost.lids)?;
     let partly = serde_json::json!({ "count": lost.partial, "first": partly_named(look, lost) });
     object.field("partly_reached", &partly)?;
     object.field("elements", &elements(failed, lost))?;
     object.field("cut_off_pairs", &lost.critical)?;
     object.field("failed_end_pairs", &lost.ended)?;
+    object.field("cut_off_without_path", &lost.critical_without_path)?;
     object.field(
         "expected",
         &serde_json::json!({
@@ -288,7 +293,7 @@ fn no_tables_words() -> String {
 }
 
 /// The keys of the cost, in their order; all of them null where there are no tables in force.
-const COST_KEYS: [&str; 14] = [
+const COST_KEYS: [&str; 15] = [
     "pairs",
     "lost_until_reroute",
     "at_least",
@@ -302,6 +307,7 @@ const COST_KEYS: [&str; 14] = [
     "elements",
     "cut_off_pairs",
     "failed_end_pairs",
+    "cut_off_without_path",
     "expected",
 ];
 
@@ -336,7 +342,9 @@ fn not_counted(cost: &Cost) -> Option<String> {
         .map(|_| format!("{}, so tables do not tell the paths", adaptive_words(cost.adaptive_unknown)));
     let before = match cost.without_path_before {
         0 => None,
-        some => Some(format!("{some} paths to a LID are missing before anything fails, and are not counted")),
+        some => Some(format!(
+            "{some} paths to a LID are missing before anything fails, and count only between ends that are cut off"
+        )),
     };
     let all: Vec<String> = unread.into_iter().chain(adaptive).chain(before).collect();
     (!all.is_empty()).then(|| all.join("; "))

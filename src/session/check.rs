@@ -81,7 +81,7 @@ pub struct Report {
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// How the lanes of paths are known: "one", "path records, sampled", "path records, every pair", "SL2VL tables" that
+    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "path records, sampled", "path records, every pair", "SL2VL tables" that
     /// put all levels on one lane, "engine" for those of a proposal, "assumed" with the tables, "plan" for what a plan
     /// says, or "unknown".
     pub lanes_from: &'static str,
@@ -168,7 +168,10 @@ impl Report {
                 format!("{} pairs reach a port by some of its LIDs only", self.partly_reached),
             ),
             (self.loops > 0, "packets run in a loop".to_owned()),
-            (self.deadlock_free == Some(false), "packets can wait for each other in a circle".to_owned()),
+            (
+                self.deadlock_free == Some(false),
+                "there is a credit loop: packets can wait for each other forever".to_owned(),
+            ),
             (
                 !self.lane_limits.is_empty(),
                 match self.limited_paths {

@@ -185,11 +185,11 @@ pub const COMMANDS: &[Command] = &[
     command_of(
         "check",
         "Certify forwarding tables",
-        "From the tables: whether every pair has a path, whether any path goes round, whether packets can wait for \
-         each other in a circle (with the channels and paths that close one), how long paths are and how evenly they \
+        "From the tables: whether every pair has a path, whether any path goes round, whether there is a credit \
+         loop, that is packets that wait for each other forever (with the channels and paths that close one), how long paths are and how evenly they \
          lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
-         end with exit code 2. Without lanes, a fabric without a cycle is free of deadlock on any lanes; with one \
-         nothing follows until the lanes are known. With --partitions only ports that share a partition are pairs, in \
+         end with exit code 2. Where nothing tells service levels, level 0 is judged through the SL2VL tables, and the report says so \
+         (\"level 0 assumed\"); SL2VL tables alone put no lane in use. With --strict a verdict that is not known ends with 2. With --partitions only ports that share a partition are pairs, in \
          counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
          word from the tables.",
     )

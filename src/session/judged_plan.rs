@@ -9,7 +9,7 @@ use super::weighed::weigh;
 use super::whatif::judged;
 use super::written_plan::findings;
 use super::{Look, counted};
-use crate::change::{Drift, Drifted, Plan, Standing, TransitionReport};
+use crate::change::{CutOff, Drift, Drifted, Plan, Standing, TransitionReport};
 use crate::fabric::{Faults, NodeId, PortNum, Routes, Tables};
 use crate::routing::certificate::{LaneKnowledge, Scope};
 use crate::routing::{NoPulse, Problem, Refusal};
@@ -159,6 +159,8 @@ pub struct Judged {
     pub transition: TransitionReport,
     /// Switches that do not put each of the plan's levels on the lane of its number; `None` where none tells its tables.
     pub unmet: Option<Vec<String>>,
+    /// What answers now and has no route after it; nothing of a plan that is applied already, or that disables ports.
+    pub cut_off: CutOff,
     pub findings: Vec<String>,
 }
 
@@ -186,7 +188,14 @@ pub fn judge(
     };
     let unmet = unmet(look, plan, &faults, &after);
     let findings = findings(&report, &transition, unmet.as_deref());
-    Ok(Judged { report, transition, unmet: names_of(look, unmet), findings })
+    // Who loses the last cable to a disabled port is told apart, by that port.
+    let cut_off = match fit {
+        Fit::AsMade if !plan.switches_ports() => {
+            plan.cut_off((fabric, tables), look.manager(), &|id| look.told_apart(id).into_owned())
+        }
+        _ => CutOff::default(),
+    };
+    Ok(Judged { report, transition, unmet: names_of(look, unmet), cut_off, findings })
 }
 
 /// The levels of a plan of dFtree are followed hop by hop, on whatever lanes they are.

@@ -11,27 +11,21 @@ use crate::routing::{Problem, Pulse, Refusal, Request};
 /// How many ports that drop packets are named.
 const LISTED: usize = 10;
 
+/// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
+/// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
+pub const LEVEL_ASSUMED: &str = "level 0 assumed";
+
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
 pub enum Sent<'a> {
-    /// Nothing, and nothing of tables of lanes or of an assumption is taken into account either.
+    /// Several are in use, or may be, and which path is on which is not known.
     Unknown,
-    /// Nobody said. Assumed lanes count, and tables of lanes where they put all levels on one lane.
+    /// Nothing says that more than level 0 is in use. Levels of assumed tables and of plans count.
     Unsaid,
     /// All on level 0.
     One,
     /// As path records say: of every pair, or of some sources of each switch.
     Records { levels: &'a Levels, every: bool },
-}
-
-impl Sent<'static> {
-    /// What a face knows that asks nobody. What a subnet manager could have told is not known without having asked it.
-    pub fn unasked(look: &Look) -> Self {
-        match look.observation.reading.is_some() && look.routes.is_none() {
-            true => Self::Unknown,
-            false => Self::Unsaid,
-        }
-    }
 }
 
 /// What is known of the lanes of the paths in force.
@@ -60,10 +54,14 @@ fn known<'a>(
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
             return Known::Whole(relaid(held, routes), from);
         }
+        (Sent::Unsaid, None) if !mapping.any() => return Known::Whole(Lanes::One, LEVEL_ASSUMED),
         (Sent::Unsaid, None) => {
             let lane = mapping.everywhere(problem, 0);
             let alike = lane.filter(|lane| (1..16).all(|sl| mapping.everywhere(problem, sl) == Some(*lane)));
-            return alike.map_or(Known::Unknown, |lane| Known::Whole(all_on(lane, routes), "SL2VL tables"));
+            if let Some(lane) = alike {
+                return Known::Whole(all_on(lane, routes), "SL2VL tables");
+            }
+            (Cow::Owned(Levels::One(ServiceLevel::default())), LEVEL_ASSUMED)
         }
         (Sent::Records { levels, every: false }, None) => (Cow::Borrowed(levels), "path records, sampled"),
         (Sent::Records { levels, every: true }, None) => (Cow::Borrowed(levels), "path records, every pair"),
@@ -308,16 +306,27 @@ fn limit_text(look: &Look, port: PortId, lane: u8, paths: u64) -> String {
     format!("port {name} has {lanes} {word} and {paths} paths on lane {lane} cross it")
 }
 
-/// What an engine may use: no more lanes than every port on the way has. The remark names the first that has fewest.
-pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> (Request, Option<String>) {
-    match problem.lane_limit() {
-        Some((lanes, port)) if lanes < request.lanes => {
-            let given = request.lanes;
-            let remark = format!("{lanes} of {given} lanes: port {} has no more", look.port_told_apart(port));
-            (Request { lanes, ..request.clone() }, Some(remark))
-        }
-        _ => (request.clone(), None),
-    }
+/// A request with the lanes that an engine may use.
+#[derive(Debug)]
+pub struct Capped {
+    pub request: Request,
+    /// Data lanes that adapters are supposed to have, as no port of theirs says how many.
+    pub supposed: Option<u8>,
+    /// Names the first port that has fewest, where it has fewer than were asked for.
+    pub remark: Option<String>,
+}
+
+/// What an engine may use: no more lanes than every port on the way has, and no more than adapters are supposed to have
+/// where none of their ports says it.
+pub fn capped(look: &Look, problem: &Problem<'_>, request: &Request) -> Capped {
+    let supposed = request.supposed_lanes.filter(|_| !problem.knows_adapter_lanes());
+    let given = request.lanes.min(supposed.unwrap_or(request.lanes));
+    let short = problem.lane_limit().filter(|(lanes, _)| *lanes < given);
+    let lanes = short.map_or(given, |(lanes, _)| lanes);
+    let remark = short.map(|(_, port)| {
+        format!("{lanes} of {} lanes: port {} has no more", request.lanes, look.port_told_apart(port))
+    });
+    Capped { request: Request { lanes, ..request.clone() }, supposed, remark }
 }
 
 /// The port that routes ask too many lanes of, where they use more than every port on the way has.

@@ -27,6 +27,8 @@ pub struct Bandwidth {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct LoadReport {
     pub hosts: usize,
+    /// The most LIDs that a port of a host has. Of several each host sends to one, by its place among the hosts.
+    pub lids_per_port: u16,
     /// No permutation puts more flows on a channel; `worst_exact`: some puts so many.
     pub worst_permutation: u64,
     pub worst_exact: bool,
@@ -114,6 +116,8 @@ impl From<JobMetrics> for JobFigures {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct JobReport {
     pub count: usize,
+    /// As of permutation loads.
+    pub lids_per_port: u16,
     /// All jobs together, each among its own hosts.
     pub hosts: usize,
     /// Channels that carry paths of some job.
@@ -144,11 +148,11 @@ pub fn loads(
     let problem = Problem::new(look.fabric(), &faults);
     let routes = held(look, tables);
     let flows = Flows::new(&problem, &routes);
-    let patterns = wanted.patterns.then(|| patterns(&Loads::of(&flows)));
+    let patterns = wanted.patterns.then(|| patterns(&Loads::of(&flows), flows.most_lids()));
     (patterns, wanted.jobs.map(|jobs| running(&flows, jobs)))
 }
 
-fn patterns(loads: &Loads) -> LoadReport {
+fn patterns(loads: &Loads, lids_per_port: u16) -> LoadReport {
     let Loads { hosts, worst: Worst { flows, exact }, shift: Shift { degree, steps, of }, .. } = *loads;
     let told = |average: Average| Bandwidth {
         mean: average.bandwidth,
@@ -157,6 +161,7 @@ fn patterns(loads: &Loads) -> LoadReport {
     };
     LoadReport {
         hosts,
+        lids_per_port,
         worst_permutation: flows,
         worst_exact: exact,
         average_bisect: told(loads.bisect),
@@ -255,6 +260,7 @@ fn ranked(flows: &Flows<'_>, jobs: &JobMap) -> (JobReport, Vec<JobRow>) {
     // Equals stay in the order of their names.
     rows.sort_by_key(|row| std::cmp::Reverse(row.max));
     let report = JobReport {
+        lids_per_port: flows.most_lids(),
         count: loads.jobs.len(),
         hosts: loads.all.hosts,
         links: loads.all.links(),

@@ -15,7 +15,7 @@ use super::written_plan::findings;
 use super::{Look, Made, Report, UnwrittenPlan, counted};
 use crate::access::Part;
 use crate::change::{
-    Fingerprint, Follows, Migration, Plan, PlanLanes, PlanPort, SCHEMA, Scope, Standing, Towards,
+    CutOff, Fingerprint, Follows, Migration, Plan, PlanLanes, PlanPort, SCHEMA, Scope, Standing, Towards,
     TransitionReport, Write,
 };
 use crate::fabric::{Fabric, Faults, Lid, ServiceLevel, Tables, VlWeight};
@@ -84,6 +84,7 @@ pub fn migration_plan(
         impact: impact(&migrations),
         jobs: serde_json::Value::Null,
         transition: TransitionReport::default(),
+        cut_off: CutOff::default(),
         findings: Vec::new(),
         migrations,
         phases: None,

@@ -55,7 +55,7 @@ pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen};
 pub use judged_plan::{
     Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge,
 };
-pub use lanes::{Sent, capped, check_in_force};
+pub use lanes::{Capped, LEVEL_ASSUMED, Sent, capped, check_in_force};
 pub use loads::{
     JobFigures, JobGain, JobReport, LoadReport, LoadsWanted, Running, job_figures, job_figures_in_force,
     loads,
@@ -91,7 +91,7 @@ pub use weighed::{NO_TABLES, without_tables};
 pub use weighed_jobs::{JobsOver, MADE_SEED, WeighedJobs, made_jobs};
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,
-    propose,
+    propose, supposed_words,
 };
 pub use wording::{
     adaptive_words, group_names, groups_line, job_figures_words, lost_words, paired, report_lines, wrap,

@@ -101,6 +101,8 @@ fn as_it_is(look: &Look, faults: &Faults, sent: Sent<'_>) -> Result<Proposal, Re
     }
     let weighed = weigh((look, tables), &problem, &routes, (false, sent), &NoPulse)?;
     Ok(Proposal {
+        supposed_lanes: None,
+        degraded: false,
         routes: Arc::new(routes),
         switches: false,
         report: weighed.report,

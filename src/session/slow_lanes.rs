@@ -331,6 +331,13 @@ impl LaneState {
         self.spots.iter().any(moves) || self.wants_tables()
     }
 
+    /// Whether flows are on the slow lane.
+    pub fn has_moved(&self) -> bool {
+        let flows = self.spots.iter().flat_map(|spot| &spot.flows);
+        let moved = [LaneStanding::InForce, LaneStanding::Untold, LaneStanding::Cooling];
+        flows.into_iter().any(|flow| moved.contains(&flow.standing))
+    }
+
     /// Whether flows are on the slow lane whose tables differ from what it needs, and can be written.
     pub fn wants_tables(&self) -> bool {
         let slow = |flow: &LaneFlow| matches!(flow.standing, LaneStanding::InForce | LaneStanding::Untold);

@@ -56,7 +56,7 @@ impl Course {
         pulse: &dyn Pulse,
     ) -> Result<Self, Refusal> {
         let problem = Problem::new(look.fabric(), faults);
-        let (request, _) = super::capped(look, &problem, request);
+        let request = super::capped(look, &problem, request).request;
         let routes = (engine.route)(&problem, &request, pulse)?.routes;
         Ok(Self {
             routes: Arc::new(routes),

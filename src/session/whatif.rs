@@ -9,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 
 use super::check::{Report, report};
-use super::lanes::{Sent, beyond_limit, capped};
+use super::lanes::{Capped, Sent, beyond_limit, capped};
 use super::loads::{JobFigures, Running};
 use super::preview::Preview;
 use super::weighed::weigh;
@@ -89,25 +89,43 @@ impl Cost {
         self.unread_tables > 0 || self.adaptive_routing.is_some()
     }
 
-    /// The pairs that are lost, as far as is known.
+    /// Pairs that have no path with the marks: those whose path crosses one, and those that are cut off and had none before.
+    pub fn lost_pairs(&self) -> u64 {
+        self.lost.pairs + self.lost.critical_without_path
+    }
+
+    /// Of all ordered pairs.
+    pub fn lost_share(&self) -> f64 {
+        if self.pairs == 0 { 0.0 } else { self.lost_pairs() as f64 / self.pairs as f64 }
+    }
+
+    /// The pairs that are lost, as far as is known; those that are cut off are among them.
     pub fn lost_words(&self) -> String {
+        const UNTIL: &str = "until somebody reroutes";
         let bound = if self.at_least() { "at least " } else { "" };
-        let (lost, share) = (self.lost.pairs, self.lost.share * 100.0);
-        format!("{bound}{lost} of {} pairs until somebody reroutes ({share:.1} %)", self.pairs)
+        let (lost, share) = (self.lost_pairs(), self.lost_share() * 100.0);
+        let all = format!("{bound}{lost} of {} pairs", self.pairs);
+        match (self.lost.critical, lost.saturating_sub(self.lost.critical)) {
+            (0, _) => format!("{all} {UNTIL} ({share:.1} %)"),
+            (_, 0) => format!("{all} ({share:.1} %)"),
+            (_, some) => format!("{all} ({share:.1} %), {some} of them {UNTIL}"),
+        }
     }
 
     /// Those of them that no reroute brings back. Who failed itself is among them.
     pub fn for_good_words(&self) -> String {
-        let Lost { critical, ended, .. } = self.lost;
+        let Lost { critical, ended, critical_without_path, .. } = self.lost;
         let why = match ended {
             _ if critical == 0 => return "none: cables still connect every pair".to_owned(),
-            0 => "as no cables lead there",
-            all if all == critical => "as one end failed",
-            some => {
-                return format!("{critical} pairs are cut off, whatever reroutes: {some} as one end failed");
-            }
+            0 => ", as no cables lead there".to_owned(),
+            all if all == critical => ", as one end failed".to_owned(),
+            some => format!(": {some} as one end failed"),
         };
-        format!("{critical} pairs are cut off, whatever reroutes, {why}")
+        let before = match critical_without_path {
+            0 => String::new(),
+            some => format!("; {some} had no path before"),
+        };
+        format!("{critical} of them are cut off, whatever reroutes{why}{before}")
     }
 }
 
@@ -145,6 +163,10 @@ pub struct Proposal {
     /// Whether old and new paths together can wait for each other.
     pub transition: TransitionReport,
     pub remarks: Vec<String>,
+    /// Data lanes that adapters are supposed to have, of an engine that uses several.
+    pub supposed_lanes: Option<u8>,
+    /// Too few lanes for the routes that the engine is for.
+    pub degraded: bool,
     /// What of the request the engine has no use for, by option.
     pub not_used: Vec<&'static str>,
     /// What the jobs of the request make of the routes.
@@ -202,7 +224,7 @@ pub(super) fn propose_again(
     let switches = asked.switches;
     let problem = Problem::new(look.fabric(), faults);
     let begun = Instant::now();
-    let (request, capped) = capped(look, &problem, asked.request);
+    let Capped { request, supposed, remark } = capped(look, &problem, asked.request);
     let answer = run(engine, &problem, &request, past, pulse)?;
     let route = begun.elapsed();
     let weighed = weigh((look, tables), &problem, &answer.routes, (switches, asked.sent), pulse)?;
@@ -214,7 +236,9 @@ pub(super) fn propose_again(
         transition: weighed.transition,
         running: Running::new(&problem, &answer.routes, &request.jobs),
         routes: answer.routes,
-        remarks: capped.into_iter().chain(answer.remarks).collect(),
+        remarks: remark.into_iter().chain(answer.remarks).collect(),
+        supposed_lanes: supposed.filter(|_| engine.uses.lanes),
+        degraded: answer.degraded,
         not_used: engine.no_use_for(&request),
         ran: answer.ran,
         took: Took { route, certificate: weighed.took },
@@ -234,6 +258,10 @@ pub struct EngineRow {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certificate_seconds: Option<f64>,
     pub lanes: Option<u8>,
+    /// Data lanes that adapters are supposed to have, of an engine that uses several, where no port says how many.
+    pub supposed_lanes: Option<u8>,
+    /// There were too few lanes, and its busiest channel carries more for it; never more than that of `updn`.
+    pub degraded: bool,
     /// Why there are no routes.
     pub refused: Option<String>,
     pub certificate: Option<Report>,
@@ -275,6 +303,8 @@ impl EngineRow {
             route_seconds: took.map(|took| took.route.as_secs_f64()),
             certificate_seconds: took.map(|took| took.certificate.as_secs_f64()),
             lanes: proposal.map(|proposal| proposal.routes.lane_count()),
+            supposed_lanes: proposal.and_then(|proposal| proposal.supposed_lanes),
+            degraded: proposal.is_some_and(|proposal| proposal.degraded),
             refused: outcome.err().map(ToString::to_string),
             certificate: proposal.map(|proposal| proposal.report.clone()),
             changed_entries: difference.map(|difference| difference.entries),
@@ -307,6 +337,25 @@ impl EngineRow {
             ..self
         }
     }
+
+    /// `3`; `3 of 4?` where four are supposed; `2 degraded`.
+    fn lanes_cell(&self) -> Value<'_> {
+        match (self.lanes, self.supposed_lanes) {
+            (Some(lanes), _) if self.degraded => Value::Text(format!("{lanes} degraded").into()),
+            (Some(lanes), Some(supposed)) => Value::Text(format!("{lanes} of {supposed}?").into()),
+            (lanes, _) => lanes.into(),
+        }
+    }
+}
+
+/// Says that data lanes are supposed, where that may matter to some of the rows.
+pub fn supposed_words<'r>(rows: impl IntoIterator<Item = &'r EngineRow>) -> Option<String> {
+    let supposed = rows.into_iter().find_map(|row| row.supposed_lanes)?;
+    let word = if supposed == 1 { "lane" } else { "lanes" };
+    Some(format!(
+        "supposed {supposed} data {word}: no adapter port says how many it has; say --lanes K, or supposed-lanes in the \
+         configuration"
+    ))
 }
 
 /// The engines side by side.
@@ -386,7 +435,7 @@ impl Listing for Comparison {
             "lost" if report.is_some_and(Report::nothing_reached) => Value::text("all"),
             "lost" => report.map(|report| report.unreachable - report.by_cause.cut_off).into(),
             "deadlock_free" => report.and_then(|report| report.deadlock_free).into(),
-            "lanes" => row.lanes.into(),
+            "lanes" => row.lanes_cell(),
             "longest" => report.map(|report| u64::from(report.longest_path)).into(),
             "max_efi" => report.map(|report| report.edge_forwarding_index.max).into(),
             "switches" => row.changed_switches.into(),

@@ -3,6 +3,7 @@
 use crate::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::lanes::LEVEL_ASSUMED;
 use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
 use super::{Report, counted};
 
@@ -169,11 +170,22 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
         false => format!("{} of {} steps", loads.shift_steps, loads.shift_steps_of),
     };
     let shift = format!("{} flows of one step on one channel at most ({steps})", loads.shift_degree);
-    vec![
+    let mut lines = vec![
         ("permutations", format!("{worst}, of {} hosts", loads.hosts)),
         ("  bandwidth", average),
         ("shifts", shift),
-    ]
+    ];
+    lines.extend(pick_line(loads.lids_per_port));
+    lines
+}
+
+/// Which of several LIDs loads are of.
+fn pick_line(lids_per_port: u16) -> Option<(&'static str, String)> {
+    let words = format!(
+        "one of up to {lids_per_port} of a port, by the place of the sender among the hosts; hosts that send to base \
+         LIDs alone are another case"
+    );
+    (lids_per_port > 1).then_some(("  LIDs", words))
 }
 
 /// How many jobs are named.
@@ -228,7 +240,7 @@ fn job_lines(jobs: &JobReport) -> Vec<(&'static str, String)> {
     let more = jobs.count.saturating_sub(JOBS_NAMED);
     let more = (more > 0).then(|| ("", format!("and {more} more; `jobs` lists all of them")));
     let lost = lost_words(*lost).map(|words| ("  lost", words));
-    let lines = [("jobs", all), ("  of them", means)].into_iter();
+    let lines = [("jobs", all), ("  of them", means)].into_iter().chain(pick_line(jobs.lids_per_port));
     lines.chain(lost).chain(first).chain(more).collect()
 }
 
@@ -259,6 +271,7 @@ fn deadlock(report: &Report) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
     let of_records = match report.lanes_from.strip_prefix("path records, ") {
         Some(which) => format!(" (path records: {which})"),
+        None if report.lanes_from == LEVEL_ASSUMED => format!(" ({LEVEL_ASSUMED}: nothing says otherwise)"),
         None => String::new(),
     };
     match (report.deadlock_free, report.adaptive_routing) {
@@ -284,11 +297,13 @@ fn deadlock(report: &Report) -> String {
         }
         (Some(false), _) => match report.cycle_lane {
             Some(lane) if report.cycle.iter().flatten().any(|hop| hop.contains("] on lane ")) => {
-                format!("possible: {waiting} channels wait for each other, from lane {lane} on{of_records}")
+                format!(
+                    "credit loop: {waiting} channels wait for each other, from lane {lane} on{of_records}"
+                )
             }
             lane => {
                 let lane = lane.unwrap_or(0);
-                format!("possible: {waiting} channels of lane {lane} wait for each other{of_records}")
+                format!("credit loop: {waiting} channels of lane {lane} wait for each other{of_records}")
             }
         },
         (None, _) => not_known(report, waiting),

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::lanes::LEVEL_ASSUMED;
 use super::lanes::{Sent, relaid};
 use super::passage::passage;
 use super::weighed::weigh;
 use super::whatif::in_force;
 use super::{Look, Proposal, Report, counted};
 use crate::change::{
-    FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
+    CutOff, FailedElement, Fingerprint, Plan, PlanError, PlanFileError, PlanLanes, SCHEMA, Scope, Standing,
     TransitionReport, writes,
 };
 use crate::fabric::{Faults, Lanes, Lid, NO_PATH, NodeId, Routes};
@@ -157,7 +158,7 @@ pub fn plan_of(
     };
     let lanes = PlanLanes::of(&standing, &proposal.routes);
     let unmet = lanes.unmet(&standing, tables);
-    Ok(Plan {
+    let mut plan = Plan {
         schema: SCHEMA.to_owned(),
         source: look.source.clone(),
         assumed: look.assumed.map(str::to_owned),
@@ -183,14 +184,18 @@ pub fn plan_of(
         },
         findings: findings(&proposal.report, &transition, unmet.as_deref()),
         transition,
+        cut_off: CutOff::default(),
         writes,
         hash: String::new(),
-    })
+    };
+    plan.cut_off = plan.cut_off((fabric, tables), look.manager(), &name);
+    Ok(plan)
 }
 
 /// Whether what is said of a proposal would be otherwise if switches put service levels on other lanes, or had fewer.
 fn leans_on_lanes(proposal: &Proposal) -> bool {
-    let told =
-        ["one", "path records", "SL2VL"].iter().any(|word| proposal.transition.old_lanes.starts_with(word));
+    let told = ["one", "path records", "SL2VL", LEVEL_ASSUMED]
+        .iter()
+        .any(|word| proposal.transition.old_lanes.starts_with(word));
     told || proposal.routes.lane_count() > 1
 }

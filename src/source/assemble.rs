@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 
+use super::parts::{note_merged, note_parts};
 use crate::access::SourceError;
 use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
@@ -11,8 +12,15 @@ use crate::observe::{Notes, Observation, Place};
 /// Files among which none is a topology.
 pub(super) const NO_TOPOLOGY: &str = "FD-5006";
 
-/// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; other words stay.
+/// A time as ISO 8601 has it. ibnetdiscover prints local time and no zone, so none is added; ibdiagnet prints the zone
+/// (`2026-11-21 02:27:15 UTC +0000`), and its time is given in UTC. Other words stay.
 fn standard_time(time: &str) -> String {
+    let words: Vec<&str> = time.split_whitespace().collect();
+    if let [day, clock, .., zone] = words.as_slice()
+        && let Ok(moment) = jiff::Timestamp::strptime("%Y-%m-%d %H:%M:%S %z", format!("{day} {clock} {zone}"))
+    {
+        return moment.to_string();
+    }
     match jiff::civil::DateTime::strptime("%a %b %d %H:%M:%S %Y", time.trim()) {
         Ok(time) => time.to_string(),
         Err(_) => time.trim().to_owned(),
@@ -32,6 +40,8 @@ pub(super) struct Assembly {
     lids: Vec<(String, LidFile)>,
     names: NameMap,
     pub(super) notes: Notes,
+    /// Why files of a folder were left out.
+    pub(super) damaged: Vec<SourceError>,
 }
 
 impl Assembly {
@@ -46,6 +56,7 @@ impl Assembly {
             lids: Vec::new(),
             names: NameMap::default(),
             notes: Notes::new(),
+            damaged: Vec::new(),
         }
     }
 
@@ -94,6 +105,7 @@ impl Assembly {
             counters: seen.counters,
             growth: seen.growth,
             adaptive: seen.adaptive,
+            merged: Vec::new(),
             notes: seen.notes,
         };
         self.topologies.push((format, file));
@@ -123,6 +135,8 @@ impl Assembly {
         let topology = self.topology()?;
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
+        note_merged(&self.source, &topology.merged, &mut self.notes);
+        note_parts(&self.source, &fabric, &mut self.notes);
         for (name, file) in std::mem::take(&mut self.lids) {
             fabric = file.give_lids(&name, &fabric, &mut self.notes);
             self.notes.extend(file.notes);
@@ -181,6 +195,7 @@ impl Assembly {
                 });
             }
             best.notes.extend(other.notes);
+            best.merged.extend(other.merged);
             best.counters.extend(other.counters);
             best.growth = best.growth.or(other.growth);
             best.time = best.time.or(other.time);
@@ -211,6 +226,9 @@ impl Assembly {
             });
             return Ok(TopologyFile::default());
         }
+        if !self.damaged.is_empty() {
+            return Err(self.damaged.swap_remove(0));
+        }
         let what = match self.tables.is_empty() {
             true => "nothing here tells a topology",
             false => "there are tables here but no topology they belong to",
@@ -235,5 +253,8 @@ mod tests {
         assert_eq!(standard_time("Tue Jun  5 14:15:10 2007 "), "2007-06-05T14:15:10");
         assert_eq!(standard_time("2026-11-21T05:58:07Z"), "2026-11-21T05:58:07Z");
         assert_eq!(standard_time("last night"), "last night");
+        assert_eq!(standard_time("2026-11-21 02:27:15 UTC +0000"), "2026-11-21T02:27:15Z");
+        assert_eq!(standard_time("2026-11-21 02:27:15 EST -0500"), "2026-11-21T07:27:15Z");
+        assert_eq!(standard_time("2026-11-21 02:27:15"), "2026-11-21 02:27:15");
     }
 }

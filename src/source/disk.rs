@@ -5,11 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::assemble::{Assembly, NO_TOPOLOGY};
+use super::file_set::{FileSet, unknown_format};
 use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::capture::captures_within;
 use crate::files::content::Content;
+use crate::files::packed::unpack_one;
 use crate::files::text::Input;
-use crate::files::{FileError, Format, capture, detect};
+use crate::files::{FileError, transcript};
 use crate::observe::{Notes, Observation, Place};
 
 /// A full-subnet dump is about 35 MB and its tables below 2 GB; beyond that something is wrong.
@@ -41,8 +43,7 @@ impl Source for FilesSource {
             if path.is_dir() {
                 read_folder(path, &mut assembly)?;
             } else {
-                let (format, content) = read_known(path)?;
-                assembly.add(shown(path), format, content);
+                read_path(path, &mut assembly)?;
             }
         }
         assembly.finish().map_err(|error| self.with_captures(error))
@@ -68,7 +69,15 @@ impl FilesSource {
 
 /// One file, whatever it holds.
 pub fn read_content(path: &Path) -> Result<Content, SourceError> {
-    read_known(path).map(|(_, content)| content)
+    let (name, bytes) = unpack_one(&shown(path), read_file(path)?)?;
+    let mut notes = Notes::new();
+    match transcript::read(&name, &bytes, &mut notes)? {
+        Some((_, mut content)) => {
+            content.add_notes(notes);
+            Ok(content)
+        }
+        None => Err(unknown_format(&name, &bytes)),
+    }
 }
 
 /// One file as what the reader takes, whatever it looks like.
@@ -76,50 +85,45 @@ pub fn read_as<T>(
     path: &Path,
     read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
 ) -> Result<T, SourceError> {
-    let bytes = read_file(path)?;
-    Ok(read(Input::new(&shown(path), &bytes))?)
+    let (name, bytes) = unpack_one(&shown(path), read_file(path)?)?;
+    let text = transcript::plain_text(&name, &bytes, &mut Notes::new())?;
+    Ok(read(Input::new(&name, &text))?)
 }
 
-fn read_known(path: &Path) -> Result<(&'static Format, Content), SourceError> {
+/// A file that was named: what it holds must be of a known format. An archive is read as the folder that it was.
+fn read_path(path: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
     let name = shown(path);
     let bytes = read_file(path)?;
-    let format = detect(&bytes).ok_or_else(|| unknown_format(&name, &bytes))?;
-    Ok((format, (format.read)(Input::new(&name, &bytes))?))
+    let mut files = FileSet::new(name.clone(), assembly);
+    let mut outcome = Ok(());
+    files.unpack(&name, bytes.into(), &mut |files, file| {
+        if file.archived {
+            files.take_in(&file.name, file.bytes);
+        } else {
+            outcome = files.take(&file.name, file.bytes);
+        }
+    });
+    files.finish();
+    outcome
 }
 
 fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".into() } else { path.display().to_string() }
 }
 
-/// The regular files of a folder by name; what has no known format is left out, and one note says so.
+/// The regular files of a folder by name. What cannot be used is named in notes, and takes nothing else with it.
 fn read_folder(folder: &Path, assembly: &mut Assembly) -> Result<(), SourceError> {
-    let (mut left_out, mut captures) = (Vec::new(), Vec::new());
+    let mut files = FileSet::new(shown(folder), assembly);
     for path in files_of(folder)? {
         let name = shown(&path);
-        let Ok(bytes) = read_file(&path) else {
-            left_out.push(name);
-            continue;
-        };
-        match detect(&bytes) {
-            Some(format) => {
-                captures.extend((format.id == capture::ID).then(|| name.clone()));
-                let content = (format.read)(Input::new(&name, &bytes))?;
-                assembly.add(name, format, content);
-            }
-            None => left_out.push(name),
+        match read_file(&path) {
+            Ok(bytes) => files.unpack(&name, bytes.into(), &mut |files, file| {
+                files.take_in(&file.name, file.bytes);
+            }),
+            Err(error) => files.leave_out(&name, error),
         }
     }
-    if let Some(first) = captures.first() {
-        assembly.notes.add("FN-508", Place::file(shown(folder)), || {
-            let held = if captures.len() == 1 {
-                "a capture lies".to_owned()
-            } else {
-                format!("{} captures lie", captures.len())
-            };
-            format!("{held} among the files, read as it was at the end; --source {first} shows it over time")
-        });
-    }
-    note_left_out(&mut assembly.notes, folder, &left_out);
+    files.finish();
     Ok(())
 }
 
@@ -143,21 +147,6 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, SourceError> {
     }
     paths.sort();
     Ok(paths)
-}
-
-fn note_left_out(notes: &mut Notes, folder: &Path, names: &[String]) {
-    const SHOWN: usize = 4;
-    if names.is_empty() {
-        return;
-    }
-    notes.add("FN-501", Place::file(shown(folder)), || {
-        let short =
-            |name: &String| Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
-        let first: Vec<String> = names.iter().take(SHOWN).filter_map(short).collect();
-        let more =
-            if names.len() > SHOWN { format!(" and {} more", names.len() - SHOWN) } else { String::new() };
-        format!("left out, of no known format or unreadable: {}{more}", first.join(", "))
-    });
 }
 
 /// A whole file in memory; `-` is standard input.
@@ -197,46 +186,4 @@ fn unreachable(name: &str, e: &std::io::Error) -> SourceError {
         _ => "check the path and the device it lies on",
     };
     SourceError::Unreachable { code: "FD-5003", what: format!("{name}: {e}"), hint: hint.into() }
-}
-
-fn is_plan(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"fabdeck.plan/")
-}
-
-fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
-    let what = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
-        None => "the file is empty".to_owned(),
-        Some(_) if bytes.starts_with(&[0x1F, 0x8B]) => "the file is compressed with gzip".to_owned(),
-        Some(_) if bytes.starts_with(&[0x28, 0xB5, 0x2F, 0xFD]) => {
-            "the file is compressed with zstd".to_owned()
-        }
-        Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
-            "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
-        }
-        Some(_) if is_plan(bytes) => {
-            return SourceError::Input {
-                code: "FD-2002",
-                place: Place::line(name, 1),
-                what: "this is a plan, not a fabric".to_owned(),
-                hint: format!(
-                    "'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for"
-                ),
-            };
-        }
-        Some(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => {
-            "this is JSON; lists of jobs are no source of a fabric".to_owned()
-        }
-        Some(_) if bytes.split(|b| *b == b'\n').any(|line| line.starts_with(b"SwitchName=")) => {
-            "this is Slurm's topology.conf: it tells neither ports nor cables".to_owned()
-        }
-        Some(_) if bytes.contains(&0) => "the file is binary and of no known format".to_owned(),
-        Some(_) => "the content is of no known format".to_owned(),
-    };
-    let known: Vec<&str> = crate::files::FORMATS.iter().map(|format: &Format| format.id).collect();
-    SourceError::Input {
-        code: "FD-2002",
-        place: Place::line(name, 1),
-        what,
-        hint: format!("known are, as text: {}", known.join(", ")),
-    }
 }

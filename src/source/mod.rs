@@ -3,9 +3,11 @@
 mod assemble;
 mod carried;
 mod disk;
+mod file_set;
 mod generated;
 mod live;
 mod open;
+mod parts;
 mod simulated;
 pub mod socket;
 mod story;

@@ -65,7 +65,7 @@ pub const SIMULATOR_KEYS: &[SimulatorKey] = &[
     },
     SimulatorKey {
         name: "agents",
-        default: "none",
+        default: "none; of demo all",
         meaning: "hosts whose flows follow notices to another lane by themselves: all, or NODE+NODE",
     },
     SimulatorKey {
@@ -209,7 +209,7 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
         });
     }
     let carried = match wishes.traffic.as_deref() {
-        None if wishes.fabric.split(',').next() == Some("demo") => Some(carried::demo(&world, wishes.ratio)),
+        None if is_demo(wishes) => Some(carried::demo(&world, wishes.ratio)),
         None | Some("none") => None,
         Some(words) => Some(carried::pattern(&world, words, wishes.ratio, wishes.seed)?),
     };
@@ -228,12 +228,17 @@ fn simulator(text: &str, wishes: &Wishes, options: &LiveOptions) -> Result<(Simu
     Ok((Simulator::new(world, wishes.line, wishes.seed), notes))
 }
 
+fn is_demo(wishes: &Wishes) -> bool {
+    wishes.fabric.split(',').next() == Some("demo")
+}
+
 /// The hosts that follow notices by themselves.
 fn seat_agents(world: &mut World, wishes: &Wishes) -> Result<(), SourceError> {
-    match wishes.agents.as_deref() {
-        None | Some("none") => {}
-        Some("all") => world.add_agents(),
-        Some(names) => {
+    let usual = if is_demo(wishes) { "all" } else { "none" };
+    match wishes.agents.as_deref().unwrap_or(usual) {
+        "none" => {}
+        "all" => world.add_agents(),
+        names => {
             let unknown = |name: &&str| !world.add_agent(name);
             if let Some(name) = names.split('+').find(unknown) {
                 return Err(bad(

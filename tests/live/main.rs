@@ -17,6 +17,7 @@ mod discovered;
 mod engines;
 mod jobs;
 mod killed;
+mod kit;
 mod lives;
 mod lossy;
 mod machines;

@@ -1,4 +1,5 @@
 """OpenSM over ibsim: a fabric from a net file, one engine, the seconds of its routing and the files it dumps."""
+import itertools
 import os
 import re
 import shutil
@@ -10,11 +11,14 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 # Engines by the names that the tables here use.
 ENGINES = {name: ["-R", f"{name},no_fallback"] for name in "minhop updn ftree sssp dfsssp lash dor".split()}
+# Fat-tree routing with the lists that an administrator gives it: roots, and the adapters on the lowest rank.
+ENGINES["ftree-roots"] = ENGINES["ftree"]
+ENGINES["ftree-lists"] = ENGINES["ftree"]
 ENGINES["torus"] = ["-R", "torus-2QoS,no_fallback", "-Q"]
 for lanes in (1, 2, 4, 8):
     words = ["-R", "nue,no_fallback", "--nue_max_num_vls", str(lanes)]
     ENGINES[f"nue{lanes}"] = words + (["-Q"] if lanes > 1 else [])
-ONE_LANE = {"minhop", "updn", "ftree", "sssp", "dor", "nue1"}
+ONE_LANE = {"minhop", "updn", "ftree", "ftree-roots", "ftree-lists", "sssp", "dor", "nue1"}
 # Discovery, writing the tables and dumping them, besides routing.
 AROUND_ROUTING = 400
 DUMPS = "opensm-subnet.lst", "opensm-lfts.dump"
@@ -44,13 +48,18 @@ def shim(folder):
     return built
 
 
+# Switches on top by their names, the second where there is none of the first.
+TOPS = r"(core|root|top|mgmt)\d+", r"(d\d+-|t\d+-)?spine\d+|mgmt\d+"
+SIMULATORS = itertools.count()
+
+
 class Net:
     """What a net file says of its nodes: enough to give ibsim room, OpenSM roots and a torus its axes."""
 
     def __init__(self, path):
         self.path = Path(path)
         self.switches, self.names, self.links, self.hosts = [], {}, {}, {}
-        self.adapters, self.ports = [], 0
+        self.adapters, self.ports, self.behind = [], 0, {}
         node = None
         for line in self.path.read_text().splitlines():
             if begun := re.match(r'(Switch|Ca|Hca)\s+(\d+)\s+"[SH]-([0-9a-f]+)"\s*#\s*"([^"]*)"', line):
@@ -61,6 +70,8 @@ class Net:
                     self.names[node], self.links[node], self.hosts[node] = name, [], 0
                 else:
                     self.adapters.append(node)
+            elif node in self.adapters[-1:] and (end := re.match(r'\[\d+\]\S*\s*"S-([0-9a-f]+)"', line)):
+                self.behind.setdefault(node, end.group(1))
             elif node in self.links and (end := re.match(r'\[\d+\]\S*\s*"([SH])-([0-9a-f]+)"', line)):
                 if end.group(1) == "S":
                     self.links[node].append(end.group(2))
@@ -80,6 +91,30 @@ class Net:
                      and not far.update({peer: far[switch] + 1})]
         top = max(far.values())
         return [switch for switch in self.switches if far.get(switch) == top] if top else self.switches[:1]
+
+    def named_roots(self):
+        """The switches that the names of an irregular tree put on top, each part of a mixed tree for itself."""
+        parts = {}
+        for switch in self.switches:
+            part, name = re.fullmatch(r"(b-)?(.*)", self.names[switch]).groups()
+            parts.setdefault(part, []).append((name, switch))
+        roots = []
+        for part in parts.values():
+            found = [[switch for name, switch in part if re.fullmatch(top, name)] for top in TOPS]
+            only_managers = all(name.startswith("mgmt") for name, switch in part if switch in found[0])
+            roots += found[1] if only_managers else found[0]
+        return roots or self.roots()
+
+    def lowest_adapters(self, roots):
+        """The adapters on the switches that are farthest from the roots."""
+        rank, front = dict.fromkeys(roots, 0), list(roots)
+        for switch in front:
+            for peer in self.links[switch]:
+                if peer not in rank:
+                    rank[peer] = rank[switch] + 1
+                    front.append(peer)
+        lowest = max(rank.values())
+        return [adapter for adapter, switch in self.behind.items() if rank.get(switch) == lowest]
 
     def axes(self):
         """The lines of torus-2QoS.conf: sizes, and two corners whose six links all stand."""
@@ -110,7 +145,7 @@ class Simulator:
     """An ibsim with a socket of its own, ended by its id."""
 
     def __init__(self, net, folder):
-        self.log, self.socket = folder / "ibsim.log", f"fabdeck-peers-{os.getpid()}"
+        self.log, self.socket = folder / "ibsim.log", f"fabdeck-peers-{os.getpid()}-{next(SIMULATORS)}"
         words = [program("ibsim", "ibsim-utils"), "-s", *net.limits(), str(net.path)]
         with open(self.log, "w") as log:
             environment = dict(os.environ, IBSIM_SOCKNAME=self.socket)
@@ -142,10 +177,14 @@ def end(process):
 
 def words_of(engine, net, folder):
     words = list(ENGINES[engine])
-    if engine == "updn":
+    if engine in ("updn", "ftree-roots", "ftree-lists"):
         roots = folder / "roots"
         roots.write_text("".join(f"0x{guid}\n" for guid in net.roots()))
         words += ["-a", str(roots)]
+    if engine == "ftree-lists":
+        nodes = folder / "compute-nodes"
+        nodes.write_text("".join(f"0x{int(guid, 16) + 1:x}\n" for guid in net.lowest_adapters(net.roots())))
+        words += ["-u", str(nodes)]
     if engine == "torus":
         axes = net.axes()
         if not axes:
@@ -161,7 +200,7 @@ def told(path, word):
     return next((line.split()[1:] for line in lines if line.startswith(word)), None)
 
 
-def wait(process, times, most):
+def wait(process, times, most, around):
     """Until OpenSM ends, gives up or takes too long; says why it was stopped."""
     begun, routing = time.monotonic(), None
     while process.poll() is None:
@@ -173,12 +212,12 @@ def wait(process, times, most):
             routing = now
         if routing and not told(times, "computed") and now - routing > most:
             return f"over {most:.0f} s"
-        if now - begun > most + AROUND_ROUTING:
+        if now - begun > most + around:
             return f"not done after {now - begun:.0f} s"
     return None
 
 
-def route(net, engine, folder, most):
+def route(net, engine, folder, most, library=None, around=AROUND_ROUTING):
     """One engine on one fabric: cpu and wall seconds, lanes, why it has no routes; dumps lie in the folder."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -191,7 +230,7 @@ def route(net, engine, folder, most):
     with Simulator(net, folder) as simulator:
         environment = dict(
             os.environ, IBSIM_SOCKNAME=simulator.socket, SIM_HOST=f"H-{host}", ROUTING_TIME=str(times),
-            LD_PRELOAD=f"{shim(folder.parent)} {umad2sim()}", OSM_TMP_DIR=str(folder), OSM_CACHE_DIR=str(folder),
+            LD_PRELOAD=f"{shim(library or folder.parent)} {umad2sim()}", OSM_TMP_DIR=str(folder), OSM_CACHE_DIR=str(folder),
         )
         words = [
             program("opensm", "opensm"), "-F", str(folder / "opensm.conf"), "-o", "-s", "0", "-e", "-f", str(log),
@@ -201,7 +240,7 @@ def route(net, engine, folder, most):
         with open(folder / "opensm.out", "w") as out:
             process = subprocess.Popen(words, env=environment, stdout=out, stderr=out, cwd=folder)
         try:
-            stopped = wait(process, times, most)
+            stopped = wait(process, times, most, around)
         finally:
             end(process)
     return outcome(engine, folder, times, log.read_text(errors="replace") if log.exists() else "", stopped)

@@ -25,7 +25,7 @@ fn lost(index: &Arc<Paths>, fabric: &Fabric, marks: &Faults) -> Lost {
 }
 
 /// The path between every two terminals that has one: the links that it takes, those of both ends included.
-fn walks(fabric: &Fabric, problem: &Problem<'_>, routes: &Routes) -> Vec<(u32, Vec<LinkId>)> {
+fn walks(fabric: &Fabric, problem: &Problem<'_>, routes: &Routes) -> Vec<(u32, Vec<LinkId>, [PortId; 2])> {
     let mut walks = Vec::new();
     let own = |port: PortId| fabric.port(port).link.unwrap();
     for to in problem.graph.terminals() {
@@ -35,7 +35,7 @@ fn walks(fabric: &Fabric, problem: &Problem<'_>, routes: &Routes) -> Vec<(u32, V
             let Some(path) = &paths[from.switch as usize] else { continue };
             let mut links = vec![own(from.port), own(to.port)];
             links.extend(path.iter().map(|id| problem.graph.channels()[*id as usize].link));
-            walks.push((from.switch, links));
+            walks.push((from.switch, links, [from.port, to.port]));
         }
     }
     walks
@@ -59,7 +59,7 @@ fn connected(problem: &Problem<'_>) -> u64 {
 
 #[test]
 fn lost_pairs_are_those_whose_walk_meets_a_mark() {
-    let mut taken = 0;
+    let (mut taken, mut without) = (0, 0);
     for seed in 0..300 {
         let fabric = any_fabric(seed);
         let none = Faults::default();
@@ -74,15 +74,26 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         for _ in 0..4 {
             marks.mark(any_mark(&fabric, &mut dice));
             let failed: Vec<bool> = fabric.links().map(|(id, _)| marks.link_failed(&fabric, id)).collect();
-            let gone = walks.iter().filter(|(from, links)| {
+            let gone = walks.iter().filter(|(from, links, _)| {
                 marks.node_failed(NodeId(*from)) || links.iter().any(|link| failed[link.index()])
             });
             let gone = gone.count();
             let lost = lost(&index, &fabric, &marks);
             assert_eq!(lost.pairs, gone as u64, "seed {seed}: {marks:?}");
             assert_eq!(lost.lids, lost.pairs, "seed {seed}");
-            let critical = connected(&problem) - connected(&Problem::new(&fabric, &marks));
+            let marked = Problem::new(&fabric, &marks);
+            let critical = connected(&problem) - connected(&marked);
             assert_eq!(lost.critical, critical, "seed {seed}: {marks:?}");
+            // Those that are cut off are among the lost, whether they had a path or not.
+            let (part, _) = marked.graph.parts();
+            let at = |port: PortId| {
+                let end = marked.graph.terminals().iter().find(|end| end.port == port)?;
+                Some(part[end.switch as usize])
+            };
+            let joined = |ends: &[PortId; 2]| at(ends[0]).is_some() && at(ends[0]) == at(ends[1]);
+            let with_path = walks.iter().filter(|(.., ends)| !joined(ends)).count() as u64;
+            assert_eq!(lost.critical_without_path, critical - with_path, "seed {seed}: {marks:?}");
+            without += lost.critical_without_path;
             let most = lost.elements.iter().map(|one| one.pairs).max().unwrap_or(0);
             let sum: u64 = lost.elements.iter().map(|one| one.pairs).sum();
             assert!(most <= lost.pairs && lost.pairs <= sum, "seed {seed}: {lost:?}");
@@ -91,7 +102,7 @@ fn lost_pairs_are_those_whose_walk_meets_a_mark() {
         // A mark that is taken back leaves nothing behind.
         assert_eq!(lost(&index, &fabric, &Faults::default()), fabdeck::analysis::Lost::default());
     }
-    assert!(taken > 600, "{taken}");
+    assert!(taken > 600 && without > 100, "{taken} {without}");
 }
 
 /// A fabric whose terminals own two LIDs each.

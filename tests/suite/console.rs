@@ -28,5 +28,4 @@ mod timelines;
 mod told;
 mod troubles;
 mod typed;
-mod watch_drawn;
 mod watching;

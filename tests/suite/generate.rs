@@ -220,6 +220,36 @@ fn hosts_are_spread_as_the_dissertation_says() {
     assert_eq!(counts(&made("torus,dims=4x3,terminals=0,redundancy=1").fabric), (12, 0, 24));
 }
 
+#[test]
+fn irregular_trees_are_sound_and_no_two_are_alike() {
+    let families = ["pods", "half", "director", "racks", "merged", "spines", "tier", "rails", "mixed"];
+    let mut seen = HashSet::new();
+    for family in families {
+        for seed in 1..=8 {
+            let text = format!("irregular,family={family},seed={seed}");
+            let tree = made(&text);
+            assert_sound(&text, &tree.fabric);
+            assert_eq!(parts(&tree.fabric), 1, "{text}");
+            assert!((10..=60).contains(&tree.fabric.switch_count()), "{text}: {:?}", counts(&tree.fabric));
+            assert!(!tree.roots.is_empty(), "{text}");
+            assert!(tree.notes[0].starts_with(&format!("family {family}")), "{text}: {:?}", tree.notes);
+            assert!(seen.insert(counts(&tree.fabric)), "{text} has the counts of another one");
+            assert!(made(&text).fabric == tree.fabric, "{text}: the same seed gives another tree");
+        }
+        let text = format!("irregular,family={family},size=large");
+        let large = made(&text).fabric;
+        assert!((180..=480).contains(&large.switch_count()), "{text}: {:?}", counts(&large));
+        assert_eq!(parts(&large), 1, "{text}");
+    }
+    assert_eq!(made("irregular,seed=5").fabric, made("irregular,family=any,size=small,seed=5").fabric);
+    let drawn = (1..100).map(|seed| made(&format!("irregular,seed={seed}")).notes[0].clone());
+    let drawn: HashSet<String> =
+        drawn.map(|note| note.split([' ', ';']).nth(1).unwrap_or_default().to_owned()).collect();
+    assert_eq!(drawn.len(), families.len(), "{drawn:?}");
+    assert!(refused("irregular,family=tall").to_string().contains("one of pods half"));
+    assert_eq!(refused("irregular,size=huge").code(), "FD-3005");
+}
+
 fn peer_of(fabric: &Fabric, name: &str, port: u8) -> String {
     let (id, _) = fabric.nodes().find(|(_, node)| node.facts.description == name).unwrap();
     let peer = fabric.port(fabric.peer(fabric.port_of(id, PortNum(port)).unwrap()).unwrap());

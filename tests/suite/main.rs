@@ -24,6 +24,8 @@ mod incident;
 mod lanes;
 mod live;
 mod mad;
+mod picked;
+mod reading;
 mod readme;
 mod readonly;
 #[path = "../fuzz/replay.rs"]

@@ -54,6 +54,7 @@ impl Desk {
         let (mut state, effects) = State::open(opening.source.clone(), keymap, Screen::size());
         state.options.clone_from(&opening.options);
         state.known.watch.settings.clone_from(&opening.watch);
+        state.request = std::mem::take(&mut state.request).with_lanes(None, opening.supposed_lanes);
         state.writing.clone_from(&opening.writing);
         state.known.jobs = JobsSeen::begun(opening.jobs.clone());
         let named = opening.named;

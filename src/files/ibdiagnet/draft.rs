@@ -7,6 +7,7 @@ use super::ports::PortColumns;
 use super::section::{Columns, Row, Section};
 use crate::fabric::{Fabric, FabricBuilder, Guid, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 use crate::files::FileError;
+use crate::files::content::Merged;
 use crate::files::counters_text::number;
 use crate::files::limit::{MOST_NODES, check_nodes};
 use crate::observe::{Notes, Place};
@@ -20,6 +21,8 @@ pub(super) struct Draft {
     /// Nodes that SWITCHES lists.
     switches: FxHashSet<Guid>,
     ports_seen: FxHashSet<(NodeKey, PortNum)>,
+    /// Nodes that a later row gives another name.
+    pub(super) merged: Vec<Merged>,
     /// The first row that is one node too many.
     refused: Option<Place>,
 }
@@ -91,7 +94,11 @@ impl Draft {
             "3" | "0X3" | "RT" | "ROUTER" => NodeKind::Router,
             _ => return row.unreadable("NodeType", notes),
         };
-        if self.by_guid.contains_key(&guid) {
+        if let Some(known) = self.by_guid.get(&guid) {
+            let (first, second) = (&self.builder.node(*known).description, row.raw_cell(columns.description));
+            if first != second {
+                self.merged.push(Merged { guid, names: [first.clone(), second.to_owned()] });
+            }
             notes.add("FN-431", row.place(), || format!("node {guid} is listed again; the first row counts"));
             return;
         }

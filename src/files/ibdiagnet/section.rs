@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use crate::files::FileError;
 use crate::files::csv::read_row;
-use crate::files::text::{Input, Line, Lines};
+use crate::files::text::{Input, Line, Lines, timestamp};
 use crate::observe::{Notes, Place};
 
 /// Real tables have up to some two hundred columns.
@@ -75,7 +75,7 @@ impl<'a> Tables<'a> {
                     Some((opened, at)) if opened != name => note_cut(&input, &opened, at, notes),
                     _ => {}
                 },
-                None if open.is_none() && tables.time.is_none() => tables.time = timestamp(&line),
+                None if open.is_none() && tables.time.is_none() => tables.time = time_of(&line),
                 None => {}
             }
         }
@@ -90,6 +90,11 @@ impl<'a> Tables<'a> {
         let known = self.sections.len() < 1024 && self.get(&section.name).is_some();
         if known {
             let name = &section.name;
+            if name == "NODES" {
+                notes.add_grave("FN-558", section.place(), || {
+                    "a second dump begins here: nothing of it is read; give the dumps one by one".to_owned()
+                });
+            }
             notes.add("FN-423", section.place(), || format!("a second table {name}; the first counts"));
         } else {
             self.sections.push(section);
@@ -147,11 +152,9 @@ fn note_cut(input: &Input<'_>, name: &str, line: u64, notes: &mut Notes) {
     });
 }
 
-/// `# Timestamp : 2026-11-21 02:27:15 UTC +0000`
-fn timestamp(line: &Line<'_>) -> Option<String> {
-    let (name, time) = line.text.trim().strip_prefix('#')?.split_once(':')?;
-    let named = ["timestamp", "date", "time"].iter().any(|word| name.trim().eq_ignore_ascii_case(word));
-    (named && !line.unended && !time.trim().is_empty()).then(|| time.trim().to_owned())
+fn time_of(line: &Line<'_>) -> Option<String> {
+    let time = timestamp(line.text.trim().strip_prefix('#')?)?;
+    (!line.unended).then(|| time.to_owned())
 }
 
 /// The column names of a table.

@@ -1,12 +1,14 @@
 //! Reads what ibnetdiscover prints, in every dress that captures wear.
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::fabric::{FabricBuilder, NodeFacts, NodeKey, NodeKind, PortFacts, PortNum};
 use crate::files::FileError;
-use crate::files::content::TopologyFile;
+use crate::files::content::{Merged, TopologyFile};
 use crate::files::limit::check_nodes;
-use crate::files::text::{Input, Line};
+use crate::files::text::{Input, Line, timestamp};
 use crate::files::topology_text::{
-    Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, join,
+    Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, is_whole, join,
     note_duplicates, note_noise, note_tail, note_truncated, noted_guid, parse_port, parse_record, port_guid,
     sample, trusted,
 };
@@ -21,7 +23,7 @@ pub fn looks_like(head: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut reader = Reader::new(input.name);
-    for line in input.lines() {
+    for line in input.lines_with_end(is_whole) {
         let line = line?;
         reader.line(&line)?;
         check_nodes(reader.builder.len(), || input.place(line.number))?;
@@ -51,6 +53,8 @@ struct Reader<'a> {
     /// The line of a record that no port line has followed yet.
     bare: Option<u64>,
     time: Option<String>,
+    /// Nodes with a second record, by their first description and that one.
+    repeated: FxHashMap<NodeKey, [String; 2]>,
 }
 
 impl<'a> Reader<'a> {
@@ -64,6 +68,7 @@ impl<'a> Reader<'a> {
             owner: None,
             bare: None,
             time: None,
+            repeated: FxHashMap::default(),
         }
     }
 
@@ -113,7 +118,8 @@ impl<'a> Reader<'a> {
     }
 
     fn comment(&mut self, text: &str, cut: bool) {
-        if let Some(time) = text.trim().strip_prefix("Topology file: generated on ")
+        let time = text.trim().strip_prefix("Topology file: generated on ").or_else(|| timestamp(text));
+        if let Some(time) = time
             && self.time.is_none()
             && !cut
         {
@@ -218,6 +224,7 @@ impl<'a> Reader<'a> {
         node.system_image_guid = node.system_image_guid.or(facts.system_image_guid);
         node.enhanced_port0 = node.enhanced_port0.or(facts.enhanced_port0);
         let (guid, first, second) = (node.guid, node.description.clone(), facts.description);
+        self.repeated.entry(known).or_insert_with(|| [first.clone(), second.clone()]);
         self.notes.add("FN-209", Place::line(self.file, number), || {
             format!("a second record of {guid} ('{first}', here '{second}'): both are taken together")
         });
@@ -303,10 +310,29 @@ impl<'a> Reader<'a> {
             return Err(FileError::new("FD-2101", Place::file(self.file), what, hint));
         }
         join(&mut self.builder, &self.claims, &mut self.notes, self.file)?;
+        let merged = self.merged();
         drop(self.claims);
         let fabric = self.builder.finish();
         note_duplicates(&mut self.notes, self.file, &fabric);
-        Ok(TopologyFile { fabric, time: self.time, notes: self.notes, ..TopologyFile::default() })
+        Ok(TopologyFile { fabric, time: self.time, merged, notes: self.notes, ..TopologyFile::default() })
+    }
+
+    /// Nodes whose two records are those of two nodes: they have two names, or two cables at one port. Those of a dump
+    /// that stands twice in the file have neither.
+    fn merged(&mut self) -> Vec<Merged> {
+        let mut cabled = FxHashMap::default();
+        let claims = self.claims.iter().filter(|claim| self.repeated.contains_key(&claim.near.0));
+        let two: FxHashSet<NodeKey> = claims
+            .filter(|claim| *cabled.entry(claim.near).or_insert(claim.far) != claim.far)
+            .map(|claim| claim.near.0)
+            .collect();
+        let mut merged: Vec<Merged> = std::mem::take(&mut self.repeated)
+            .into_iter()
+            .filter(|(node, [first, second])| first != second || two.contains(node))
+            .map(|(node, names)| Merged { guid: self.builder.node(node).guid, names })
+            .collect();
+        merged.sort_unstable_by_key(|merged| merged.guid);
+        merged
     }
 }
 

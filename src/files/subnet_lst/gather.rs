@@ -11,7 +11,7 @@ use crate::fabric::{
 use crate::observe::{Notes, SubnetManager};
 
 use super::super::FileError;
-use super::super::content::TopologyFile;
+use super::super::content::{Merged, TopologyFile};
 use super::super::limit::check_nodes;
 use super::super::opensm::{UNKNOWN_LID, bad_line, bad_port, hex, shown};
 use super::super::text::Input;
@@ -62,17 +62,33 @@ pub(super) struct Gathered<'a> {
     by_guid: FxHashMap<Guid, u32>,
     cables: Vec<(CableEnd, CableEnd, u64)>,
     managers: Vec<Guid>,
+    time: Option<String>,
+    merged: BTreeMap<Guid, [String; 2]>,
     notes: Notes,
 }
 
 impl<'a> Gathered<'a> {
     pub(super) fn new(input: Input<'a>) -> Self {
         let (nodes, cables, managers) = (Vec::new(), Vec::new(), Vec::new());
-        Self { input, nodes, by_guid: FxHashMap::default(), cables, managers, notes: Notes::new() }
+        Self {
+            input,
+            nodes,
+            by_guid: FxHashMap::default(),
+            cables,
+            managers,
+            time: None,
+            merged: BTreeMap::new(),
+            notes: Notes::new(),
+        }
     }
 
     pub(super) fn notes(&mut self) -> &mut Notes {
         &mut self.notes
+    }
+
+    /// The first time in the file counts.
+    pub(super) fn see_time(&mut self, time: Option<&str>) {
+        self.time = self.time.take().or_else(|| time.map(str::to_owned));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -126,6 +142,10 @@ impl<'a> Gathered<'a> {
         let lid = self.lid(end, line);
         let draft = &mut self.nodes[node as usize];
         let same = NodeFacts { answered: draft.facts.answered, kind: draft.facts.kind, ..facts.clone() };
+        if draft.facts.description != same.description {
+            let names = [draft.facts.description.clone(), same.description.clone()];
+            self.merged.entry(end.node_guid).or_insert(names);
+        }
         if draft.facts != same {
             self.notes.add(DIFFERS, self.input.place(line), || {
                 let name = &draft.facts.description;
@@ -184,7 +204,10 @@ impl<'a> Gathered<'a> {
         for (near, far, line) in &self.cables {
             let end = |(node, number): CableEnd| (keys[node as usize], PortNum(number));
             if builder.connect(end(*near), end(*far)).is_err() {
-                let (node, port) = (self.nodes[near.0 as usize].facts.guid, near.1);
+                let (facts, port) = (&self.nodes[near.0 as usize].facts, near.1);
+                let node = facts.guid;
+                let names = [facts.description.clone(), facts.description.clone()];
+                self.merged.entry(node).or_insert(names);
                 self.notes.add_partial(CROSSED, self.input.place(*line), || {
                     format!("the cable at port {port} of {node} contradicts an earlier one; it is left out")
                 });
@@ -192,7 +215,15 @@ impl<'a> Gathered<'a> {
         }
         let fabric = builder.finish();
         note_duplicates(&mut self.notes, self.input.name, &fabric);
-        TopologyFile { fabric, subnet_manager, notes: self.notes, ..TopologyFile::default() }
+        let merged = self.merged.into_iter().map(|(guid, names)| Merged { guid, names }).collect();
+        TopologyFile {
+            fabric,
+            merged,
+            time: self.time,
+            subnet_manager,
+            notes: self.notes,
+            ..TopologyFile::default()
+        }
     }
 
     /// Old files call switches `CA`. A switch shows by its many ports, or by several ports with one GUID and LID.
@@ -218,7 +249,10 @@ impl<'a> Gathered<'a> {
     fn find_twins(&mut self) -> bool {
         let told: FxHashSet<(CableEnd, CableEnd)> = self.cables.iter().map(|(a, b, _)| (*a, *b)).collect();
         let twin = |(near, far, _): &&(CableEnd, CableEnd, u64)| told.contains(&(*far, *near));
-        let any = self.cables.iter().any(|cable| twin(&cable));
+        // ibdiagnet lists each cable once.
+        if !self.cables.iter().any(|cable| twin(&cable)) {
+            return false;
+        }
         for (near, _, line) in self.cables.iter().filter(|cable| !twin(cable)) {
             let (node, port) = (self.nodes[near.0 as usize].facts.guid, near.1);
             self.notes.add_partial(ONE_SIDED, self.input.place(*line), || {
@@ -227,7 +261,7 @@ impl<'a> Gathered<'a> {
                 )
             });
         }
-        any
+        true
     }
 
     fn subnet_manager(&mut self) -> Option<SubnetManager> {
@@ -301,6 +335,6 @@ pub(super) const SPEEDS: &[(LinkSpeed, &str)] = &[
     (LinkSpeed::Xdr, "200"),
 ];
 
-fn speed_of(word: &str) -> Option<LinkSpeed> {
+pub(super) fn speed_of(word: &str) -> Option<LinkSpeed> {
     SPEEDS.iter().find(|(_, known)| *known == word).map(|(speed, _)| *speed)
 }

@@ -1,6 +1,6 @@
 //! What a line is, told by its beginning.
 
-use crate::fabric::NodeKind;
+use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// The word that a node's record begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -128,6 +128,36 @@ fn other(line: &str) -> LineKind<'_> {
 
 fn starts_with_digit(text: &str) -> bool {
     text.bytes().next().is_some_and(|b| b.is_ascii_digit())
+}
+
+/// Whether a last line without a newline is a whole record: a port's line up to the rate, which is the last that
+/// ibnetdiscover prints, a blank line, or the prompt of a shell. (`4xFDR` may be the beginning of `4xFDR10`; the other end
+/// of the cable has the rate too, and the difference is noted.)
+pub fn is_whole(line: &str) -> bool {
+    let last = line.split_ascii_whitespace().next_back().unwrap_or("");
+    match classify(line) {
+        LineKind::Blank => true,
+        LineKind::Port(_) => is_rate(last) || last.len() > 2 && is_suffix(last),
+        LineKind::Noise => line.contains('@') && last.ends_with(['#', '$', '>', '%']),
+        _ => false,
+    }
+}
+
+/// The same for net files of ibsim, whose records may end behind the peer's port.
+pub fn is_whole_of_ibsim(line: &str) -> bool {
+    is_whole(line) || matches!(classify(line), LineKind::Port(_)) && line.trim_end().ends_with(']')
+}
+
+fn is_rate(word: &str) -> bool {
+    super::tail::split_rate(word).is_some_and(|(width, speed)| {
+        LinkWidth::from_word(width).is_some() && LinkSpeed::from_word(speed).is_some()
+    })
+}
+
+/// A word that `ibnetdiscover -f` adds: `v=4`.
+fn is_suffix(word: &str) -> bool {
+    let number = ["s=", "w=", "v=", "e="].iter().find_map(|key| word.strip_prefix(key));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// What can be trusted of a last line without a line end, which may be cut: `4xFDR` was perhaps `4xFDR10`, so the

@@ -36,7 +36,7 @@ pub fn noted_guid(notes: &mut Notes, place: impl FnOnce() -> Place, text: &str) 
     Some(guid)
 }
 
-/// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`).
+/// The GUID in parentheses behind a port. ibdiagnet writes labels there (`(1)`, `(1/1/1)`, `(0000:05:00.0)`).
 pub fn port_guid(
     notes: &mut Notes,
     place: impl FnOnce() -> Place,
@@ -44,7 +44,7 @@ pub fn port_guid(
     kind: NodeKind,
     port: PortNum,
 ) -> Option<Guid> {
-    let is_label = label.contains('/') || label.trim() == port.to_string() || kind == NodeKind::Switch;
+    let is_label = label.contains(['/', ':']) || label.trim() == port.to_string() || kind == NodeKind::Switch;
     if is_label {
         notes.add("FN-211", place(), || {
             format!("'({})' is a label of the port, no GUID: left out", sample(label))

@@ -30,7 +30,7 @@ const HINT: &str = "write a port as: [1] \"S-0123456789abcdef\"[2] # \"name\" li
 pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>, Fault> {
     let mut scan = Scan::new(rest);
     let port = bracketed(&mut scan)?;
-    let label = parenthesised(&mut scan);
+    let label = labels(&mut scan);
     scan.blanks();
     if !scan.eat('"') {
         return Err(fault("a port line without the peer's id in quotes"));
@@ -44,7 +44,7 @@ pub fn parse_port(owner: NodeKind, rest: &str, cut: bool) -> Result<PortLine<'_>
             None
         }
     };
-    let peer_label = parenthesised(&mut scan);
+    let peer_label = labels(&mut scan);
     let mut line = PortLine {
         port,
         label,
@@ -147,6 +147,25 @@ fn bracketed(scan: &mut Scan<'_>) -> Result<PortNum, Fault> {
     }
 }
 
+/// What stands in parentheses behind a port. ibdiagnet writes its own label of the port there first, or the PCI address
+/// of the adapter, and then the GUID: `[1](1)(GUID)`, `[1](0000:05:00.0)(GUID)`. Of several the GUID counts.
+fn labels<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
+    let first = parenthesised(scan)?;
+    let (mut chosen, mut several) = (first, false);
+    while let Some(next) = parenthesised(scan) {
+        several = true;
+        if is_guid(next) && (!is_guid(chosen) || next.len() >= chosen.len()) {
+            chosen = next;
+        }
+    }
+    (!several || is_guid(chosen)).then_some(chosen)
+}
+
+fn is_guid(label: &str) -> bool {
+    let digits = label.strip_prefix("0x").unwrap_or(label);
+    !digits.is_empty() && digits.len() <= 16 && digits.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 fn parenthesised<'a>(scan: &mut Scan<'a>) -> Option<&'a str> {
     let mut ahead = *scan;
     ahead.blanks();
@@ -205,6 +224,13 @@ mod tests {
             assert_eq!((port.label, port.name), (Some("100007"), Some("leaf 1")), "{line}");
             assert_eq!((port.own_lid, port.tail.lid), (lid(9), lid(3)), "{line}");
             assert_eq!(port.own_lmc.map(Lmc::value), Some(1), "{line}");
+        }
+        for label in ["(1)(100007)", "(0000:05:00.0)(100007)", "(1)(05:00.0)(0x100007)", "(HCA-1/1)(100007)"]
+        {
+            let line = format!("[1]{label} \"S-200001\"[65] # lid 9 lmc 1 \"leaf 1\" lid 3 4xSDR");
+            let port = read(NodeKind::ChannelAdapter, &line);
+            assert_eq!(port.label.map(|label| label.trim_start_matches("0x")), Some("100007"), "{line}");
+            assert_eq!((port.peer_port, port.own_lid), (Some(PortNum(65)), lid(9)), "{line}");
         }
         let port = read(NodeKind::ChannelAdapter, "[1] \"S-1\"[3] # lid lmc 0 \"leaf\" lid 4xSDR");
         assert_eq!((port.own_lid, port.tail.lid), (Some(LidText::Unknown), Some(LidText::Unknown)));

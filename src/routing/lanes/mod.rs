@@ -8,4 +8,4 @@ mod layers;
 mod line;
 mod order;
 
-pub(super) use layers::layer;
+pub(super) use layers::{Layered, layer};

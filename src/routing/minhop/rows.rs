@@ -1,6 +1,7 @@
 //! Shortest paths in hops, balanced per switch: of the ports that lead nearer to a destination each LID takes the one
 //! with the fewest LIDs so far, the lowest port number among equals. No promise about deadlocks.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,7 +16,7 @@ use crate::routing::problem::{Destination, Problem};
 pub fn route(problem: &Problem<'_>, _: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let hops = hop_matrix(&problem.graph);
     let mut routes = problem.no_routes();
-    fill(problem, &hops, &mut routes, &|_| true, pulse)?;
+    fill(problem, (&hops, &Turns::new(problem)), &mut routes, &|_| true, pulse)?;
     Ok(routes.into())
 }
 
@@ -26,6 +27,7 @@ struct Made {
     /// By switch, the LIDs behind it.
     behind: Vec<Vec<Destination>>,
     hops: Vec<Vec<Hops>>,
+    turns: Turns,
 }
 
 /// A row follows from the channels of its switch, from which of them lead nearer to each other switch, and from the
@@ -43,15 +45,18 @@ pub fn again(
     };
     let before = past.and_then(|past| past.of::<Made>(request)).filter(fits);
     let behind: Vec<_> = problem.switches().map(|switch| problem.behind(switch).to_vec()).collect();
+    let turns = Turns::new(problem);
     let (hops, stale) = match before {
         None => (hop_matrix(graph), vec![true; count]),
         Some((made, _)) => {
             let touched = touched(&made.graph, graph);
             let hops = renewed((&made.graph, &made.hops), graph, &touched);
-            let stale = match made.behind == behind {
+            let mut stale = match made.behind == behind {
                 true => stale(graph, (&made.hops, &hops), &touched),
                 false => vec![true; count],
             };
+            let levels = made.turns.level.iter().zip(&turns.level);
+            stale.iter_mut().zip(levels).for_each(|(stale, (old, new))| *stale |= old != new);
             (hops, stale)
         }
     };
@@ -60,8 +65,8 @@ pub fn again(
         Some((_, routes)) if reused > 0 => routes.clone(),
         _ => problem.no_routes(),
     };
-    fill(problem, &hops, &mut routes, &|switch| stale[switch], pulse)?;
-    let kept = Arc::new(Made { graph: graph.clone(), behind, hops });
+    fill(problem, (&hops, &turns), &mut routes, &|switch| stale[switch], pulse)?;
+    let kept = Arc::new(Made { graph: graph.clone(), behind, hops, turns });
     Ok(Again { answer: routes.into(), kept, reused: before.map(|_| reused) })
 }
 
@@ -86,7 +91,7 @@ fn stale(graph: &SwitchGraph, (before, now): (&[Vec<Hops>], &[Vec<Hops>]), touch
 /// Fills the rows of the switches that are wanted.
 fn fill(
     problem: &Problem<'_>,
-    hops: &[Vec<Hops>],
+    (hops, turns): (&[Vec<Hops>], &Turns),
     routes: &mut Routes,
     wanted: &(dyn Fn(usize) -> bool + Sync),
     pulse: &dyn Pulse,
@@ -97,41 +102,123 @@ fn fill(
     rows.filter(|(switch, _)| wanted(*switch)).for_each(|(switch, row)| {
         if !pulse.cancelled() {
             row.fill(NO_PATH);
-            fill_row(problem, hops, switch as u32, row);
+            fill_row(problem, hops, turns, switch as u32, row);
             pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         }
     });
     if pulse.cancelled() { Err(Refusal::Cancelled) } else { Ok(()) }
 }
 
-fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], switch: u32, row: &mut [u8]) {
+/// What tables lead to, in the order in which it is shared out.
+#[derive(Debug)]
+struct Turns {
+    /// Switches with adapters, those with most LIDs of them first.
+    crowded: Vec<u32>,
+    /// All switches, for their own LIDs: hardly anything goes there, so they take what ways are left.
+    all: Vec<u32>,
+    /// Hops to the nearest adapter's switch. Of the LIDs behind a leaf few come by at a switch above, those to which the
+    /// switches below chose the same way. Where all switches begin at the same way these would go on by the same one
+    /// again; so a switch begins at another way for each leaf, and the higher it stands the farther on.
+    level: Vec<u32>,
+}
+
+impl Turns {
+    fn new(problem: &Problem<'_>) -> Self {
+        let adapters = |switch: u32| problem.behind(switch).iter().filter(|end| !end.is_switch()).count();
+        let mut crowded: Vec<u32> = problem.switches().filter(|switch| adapters(*switch) > 0).collect();
+        crowded.sort_by_key(|switch| std::cmp::Reverse(adapters(*switch)));
+        let level = levels(&problem.graph, &crowded);
+        Self { crowded, all: problem.switches().collect(), level }
+    }
+}
+
+fn levels(graph: &SwitchGraph, crowded: &[u32]) -> Vec<u32> {
+    let mut level = vec![0; graph.switch_count()];
+    let mut seen = vec![false; graph.switch_count()];
+    crowded.iter().for_each(|switch| seen[*switch as usize] = true);
+    let mut queue: VecDeque<u32> = crowded.iter().copied().collect();
+    while let Some(switch) = queue.pop_front() {
+        for channel in &graph.channels()[graph.leaving(switch)] {
+            if !std::mem::replace(&mut seen[channel.to as usize], true) {
+                level[channel.to as usize] = level[switch as usize] + 1;
+                queue.push_back(channel.to);
+            }
+        }
+    }
+    level
+}
+
+/// A row in the making.
+struct Row<'a> {
+    problem: &'a Problem<'a>,
+    hops: &'a [Vec<Hops>],
+    switch: u32,
+    level: usize,
+    /// Of each channel the switch behind, and the LIDs that go there.
+    neighbours: Vec<u32>,
+    lids_on: Vec<u32>,
+    ways: Vec<usize>,
+    keys: Vec<u32>,
+}
+
+fn fill_row(problem: &Problem<'_>, hops: &[Vec<Hops>], turns: &Turns, switch: u32, row: &mut [u8]) {
     let channels = &problem.graph.channels()[problem.graph.leaving(switch)];
-    let neighbours: Vec<u32> = channels.iter().map(|channel| channel.to).collect();
-    let mut lids_on = vec![0u32; channels.len()];
-    let mut ways: Vec<usize> = Vec::with_capacity(channels.len());
-    let mut keys: Vec<u32> = Vec::with_capacity(channels.len());
-    for to in problem.switches() {
-        if to == switch {
-            problem.behind(to).iter().for_each(|end| row[end.lid.index()] = end.port.value());
-            continue;
+    let mut making = Row {
+        problem,
+        hops,
+        switch,
+        level: turns.level[switch as usize] as usize,
+        neighbours: channels.iter().map(|channel| channel.to).collect(),
+        lids_on: vec![0u32; channels.len()],
+        ways: Vec::with_capacity(channels.len()),
+        keys: Vec::with_capacity(channels.len()),
+    };
+    problem.behind(switch).iter().for_each(|end| row[end.lid.index()] = end.port.value());
+    for (turn, to) in turns.crowded.iter().enumerate() {
+        making.share_out(*to, (false, turn), row);
+    }
+    turns.all.iter().for_each(|to| making.share_out(*to, (true, 0), row));
+}
+
+impl Row<'_> {
+    /// Shares the LIDs of a switch, or of the adapters behind it, out over the ways to there.
+    fn share_out(&mut self, to: u32, (of_switch, turn): (bool, usize), row: &mut [u8]) {
+        let here = self.hops[self.switch as usize][to as usize];
+        if to == self.switch || here == FAR {
+            return;
         }
-        let here = hops[switch as usize][to as usize];
-        if here == FAR {
-            continue;
+        let (hops, nearer) = (self.hops, here - 1);
+        let leads = |at: &usize| hops[self.neighbours[*at] as usize][to as usize] == nearer;
+        self.ways.clear();
+        self.ways.extend((0..self.neighbours.len()).filter(leads));
+        if self.ways.is_empty() {
+            return;
         }
-        ways.clear();
-        ways.extend((0..channels.len()).filter(|at| hops[neighbours[*at] as usize][to as usize] == here - 1));
+        // Only where the LIDs of a leaf come out even: where they do not, the next leaf begins elsewhere anyway.
+        let count_behind = self.problem.behind(to).iter().filter(|end| end.is_switch() == of_switch).count();
+        // The sum of digits: leaves under one switch are often as many places apart as there are ways.
+        let (count, mut turn, mut digits) = (self.ways.len().max(2), turn, 0);
+        while turn > 0 {
+            digits += turn % count;
+            turn /= count;
+        }
+        if count_behind.is_multiple_of(count) {
+            let begin = self.level * digits % self.ways.len();
+            self.ways.rotate_left(begin);
+        }
         // Load above, place below: the least of these numbers is the way with the fewest LIDs, the first of equals.
-        keys.clear();
-        keys.extend(ways.iter().enumerate().map(|(place, at)| lids_on[*at] << 8 | place as u32));
-        for destination in problem.behind(to) {
-            let Some(least) = keys.iter().copied().min() else { break };
+        self.keys.clear();
+        self.keys.extend(self.ways.iter().zip(0..).map(|(at, place)| self.lids_on[*at] << 8 | place));
+        let graph = &self.problem.graph;
+        let channels = &graph.channels()[graph.leaving(self.switch)];
+        for destination in self.problem.behind(to).iter().filter(|end| end.is_switch() == of_switch) {
+            let Some(least) = self.keys.iter().copied().min() else { break };
             let place = (least & 0xFF) as usize;
-            row[destination.lid.index()] = channels[ways[place]].from_port.value();
-            keys[place] += 1 << 8;
+            row[destination.lid.index()] = channels[self.ways[place]].from_port.value();
+            self.keys[place] += 1 << 8;
         }
-        for (at, key) in ways.iter().zip(&keys) {
-            lids_on[*at] = key >> 8;
+        for (at, key) in self.ways.iter().zip(&self.keys) {
+            self.lids_on[*at] = key >> 8;
         }
     }
 }

@@ -24,9 +24,7 @@ pub const ID: &str = "sar";
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     let order = (!request.jobs.is_empty()).then(|| Order::new(problem, request));
     let mut answer = match &order {
-        Some(order) => {
-            on_lanes(ID, problem, request.lanes, pulse, |among| balanced(problem, order, among, pulse))
-        }
+        Some(order) => on_lanes(ID, problem, request, pulse, |among| balanced(problem, order, among, pulse)),
         None => dfsssp::route(problem, request, pulse),
     };
     if request.lanes_by == LanesBy::Destination {
@@ -84,9 +82,9 @@ fn balanced(
     pulse: &dyn Pulse,
 ) -> Result<Routes, Refusal> {
     let mut columns = Columns::new(problem, pulse);
-    within_jobs(problem, order, among, &mut columns)?;
+    within_jobs(problem, order, among.clone(), &mut columns)?;
     for ends in [&order.storage, &order.others] {
-        let mut balance = Balance::new(columns.net(), among);
+        let mut balance = Balance::new(columns.net(), among.clone());
         columns.grow(ends, Pass::First, &mut balance, &mut All::new(problem))?;
     }
     Ok(columns.into_routes())
@@ -100,7 +98,7 @@ fn within_jobs(
     among: Among,
     columns: &mut Columns<'_>,
 ) -> Result<(), Refusal> {
-    let mut balance = Balance::new(columns.net(), among).with_crowds(order.crowds.count());
+    let mut balance = Balance::new(columns.net(), among.clone()).with_crowds(order.crowds.count());
     let mut sent = order.crowds.sent(problem.graph.switch_count());
     let pass = order.working.len() * problem.graph.channels().len();
     let passes = (WORK / pass.max(1)).clamp(1, PASSES);

@@ -100,7 +100,8 @@ impl Lengths {
         for (place, hop) in order.hops(from).iter().enumerate().take(places.end).skip(places.start) {
             let rest = match (place < ups, place < rising) {
                 _ if down != FAR => {
-                    let leads_down = place >= rising && !(clean && inner(hop.to));
+                    let leads_down =
+                        place >= rising && !(clean && inner(hop.to) && !order.one_below[from as usize]);
                     if leads_down { self.down(hop.to, to) } else { FAR }
                 }
                 (true, _) if here => self.clean(hop.to, to),
@@ -178,7 +179,11 @@ impl Block {
                 for hop in order.down(*switch).iter().filter(|hop| order.inner[hop.to as usize]) {
                     nearer(&mut within, &self.down[hop.to as usize]);
                 }
-                row = either(&row, &within);
+                if order.one_below[at] {
+                    row.iter_mut().zip(within).for_each(|(row, within)| *row = (*row).min(within));
+                } else {
+                    row = either(&row, &within);
+                }
             }
             self.down[at] = row;
         }

@@ -4,7 +4,8 @@ mod ladders;
 mod lengths;
 mod order;
 mod reach;
+mod relief;
 mod rows;
 
 pub(super) use order::Order;
-pub(super) use rows::fill;
+pub(super) use rows::{fill, fill_evenly};

@@ -55,6 +55,9 @@ pub(in super::super) struct Order {
     pub bottom_up: Vec<u32>,
     pub inner: Vec<bool>,
     pub has_inner: bool,
+    /// Inner switches that stand over one inner switch at the most, and beside none. What comes up to such a switch from
+    /// that one is not for below it, so any way down may be taken.
+    pub one_below: Vec<bool>,
     /// The channel by which a grafted switch hangs on the rest.
     graft: Vec<u32>,
     /// The switch that is not grafted through which it is reached; itself when it is not.
@@ -105,6 +108,7 @@ impl Order {
             bottom_up,
             inner: vec![false; count],
             has_inner: false,
+            one_below: vec![false; count],
             graft: vec![NONE; count],
             attach: (0..count as u32).collect(),
             part: graph.parts().0,
@@ -183,6 +187,13 @@ impl Order {
         }
         self.hang_on(graph, served);
         self.set_grafts_aside(graph);
+        let inner = |hop: &&Hop| self.inner[hop.to as usize];
+        let one_below = |switch: u32| {
+            let mut below = self.down(switch).iter().filter(inner).map(|hop| hop.to);
+            let first = below.next();
+            below.all(|to| Some(to) == first) && !self.across(switch).iter().any(|hop| inner(&hop))
+        };
+        self.one_below = (0..self.inner.len() as u32).map(one_below).collect();
     }
 
     /// Round by round from what is served: each takes the neighbour on which the fewest hang, the lowest of equals.

@@ -9,7 +9,7 @@ use crate::script::{Exit, Failure};
 use crate::session::{DFTREE, Judged, Look, Report, counted};
 
 /// The names of findings.
-pub const NAMES: &[&str] = &["unreachable", "loop", "cycle", "lanes", "transition"];
+pub const NAMES: &[&str] = &["cut-off", "unreachable", "loop", "cycle", "lanes", "transition"];
 
 /// What stands against a plan: the name by which it is accepted, and the words. `gives_levels`: its road has paths told their
 /// service levels, without which they stay on the lanes that they are on.
@@ -19,9 +19,10 @@ pub fn findings(
     look: &Look,
     gives_levels: bool,
 ) -> Vec<(&'static str, String)> {
-    let Judged { report, transition, unmet, .. } = judged;
-    let mut found = of_report(report);
-    found.extend(cut_off(look, plan).map(|words| ("unreachable", words)));
+    let Judged { report, transition, unmet, cut_off, .. } = judged;
+    let mut found: Vec<_> = cut_off.words().map(|words| ("cut-off", words)).into_iter().collect();
+    found.extend(of_report(report));
+    found.extend(without_cable(look, plan).map(|words| ("unreachable", words)));
     // Who takes a link out of service leaves all paths on their lanes, and dFtree's plans have hosts told what moves.
     let moves = plan.engine != DFTREE && plan.writes.iter().any(|write| !matches!(write.part, Part::Port(_)));
     // In phases hosts are told the level of high LIDs, and stay on theirs to base LIDs.
@@ -48,7 +49,7 @@ pub fn findings(
 
 /// Who has no cable left once the plan's ports are disabled. No pair of theirs counts as lost, for they are not in the fabric any
 /// more.
-fn cut_off(look: &Look, plan: &Plan) -> Option<String> {
+fn without_cable(look: &Look, plan: &Plan) -> Option<String> {
     const NAMED: usize = 3;
     let fabric = look.fabric();
     let steps = plan.writes.iter().filter_map(|write| write.step().ok());
@@ -89,8 +90,8 @@ fn of_report(report: &Report) -> Vec<(&'static str, String)> {
             "cycle",
             report.deadlock_free != Some(true),
             match report.deadlock_free {
-                Some(_) => "packets can wait for each other in a circle".to_owned(),
-                None => "whether packets can wait for each other in a circle is not known".to_owned(),
+                Some(_) => "there is a credit loop: packets can wait for each other forever".to_owned(),
+                None => "whether there is a credit loop is not known".to_owned(),
             },
         ),
         (
@@ -107,13 +108,18 @@ fn unsafe_words(transition: &TransitionReport) -> String {
     if lines.is_empty() { transition.word() } else { lines.swap_remove(0).1 }
 }
 
+/// What the marks of a plan take down is named before the question, and a point of its own in the console's dialogue. It
+/// refuses no command: a marked switch that answers is marked on purpose.
+const NAMED_ONLY: &str = "cut-off";
+
 /// Refuses what was not accepted, and names that name nothing.
 pub fn refuse(found: &[(&'static str, String)], accepted: &[String]) -> Result<(), Failure> {
     if let Some(name) = accepted.iter().find(|name| !NAMES.contains(&name.as_str())) {
         let names = NAMES.join(", ");
         return Err(Failure::usage(format!("FD-7982: '{name}' names no finding; they are {names}")));
     }
-    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted.iter().any(|word| word == name)).collect();
+    let accepted_already = |name: &str| name == NAMED_ONLY || accepted.iter().any(|word| word == name);
+    let open: Vec<_> = found.iter().filter(|(name, _)| !accepted_already(name)).collect();
     if open.is_empty() {
         return Ok(());
     }

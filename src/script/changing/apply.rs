@@ -82,7 +82,8 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
     let Prepared { plan, judged, look, own, .. } = ready;
     if args.yes {
         // Whoever is not asked has it on record who will follow.
-        let moved = [migration_lines(plan), phase_lines(plan)].concat();
+        let moved =
+            [cut_off_line(judged).into_iter().collect(), migration_lines(plan), phase_lines(plan)].concat();
         moved.iter().for_each(|(label, words)| context.output.say(&format!("{label}: {words}")));
         return Ok(());
     }
@@ -105,6 +106,7 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         ("to", look.source.clone()),
         ("moves", format!("{} pairs to other paths", plan.impact["moved_pairs"])),
     ];
+    lines.extend(cut_off_line(judged));
     lines.extend(migration_lines(plan));
     lines.extend(phase_lines(plan));
     lines.extend(judged.transition.lines());
@@ -134,6 +136,10 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         Ok(_) if answer.trim() == "yes" => Ok(()),
         _ => Err(Failure::new(Exit::Refused, "FD-7990: it was not confirmed with yes; nothing was written")),
     }
+}
+
+fn cut_off_line(judged: &Judged) -> Option<(&'static str, String)> {
+    judged.cut_off.words().map(|words| ("cuts off", words))
 }
 
 /// A simulator of this process: the change ends with it.

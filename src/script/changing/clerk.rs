@@ -189,12 +189,13 @@ impl Office {
             Planned::Lanes(asked) => {
                 let plan = self.laned(asked, watch)?.plan(self.made())?;
                 let said = plan_text(&plan).map_err(|error| refused(error.to_string()))?;
-                ("dFtree's moves".to_owned(), text(said)?)
+                let title = if asked.back { "dFtree's moves back" } else { "dFtree's moves" };
+                (title.to_owned(), text(said)?)
             }
             Planned::Service { look, element, service } => {
                 let does = if *service == Service::Disable { "disable" } else { "enable" };
                 let title = format!("{does} {}", Element::of(look.fabric(), &look.names, *element));
-                let made = service_plan(look, *element, *service, Sent::unasked(look), self.made());
+                let made = service_plan(look, *element, *service, Sent::Unsaid, self.made());
                 let made = made.map_err(|error| refused(error.to_string()))?;
                 (title, text(plan_text(&made).map_err(|error| refused(error.to_string()))?)?)
             }

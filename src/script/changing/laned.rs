@@ -42,6 +42,7 @@ impl Laned {
         let records = levels(open.as_mut(), &mut look, watch)?;
         let in_force = moved_by(look.fabric(), left);
         let moves = match &asked.reading {
+            _ if asked.back => Moves::back(look.fabric(), &in_force),
             Some(reading) => {
                 propose(look.fabric(), &reading.watched.verdict, &reading.watched.told, &in_force)
             }

@@ -23,7 +23,7 @@ fn findings(report: &Report) -> Vec<(&'static str, String)> {
         (
             "cycle",
             report.deadlock_free == Some(false),
-            "packets can wait for each other in a circle".to_owned(),
+            "there is a credit loop: packets can wait for each other forever".to_owned(),
         ),
         (
             "lanes",

@@ -284,7 +284,8 @@ impl Watch<'_> {
             Via::Opensm => LanesBy::Destination,
         };
         let (jobs, manager) = (Arc::new(placed.jobs.clone()), look.manager());
-        let mut request = Request { jobs, manager, lanes_by, ..Request::default() };
+        let mut request = Request { jobs, manager, lanes_by, ..Request::default() }
+            .with_lanes(None, context.config.supposed_lanes);
         if self.args.applying.phases {
             // Hosts are told one level for base LIDs.
             request.lanes = 1;

@@ -194,15 +194,16 @@ impl Hands<'_, '_, '_> {
         let report = check_in_force(&look, &tables, &faults, false, in_force.sent(), &NoPulse)?;
         let passing = report.unreachable - report.by_cause.cut_off.min(report.unreachable);
         let mut values = vec![
-            ("lost_until_reroute".to_owned(), Found::count(cost.lost.pairs)),
-            ("lost_share".to_owned(), Found::Number(cost.lost.share)),
+            ("lost_until_reroute".to_owned(), Found::count(cost.lost_pairs())),
+            ("lost_share".to_owned(), Found::Number(cost.lost_share())),
             ("cut_off_pairs".to_owned(), Found::count(report.by_cause.cut_off)),
             ("passing_pairs".to_owned(), Found::count(passing)),
         ];
         let mut words =
             vec![cost.lost_words(), format!("{passing} that end elsewhere have no path without it")];
         let jobs = self.running(&look);
-        let request = Request { manager: look.manager(), jobs, ..Request::default() };
+        let request = Request { manager: look.manager(), jobs, ..Request::default() }
+            .with_lanes(None, self.context.config.supposed_lanes);
         let now = job_figures_in_force(&look, &tables, &faults, &request.jobs);
         let mut compared = Vec::new();
         for id in engines {

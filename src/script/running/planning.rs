@@ -50,7 +50,8 @@ impl Hands<'_, '_, '_> {
         let faults = self.faults(&look);
         let Route { lanes, lanes_by, .. } = *route;
         let jobs = self.running(&look);
-        let request = Request { lanes, lanes_by, manager: look.manager(), jobs, ..Request::default() };
+        let request = Request { lanes_by, manager: look.manager(), jobs, ..Request::default() }
+            .with_lanes(lanes, self.context.config.supposed_lanes);
         let asked = Asked { request: &request, switches: false, sent: in_force.sent() };
         let now = job_figures_in_force(&look, &look.observation.tables, &faults, &request.jobs);
         let Routed { plan, proposal, row } = routed(self.context, &look, &faults, engine, asked)?;

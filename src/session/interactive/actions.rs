@@ -18,7 +18,7 @@ use super::typing::{ask as begin_line, ask_again as begin_again};
 use super::update::page;
 use super::walking::{go_out, lead_to, select, sort, sort_by, step, to, view, walk};
 use super::words::{as_here, words};
-use super::{changing, entering, forward, layered, running_jobs, timeline};
+use super::{changing, entering, forward, layered, running_jobs, slow_lanes, timeline};
 use crate::fabric::{Element, Resolved};
 use crate::routing::{Engine, engine};
 use crate::session::{Danger, Service, counted, drawn_words, mark_random};
@@ -383,6 +383,11 @@ pub const ACTIONS: &[Action] = &[
     of("extend", &["e"], "Give a change ten minutes more, or so much", changing::extend)
         .takes("[TIME]")
         .when(changing::can_keep)
+        .writes_fabric()
+        .prominent(),
+    of("move-back", &["B"], "Move all flows back from the slow lane", slow_lanes::move_back)
+        .belongs(&[ScreenId::Lanes])
+        .when(slow_lanes::can_move_back)
         .writes_fabric()
         .prominent(),
     of("disable", &[], "Take a link out of service: the port of a switch is disabled", |state, argument| {

@@ -5,13 +5,13 @@ use super::running_jobs;
 use super::screens::{HotView, ScreenId, WhatifPane};
 use super::state::{State, quoted};
 use crate::routing::{ENGINES, Engine};
-use crate::session::{Look, Sent};
+use crate::session::Look;
 
-/// A look of the console asks nobody for the lanes in force.
-fn as_here(look: &Look) -> &'static str {
-    match Sent::unasked(look) {
-        Sent::Unknown => " --lanes-in-force unknown",
-        _ => "",
+/// The console asks no subnet manager for path records.
+fn lanes_argument(look: &Look) -> &'static str {
+    match look.observation.reading.is_some() && look.routes.is_none() {
+        true => " --lanes-in-force assumed",
+        false => "",
     }
 }
 
@@ -53,7 +53,7 @@ fn proposed_path(state: &State) -> Option<String> {
 /// Writes the plan of an engine into a file.
 pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
     let marks = state.marks_as_arguments();
-    let lanes = state.look().map_or("", |look| as_here(look));
+    let lanes = state.look().map_or("", |look| lanes_argument(look));
     let jobs = running_jobs::argument(state);
     state.line(&format!("route --engine {}{marks}{lanes}{jobs} -o {}", engine.id, quoted(file)))
 }

@@ -204,7 +204,7 @@ impl Job {
             Self::Propose { look, proposals, marks, engine, request } => {
                 let mut proposals = proposals.lock().unwrap_or_else(PoisonError::into_inner);
                 let tables = &look.observation.tables;
-                let asked = Asked { sent: Sent::unasked(look), ..Asked::of(request) };
+                let asked = Asked { sent: Sent::Unsaid, ..Asked::of(request) };
                 let outcome = proposals.propose((look, tables), marks, engine, asked, pulse);
                 Some(Outcome::Proposed { engine: engine.id, outcome, took_ms: 0 })
             }
@@ -214,8 +214,7 @@ impl Job {
 
 impl PlanFor {
     pub fn text(&self, made: Made) -> Result<String, String> {
-        let plan =
-            plan_of(&self.look, &self.marks, self.engine, &self.proposal, Sent::unasked(&self.look), made);
+        let plan = plan_of(&self.look, &self.marks, self.engine, &self.proposal, Sent::Unsaid, made);
         plan.and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
     }
 }

@@ -14,15 +14,19 @@ pub fn offers(state: &State, purpose: Purpose, typed: &str) -> Vec<Offer> {
     match purpose {
         Purpose::From | Purpose::To => names::nodes(state, typed),
         Purpose::Command => match typed.trim_start().split_once(char::is_whitespace) {
-            None => completions(typed).into_iter().map(of_action).collect(),
+            None => completions(typed).into_iter().map(|action| of_action(state, action)).collect(),
             Some((word, rest)) => of_argument(state, word, rest),
         },
         Purpose::Filter | Purpose::PlanFile | Purpose::ApplyFile | Purpose::Search => Vec::new(),
     }
 }
 
-fn of_action(action: &Action) -> Offer {
-    Offer { text: action.id.to_owned(), argument: action.argument, about: action.title.to_owned() }
+/// An action that cannot run now is listed with its reason.
+fn of_action(state: &State, action: &Action) -> Offer {
+    let why = (action.ready)(state).err();
+    let blocked = why.is_some();
+    let about = why.map_or_else(|| action.title.to_owned(), |why| format!("not now: {why}"));
+    Offer { text: action.id.to_owned(), argument: action.argument, about, blocked }
 }
 
 /// What may follow a word.

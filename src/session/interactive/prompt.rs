@@ -40,12 +40,15 @@ pub struct Offer {
     pub text: String,
     /// What may follow it.
     pub argument: &'static str,
+    /// What it does, or why it cannot run now.
     pub about: String,
+    /// It cannot run now.
+    pub blocked: bool,
 }
 
 impl Offer {
     pub fn new(text: String, about: impl Into<String>) -> Self {
-        Self { text, argument: "", about: about.into() }
+        Self { text, argument: "", about: about.into(), blocked: false }
     }
 
     /// Whether it says nothing without more behind it: an argument that may be left out stands in brackets.
@@ -175,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_line_is_completed_as_far_as_offers_agree() {
-        let offer = |text: &str| Offer { text: text.to_owned(), argument: "", about: String::new() };
+        let offer = |text: &str| Offer::new(text.to_owned(), "");
         let mut line = Prompt::new(Purpose::Command, "s");
         line.offers = ["screen-1", "screen-2", "users"].map(offer).to_vec();
         assert_eq!(line.common().as_deref(), Some("screen-"));

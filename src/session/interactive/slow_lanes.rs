@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::changing::{Planned, Writing};
+use super::changing::{self, Planned, Writing};
 use super::effect::{Effect, Job};
 use super::known::Known;
 use super::messages::Severity;
@@ -25,6 +25,8 @@ pub struct LanesAsked {
     pub reading: Option<Arc<Reading>>,
     /// The fabric can be asked, which only the process can.
     pub live: bool,
+    /// All that is on the slow lane goes back, whatever the verdict.
+    pub back: bool,
 }
 
 impl LanesAsked {
@@ -33,7 +35,7 @@ impl LanesAsked {
         let moves = self.reading.as_ref().map_or_else(Moves::default, |reading| {
             propose(self.look.fabric(), &reading.watched.verdict, &reading.watched.told, &[])
         });
-        lane_state(&self.look, &moves, &[], Sent::unasked(&self.look))
+        lane_state(&self.look, &moves, &[], Sent::Unsaid)
     }
 
     fn is(&self, other: &Self) -> bool {
@@ -70,7 +72,7 @@ fn asked(state: &State) -> Option<LanesAsked> {
     let (look, reading) = (known.look.clone()?, known.watch.reading.clone());
     let past = known.playback.as_ref().is_some_and(|playback| playback.live.is_some());
     let live = !matches!(state.writing, Writing::Never(_)) && !past;
-    known.tables.then_some(LanesAsked { look, reading, live })
+    known.tables.then_some(LanesAsked { look, reading, live, back: false })
 }
 
 /// Whether somebody looks at lanes and what they see is of something else than what is known.
@@ -125,6 +127,32 @@ pub fn planned(state: &State) -> Result<Planned, &'static str> {
         None if wants => Err("what is shown is a recording"),
         None => Err("no flow would go to the slow lane or come back from it, and no table wants writing"),
     }
+}
+
+/// Whether flows are on the slow lane that could be moved back.
+pub fn can_move_back(state: &State) -> Result<(), String> {
+    changing::can_apply(state)?;
+    match state.known.lanes.state.as_ref().is_some_and(|lanes| lanes.has_moved()) {
+        true => Ok(()),
+        false if state.known.lanes.state.is_none() => {
+            Err("how lanes stand is not known yet: Lanes (6) asks".to_owned())
+        }
+        false => Err("no flow is on the slow lane".to_owned()),
+    }
+}
+
+/// Offers the plan that moves all flows back from the slow lane.
+pub fn move_back(state: &mut State, _: &str) -> Vec<Effect> {
+    let Some(asked) = asked(state).filter(|asked| asked.live) else {
+        state.say(Severity::Warning, "move-back: what is shown is a recording");
+        return Vec::new();
+    };
+    let asked = LanesAsked { back: true, ..asked };
+    changing::apply_lanes(
+        state,
+        Planned::Lanes(Box::new(asked)),
+        ("moving flows back", "lanes propose --back"),
+    )
 }
 
 /// What stands above the list, and how grave it is.

@@ -70,6 +70,8 @@ pub struct State {
     /// Where a question led away from; Esc goes back there.
     pub came_from: Option<ScreenId>,
     pub leaving: bool,
+    /// When Ctrl-C was pressed last.
+    pub interrupted_ms: Option<u64>,
     pub unsaved: Unsaved,
     /// Whether anything may be written to the fabric from here.
     pub writing: Writing,
@@ -108,6 +110,7 @@ impl State {
             drafts: BTreeMap::new(),
             came_from: None,
             leaving: false,
+            interrupted_ms: None,
             unsaved: Unsaved::default(),
             writing: Writing::default(),
             wanted: Vec::new(),

@@ -10,6 +10,9 @@ use super::screens::ScreenId;
 use super::state::State;
 use super::{entering, forward, layered, typing};
 
+/// A second Ctrl-C within this time ends the session whatever is pending.
+const TWICE_MS: u64 = 1000;
+
 /// Takes an event in, and says what is to be done about it.
 pub fn update(state: &mut State, event: Event) -> Vec<Effect> {
     state.now_ms = state.now_ms.max(event.at_ms);
@@ -89,12 +92,23 @@ fn follow_cursor(state: &mut State) {
     screen.table_mut().show(page);
 }
 
+/// Ctrl-C leads out of everything, whatever is open; where a change would end with the session, only the second one within
+/// [`TWICE_MS`] does, and the first asks as `q` does.
+fn interrupted(state: &mut State) -> Vec<Effect> {
+    let before = state.interrupted_ms.replace(state.now_ms);
+    let again = before.is_some_and(|before| state.now_ms - before <= TWICE_MS);
+    if !again && super::changing::ends_with_session(state) {
+        state.prompt = None;
+        return Vec::new();
+    }
+    state.leaving = true;
+    vec![Effect::Interrupt]
+}
+
 fn pressed(state: &mut State, key: Key) -> Vec<Effect> {
     state.seen = state.messages.said();
-    // Ctrl-C leads out of everything, whatever is open.
     if key == Key::ctrl('c') {
-        state.leaving = true;
-        return vec![Effect::Interrupt];
+        return interrupted(state);
     }
     if state.prompt.is_some() {
         return typing::in_prompt(state, key);

@@ -5,7 +5,7 @@
 use super::flow::FlowOrder;
 use super::network::TrafficRun;
 use super::plant::End;
-use crate::fabric::PortId;
+use crate::fabric::{PortId, pick};
 
 /// Which LIDs of a port are sent to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,15 +40,15 @@ impl Seat {
 
     /// The LID of a port that a source at this place among the hosts sends to.
     pub fn lid(&self, place: u32, to: &End) -> u16 {
-        let lids = u32::from(to.lmc.lids());
+        let lids = to.lmc.lids();
         let half = (lids / 2).max(1);
-        let more = match self.half {
-            Half::All => place & (lids - 1),
-            Half::Base => place & (half - 1),
-            // A port with one LID has no other half.
-            Half::High => (place & (half - 1)) + (lids - half),
+        // A port with one LID has no other half.
+        let (base, of) = match self.half {
+            Half::All => (0, lids),
+            Half::Base => (0, half),
+            Half::High => (lids - half, half),
         };
-        to.lid.value() + more as u16
+        pick(place, to.lid, of).value() + base
     }
 }
 

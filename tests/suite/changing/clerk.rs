@@ -47,11 +47,11 @@ fn own(name: &str) -> Desk {
 /// What an engine proposes, as a session holds it.
 fn proposed(look: &Arc<Look>, engine: &str, faults: &Faults) -> Planned {
     let engine = fabdeck::routing::engine(engine).unwrap();
-    let sent = Sent::unasked(look);
+    let sent = Sent::Unsaid;
     let request = Request::default();
     let asked = Asked { sent, ..Asked::of(&request) };
     let proposal = propose(look, &look.observation.tables, faults, engine, asked, &NoPulse).unwrap();
-    let proposal = settled(look, faults, proposal, Sent::unasked(look), &NoPulse).unwrap();
+    let proposal = settled(look, faults, proposal, Sent::Unsaid, &NoPulse).unwrap();
     let (look, marks) = (look.clone(), faults.clone());
     Planned::Proposed(Box::new(PlanFor { look, marks, engine: engine.id, proposal: Arc::new(proposal) }))
 }

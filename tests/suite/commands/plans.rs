@@ -179,14 +179,18 @@ fn a_transition_that_is_not_safe_names_its_circle() {
     let (_, err) = run(&own, 2);
     // What it makes of its own tables is no change, so only the circle itself is told.
     assert!(
-        err.contains("warning: the plan of minhop: packets can wait for each other in a circle\n"),
+        err.contains(
+            "warning: the plan of minhop: there is a credit loop: packets can wait for each other forever\n"
+        ),
         "{err}"
     );
     std::fs::create_dir(here.join("ring")).unwrap();
     std::fs::copy(here.join("ring.net"), here.join("ring/ring.net")).unwrap();
     let (_, err) = run(&["convert", "ring.net", "own.plan", "-o", "ring/ring.lfts", "--to", "lfts"], 0);
     assert!(
-        err.contains("warning: the plan of minhop: packets can wait for each other in a circle"),
+        err.contains(
+            "warning: the plan of minhop: there is a credit loop: packets can wait for each other forever"
+        ),
         "{err}"
     );
     let route = ["--source", "ring", "--no-times", "route", "--engine", "updn", "--lanes-in-force", "one"];

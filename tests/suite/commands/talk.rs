@@ -36,6 +36,26 @@ fn near_misses_are_told_what_was_perhaps_meant() {
     assert!(far.contains("'zzz'; there are minhop"), "{far}");
 }
 
+/// `fabdeck PATH` opens what is there; a word that is nothing is told as both.
+#[test]
+fn a_path_that_is_there_is_a_source() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("site.net");
+    let file = file.to_str().unwrap();
+    let generate = simulated(&["generate", "demo", "-o", file], &Terminal::default());
+    assert_eq!(generate.exit, Exit::Done, "{}", generate.err);
+    let named = simulated(&["--source", file, "show", "fabric"], &Terminal::default());
+    let opened = simulated(&[file, "show", "fabric"], &Terminal::default());
+    assert_eq!((opened.exit, &opened.out), (Exit::Done, &named.out), "{}", opened.err);
+    let after = simulated(&["--json", file, "show", "fabric"], &Terminal::default());
+    assert!(after.exit == Exit::Done && after.out.starts_with('{'), "{}", after.err);
+    let missing = simulated(&["chekc"], &Terminal::default());
+    assert_eq!(missing.exit, Exit::Usage);
+    assert!(missing.err.contains("'chekc' is neither a command nor a file or folder"), "{}", missing.err);
+    let twice = simulated(&["--source", "sim:demo", file, "show", "fabric"], &Terminal::default());
+    assert_eq!(twice.exit, Exit::Usage, "{}", twice.out);
+}
+
 #[test]
 fn blanks_after_commas_are_taken_or_explained() {
     let quoted = fabdeck(&["--source", "small", "whatif", "--engine", "minhop, updn", "--no-times"]);
@@ -56,7 +76,9 @@ fn what_ends_with_2_names_the_engine_and_what_was_found() {
     let ended = simulated(&args, &Terminal::default());
     assert_eq!(ended.exit, Exit::Findings);
     assert!(
-        ended.err.contains("fabdeck: minhop: packets can wait for each other in a circle\n"),
+        ended
+            .err
+            .contains("fabdeck: minhop: there is a credit loop: packets can wait for each other forever\n"),
         "{}",
         ended.err
     );

@@ -608,6 +608,63 @@ fn whoever_leaves_is_asked_where_the_change_would_end() {
     assert!(driver.state.leaving);
 }
 
+/// Ctrl-C asks as `q` does, and a second one at once leaves whatever is pending.
+#[test]
+fn ctrl_c_asks_where_the_change_would_end_and_twice_leaves() {
+    let own = || Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]).session(Writing::Own);
+    let mut driver = own();
+    // A line that is being typed goes first: the question has to get the keys.
+    driver.press(": ctrl-c");
+    assert!(
+        !driver.state.leaving && matches!(dialogue(&driver).unwrap().question, Question::Leave { number: 7 })
+    );
+    driver.pass(1500);
+    driver.press("ctrl-c");
+    assert!(!driver.state.leaving, "the second one comes late, and is a first one");
+    driver.pass(500);
+    driver.press("ctrl-c");
+    assert!(driver.state.leaving);
+    let mut esc = own();
+    esc.press("ctrl-c esc");
+    assert!(!esc.state.leaving && dialogue(&esc).is_none());
+    let mut kept = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]).session(Writing::Simulated);
+    kept.press("ctrl-c");
+    assert!(kept.state.leaving, "a guard keeps that one");
+}
+
+#[test]
+fn changes_of_another_fabric_are_not_listed() {
+    let fake = Fake::new(Ok(offer(0)), vec![row(8, Phase::Confirmed), row(7, Phase::Applied)]);
+    fake.0.borrow_mut().changes.here.remove("7-abcd");
+    let mut driver = fake.session(Writing::Simulated);
+    driver.press("8");
+    assert_eq!(driver.state.screens.changes.change().map(|change| change.number), Some(8));
+    fake.0.borrow_mut().changes.here.clear();
+    driver.pass(10_000);
+    let page = shown(&driver);
+    assert!(driver.state.screens.changes.change().is_none(), "{page}");
+    assert!(page.contains("2 changes of other fabrics"), "{page}");
+}
+
+/// What cannot run now is offered with its reason; what can, with its title.
+#[test]
+fn the_palette_lists_what_cannot_run_now_with_its_reason() {
+    let mut driver = Fake::new(Ok(offer(0)), Vec::new()).session(Writing::Simulated);
+    let row = |driver: &Driver, word: &str| {
+        let prompt = driver.state.prompt.as_ref().unwrap();
+        prompt.offers.iter().find(|offer| offer.text == word).cloned().unwrap()
+    };
+    driver.press(":conf");
+    let confirm = row(&driver, "confirm");
+    assert!(confirm.blocked && confirm.about == "not now: no change is pending", "{confirm:?}");
+    assert!(shown(&driver).contains("not now: no change is pending"), "{}", shown(&driver));
+    driver.press("esc :appl");
+    assert!(!row(&driver, "apply").blocked);
+    driver.press("esc :move-b");
+    let back = row(&driver, "move-back");
+    assert!(back.blocked && back.about.contains("lanes stand is not known"), "{back:?}");
+}
+
 /// Every question and the list of changes, where they are small and where they are not, down to one sign.
 #[test]
 fn frames_of_changes() {

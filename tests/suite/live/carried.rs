@@ -205,7 +205,7 @@ fn the_demo_has_a_hot_spot_that_builds_and_a_cable_that_wears_out() {
 fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("flows");
-    let flows = "node1 node5 sl=1\nnode0 node8\nnode4 node8\nnode9 node8\n";
+    let flows = "node1 node6 sl=1\nnode0 node8\nnode4 node8\nnode9 node8\n";
     std::fs::write(&file, flows).unwrap();
     let fabric = "sim:xgft,m=4x3,w=1x1,redundancy=2,speed=QDR";
     let text = format!("{fabric},traffic=flows={},ratio=1:10000", file.display());
@@ -264,8 +264,8 @@ fn tables_of_lanes_that_are_set_count_for_the_traffic_that_runs() {
 fn a_story_happens_at_its_times() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("story");
-    let story = "host-limit 12.9\n10s flow node1 node2 gbps=10\n20s down leaf0/4\n21s route\n30s silent node2\n\
-                 40s answers node2\n50s stop node1 node2\n60s up leaf0/4\n61s width leaf0/4 1x\n";
+    let story = "host-limit 12.9\n10s flow node1 node2 gbps=10\n20s down leaf0/3\n21s route\n30s silent node2\n\
+                 40s answers node2\n50s stop node1 node2\n60s up leaf0/3\n61s width leaf0/3 1x\n";
     std::fs::write(&file, story).unwrap();
     let fabric = "sim:xgft,m=2x3,w=1x1,redundancy=2,speed=DDR";
     let mut seen = Carrier::new(&format!("{fabric},ratio=1:10000,story={}", file.display()));
@@ -289,13 +289,13 @@ fn a_story_happens_at_its_times() {
         [host, first, second].map(|port| (of(port) * 10.0).round())
     };
     assert_eq!(used(1.0, 9.0), [0.0; 3]);
-    // 10 of 16 Gb/s, over the second cable, and when that is down over the first.
-    assert_eq!(used(11.0, 19.0), [6.0, 0.0, 6.0]);
-    assert_eq!(used(22.0, 29.0), [6.0, 6.0, 0.0]);
+    // 10 of 16 Gb/s, over the first cable, and when that is down over the second.
+    assert_eq!(used(11.0, 19.0), [6.0, 6.0, 0.0]);
+    assert_eq!(used(22.0, 29.0), [6.0, 0.0, 6.0]);
     assert_eq!(used(51.0, 59.0), [0.0; 3]);
     used(62.0, 63.0);
     let after = seen.source.observe(TOPOLOGY, &mut Unwatched).unwrap().fabric;
-    assert_eq!(after.port(second).facts.width, Some(LinkWidth::X1));
+    assert_eq!(after.port(first).facts.width, Some(LinkWidth::X1));
 
     for (line, code) in [
         ("5s flow node0 nobody", "FD-4401"),

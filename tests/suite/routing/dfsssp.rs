@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fabdeck::fabric::{Fabric, Faults, Lanes};
-use fabdeck::routing::{Problem, Pulse, Refusal, Request, engine};
+use fabdeck::fabric::{Fabric, Faults, Lanes, Routes};
+use fabdeck::routing::certificate::{LaneKnowledge, Scope, certify};
+use fabdeck::routing::{DEGRADED, NoPulse, Problem, Pulse, Refusal, Request, engine};
 
 use super::oracle::judge;
 use super::{fabric, route, route_as};
@@ -178,4 +179,40 @@ fn it_stops_when_it_is_told_to() {
             assert!(matches!(answer, Err(Refusal::Cancelled)), "{id} after {steps}");
         }
     }
+}
+
+/// Four lanes are too few here, and two far too few: routes that go up and down need fewer.
+#[test]
+fn with_too_few_lanes_it_degrades_and_says_so_and_is_never_worse_than_up_and_down() {
+    let mut degraded = 0;
+    for name in [
+        "racks648,faults=5%,seed=1",
+        "irregular,family=half,seed=1",
+        "irregular,family=racks,seed=2",
+        "irregular,family=director,seed=1",
+        "torus,dims=4x4",
+        "random,switches=20,links=40,faults=3",
+    ] {
+        let (fabric, faults) = (fabric(name), Faults::default());
+        let problem = Problem::new(&fabric, &faults);
+        let most = |routes: &Routes| {
+            let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
+            let certificate = certify(&problem, routes, &scope, &NoPulse).unwrap();
+            assert!(certificate.clean(), "{name}");
+            certificate.edge_forwarding_index.max
+        };
+        let bound = most(&route("updn", &problem).unwrap().routes);
+        for (id, lanes) in [("dfsssp", 1), ("dfsssp", 2), ("sar", 2), ("dfsssp", 3)] {
+            let request = Request { lanes, ..Request::default() };
+            let Ok(answer) = route_as(id, &problem, &request) else { continue };
+            let says = answer.remarks.iter().any(|remark| remark.starts_with(DEGRADED));
+            assert_eq!(says, answer.degraded, "{name}: {:?}", answer.remarks);
+            assert!(answer.routes.lane_count() <= lanes, "{name}");
+            if answer.degraded {
+                assert!(most(&answer.routes) <= bound, "{name}, {id} on {lanes} lanes");
+                degraded += 1;
+            }
+        }
+    }
+    assert!(degraded > 0);
 }

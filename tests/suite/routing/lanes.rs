@@ -8,7 +8,10 @@ use fabdeck::fabric::{
 use fabdeck::observe::{Adaptive, Observation};
 use fabdeck::routing::certificate::{Mapping, Served, serve};
 use fabdeck::routing::{NoPulse, Problem, Request};
-use fabdeck::session::{Asked, Look, Report, Sent, check_in_force, propose, report_lines};
+use fabdeck::session::{
+    Asked, Comparison, EngineRow, Listing, Look, Report, Sent, Value, capped, check_in_force, propose,
+    report_lines, supposed_words,
+};
 
 use super::certificate::{Dice, any_fabric};
 use super::{fabric, route};
@@ -344,7 +347,9 @@ fn lanes_are_known_to_a_check_as_to_a_proposal() {
     let (on, free) = (Some(false), Some(true));
     for (look, tables, sent, from, verdict) in [
         (&look, &none, Sent::Unknown, "unknown", None),
-        (&look, &none, Sent::Unsaid, "unknown", None),
+        (&look, &none, Sent::Unsaid, "level 0 assumed", on),
+        // Routes that take two lanes where nothing says so: level 0 is what is judged.
+        (&look, &laid, Sent::Unsaid, "level 0 assumed", on),
         (&look, &none, Sent::One, "one", on),
         // Whatever the level, it comes to lane 3.
         (&look, &flat, Sent::Unsaid, "SL2VL tables", on),
@@ -478,4 +483,42 @@ fn limited_by(narrow: fabdeck::fabric::PortId) {
     let report = fabdeck::session::judged(&look, &routes, &faults, &scope).unwrap();
     let named = format!("port {} has 1 lane and the routes use 2", look.port_name(narrow));
     assert_eq!((report.lane_limits.as_slice(), report.findings()), (&[named][..], true));
+}
+
+/// Adapters have four data lanes mostly. A dump of the topology alone says nothing of them, and then so many are used.
+#[test]
+fn where_no_adapter_port_says_how_many_lanes_it_has_four_are_supposed() {
+    let (plain, faults) = (fabric("torus,dims=5"), Faults::default());
+    let told = with_ports(&plain, |_, facts| facts.operational_lanes = Some(8));
+    let wanted = |fabric: &Fabric, request: &Request| {
+        let look = looked(fabric.clone(), None);
+        capped(&look, &Problem::new(look.fabric(), &faults), request)
+    };
+    let usual = Request::default();
+    let said = Request::default().with_lanes(Some(6), Some(2));
+    let configured = Request::default().with_lanes(None, Some(2));
+    for (fabric, request, lanes, supposed) in [
+        (&plain, &usual, 4, Some(4)),
+        (&plain, &configured, 2, Some(2)),
+        (&plain, &said, 6, None),
+        (&told, &usual, 8, None),
+        (&told, &configured, 8, None),
+        (&told, &said, 6, None),
+    ] {
+        let capped = wanted(fabric, request);
+        assert_eq!((capped.request.lanes, capped.supposed), (lanes, supposed));
+    }
+    // The row says it, of engines that use several lanes.
+    let look = looked(plain, None);
+    let row = |id: &'static str| {
+        let engine = fabdeck::routing::engine(id).unwrap();
+        let proposal = propose(&look, &Default::default(), &faults, engine, Asked::of(&usual), &NoPulse);
+        EngineRow::new(id, proposal.as_ref(), None)
+    };
+    let rows = vec![row("minhop"), row("dfsssp")];
+    assert_eq!(rows.iter().map(|row| row.supposed_lanes).collect::<Vec<_>>(), [None, Some(4)]);
+    assert!(supposed_words(&rows).unwrap().starts_with("supposed 4 data lanes"));
+    let compared = Comparison::new(rows);
+    let at = (0..compared.column_count()).find(|at| compared.column(*at).id == "lanes").unwrap();
+    assert_eq!(compared.cell(1, at), Value::text("2 of 4?"));
 }

@@ -4,7 +4,9 @@ mod again;
 pub mod certificate;
 mod common;
 mod dfsssp;
+mod differ;
 mod ftree;
+mod irregular;
 mod lanes;
 mod load;
 mod minhop;
@@ -19,5 +21,6 @@ mod sftree;
 mod sketch;
 mod sssp;
 mod updn;
+mod verdicts;
 
 pub use common::{fabric, route, route_as, same_on_two_threads};

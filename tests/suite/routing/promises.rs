@@ -112,7 +112,7 @@ fn asked(problem: &Problem<'_>, roots: &[u32], case: Case) -> Request {
         ..Request::default()
     };
     let observation = Observation { fabric: fabric.clone(), ..Observation::default() };
-    capped(&Look::new("sketch", observation, &Default::default()), problem, &request).0
+    capped(&Look::new("sketch", observation, &Default::default()), problem, &request).request
 }
 
 /// The adapters of each job lie side by side, those of the next begin somewhere among them or beyond.

@@ -114,9 +114,11 @@ fn flows_begin_when_they_are_told_and_end_so_too() {
 #[test]
 fn a_link_that_got_slower_carries_less() {
     let fabric = fabric("kary,k=3,n=2");
-    let mut run = run_on(&fabric, Pattern::Permutation, Settings::default());
+    let hosts = hosts_of(&fabric);
+    let host = hosts[0];
+    // One flow, so that nothing but this link holds it up.
+    let mut run = run_on(&fabric, Pattern::Flows(vec![Flow::new(host, hosts[4])]), Settings::default());
     run.advance(50_000);
-    let host = run.ends()[0].port;
     let rate = |run: &mut TrafficRun| {
         let before = sent(run, &fabric, host);
         run.advance(run.now_ns() + 200_000);

@@ -19,4 +19,4 @@ pub use changer::{Acceptance, Changer, Changes, Offer, Planned, Unchanging, Writ
 pub use dialogue::{BOX, Dialogue, DialogueRow, Question, Stop};
 pub use flow::{asked, begun, cancel, changes, looked, offered, tick, wakes_ms};
 pub use seen::ChangesSeen;
-pub use wanting::{apply, apply_file, can_apply, works_here};
+pub use wanting::{apply, apply_file, apply_lanes, can_apply, works_here};

@@ -61,6 +61,11 @@ impl ChangesSeen {
         self.last.as_ref().is_some_and(|last| last.here.contains(&row.id))
     }
 
+    /// Those of what is looked at, and those that were begun here.
+    pub fn here(&self) -> impl Iterator<Item = &ChangeRow> {
+        self.rows().iter().filter(|row| self.is_here(row) || self.begun.contains(&row.id))
+    }
+
     /// Those of what is looked at that are not decided yet.
     pub fn pending(&self) -> impl Iterator<Item = &ChangeRow> {
         self.rows().iter().filter(|row| row.state.is_pending() && self.is_here(row))

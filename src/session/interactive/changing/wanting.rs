@@ -54,7 +54,7 @@ pub fn apply(state: &mut State, argument: &str) -> Vec<Effect> {
     match state.screen {
         _ if !argument.is_empty() => apply_file(state, argument),
         ScreenId::Whatif => apply_proposed(state),
-        ScreenId::Lanes => apply_lanes(state),
+        ScreenId::Lanes => apply_moves(state),
         ScreenId::Changes => {
             typing::ask(state, Purpose::ApplyFile, "");
             Vec::new()
@@ -83,7 +83,7 @@ fn apply_proposed(state: &mut State) -> Vec<Effect> {
 }
 
 /// Flows that would go to the slow lane, or come back.
-fn apply_lanes(state: &mut State) -> Vec<Effect> {
+fn apply_moves(state: &mut State) -> Vec<Effect> {
     let planned = match slow_lanes::planned(state) {
         Ok(planned) => planned,
         Err(why) => {
@@ -91,10 +91,15 @@ fn apply_lanes(state: &mut State) -> Vec<Effect> {
             return Vec::new();
         }
     };
+    apply_lanes(state, planned, ("moving flows", "lanes propose"))
+}
+
+/// What it is called, and the command that proposes the same.
+pub fn apply_lanes(state: &mut State, planned: Planned, (what, command): (&str, &str)) -> Vec<Effect> {
     const FILE: &str = "lanes.plan";
-    let propose = state.line(&format!("lanes propose -o {FILE}"));
+    let propose = state.line(&format!("{command} -o {FILE}"));
     let line = format!("{propose}; {}", apply_line(state, FILE));
-    begin(state, planned, Wanted { what: "moving flows".to_owned(), line: Some(line) })
+    begin(state, planned, Wanted { what: what.to_owned(), line: Some(line) })
 }
 
 /// From its plan, which is written first where that was not done yet.

@@ -7,7 +7,7 @@ use crate::fabric::Resolved;
 use crate::session::interactive::known::Known;
 use crate::session::interactive::state::State;
 use crate::session::interactive::table::Table;
-use crate::session::{ChangeRow, ChangeRows, Listing, countdown, silent_words};
+use crate::session::{ChangeRow, ChangeRows, Listing, countdown, counted, silent_words};
 
 #[derive(Clone, Debug, Default)]
 pub struct ChangesScreen {
@@ -49,9 +49,6 @@ pub fn change_detail(state: &State) -> Option<Whole> {
         let text = "what is left stands in the fabric as it is told above: look at it; u rolls it back again, or \
                     make a new plan";
         pairs.push(("a person", text.to_owned()));
-    }
-    if row.state.is_pending() && !seen.is_here(row) {
-        pairs.push(("where", "on another fabric than the one that is looked at".to_owned()));
     }
     Some(Whole { title: format!("Change {}", row.number), pairs, ports: Vec::new() })
 }
@@ -102,11 +99,9 @@ impl Screen for ChangesScreen {
 
     /// The cursor stays on its change where others come before it; who stands on the last change made stays on the last.
     fn refresh(&mut self, known: &Known) {
-        let rows = known.changes.rows();
+        let rows: Vec<ChangeRow> = known.changes.here().cloned().collect();
         let here = self.change().filter(|_| self.table.cursor > 0).map(|row| row.id.clone());
-        if self.rows != rows {
-            self.rows = rows.to_vec();
-        }
+        self.rows = rows;
         let (rows, now) = (&self.rows, known.changes.clock());
         let first = self.table.cursor == 0;
         self.table.refresh(&ChangeRows { rows, now });
@@ -129,7 +124,13 @@ impl Screen for ChangesScreen {
         false
     }
 
-    fn when_empty(&self, _: &Known) -> String {
-        "no change was made here".to_owned()
+    fn when_empty(&self, known: &Known) -> String {
+        match known.changes.rows().len() {
+            0 => "no change was made here".to_owned(),
+            some => {
+                let some = counted(some, "change", "changes");
+                format!("no change was made here; 'fabdeck changes' lists {some} of other fabrics")
+            }
+        }
     }
 }

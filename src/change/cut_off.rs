@@ -1,0 +1,260 @@
+//! What a plan takes down although it answers: nodes that tables lead to now and that nothing leads to once it is applied.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::standing::Standing;
+use crate::fabric::{Fabric, Faults, Lid, NodeId, PortId, PortNum, Routes, SwitchGraph, Tables, Terminal};
+use crate::routing::trees::Ways;
+
+/// Nodes that answer now and have no route after a plan, by name, and the ordered pairs of terminals that lose their path
+/// with them.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct CutOff {
+    pub switches: Vec<String>,
+    pub hosts: Vec<String>,
+    pub aggregation_nodes: Vec<String>,
+    pub pairs: u64,
+}
+
+/// Names of one kind that a sentence lists.
+const NAMED: usize = 3;
+
+impl CutOff {
+    /// Compares where tables lead before a plan and after it, as seen from the switches that the plan is for.
+    pub fn of(
+        standing: &Standing<'_>,
+        (before, after): (&Tables, &Tables),
+        name: &dyn Fn(NodeId) -> String,
+    ) -> Self {
+        let fabric = standing.fabric;
+        if !before.has_forwarding() {
+            return Self::default();
+        }
+        let now = Reach::new(fabric, &Faults::new(), before);
+        let then = Reach::new(fabric, standing.faults, after);
+        let held: Vec<u32> =
+            fabric.switches().map(|(id, _)| id).filter(|id| standing.holds(*id)).map(|id| id.0).collect();
+        let cut = now.cut_terminals(&then, standing, &held);
+        let left: BTreeSet<NodeId> = now
+            .terminals()
+            .filter(|end| !cut.contains(&end.port))
+            .map(|end| fabric.port(end.port).node)
+            .collect();
+        let nodes: BTreeSet<NodeId> = cut.iter().map(|port| fabric.port(*port).node).collect();
+        let mut found = Self { pairs: now.pairs_cut(&then, &cut), ..Self::default() };
+        found.switches = now.cut_switches(&then, standing, &held).into_iter().map(name).collect();
+        for id in nodes.difference(&left) {
+            match fabric.node(*id).facts.is_aggregation() {
+                true => found.aggregation_nodes.push(name(*id)),
+                false => found.hosts.push(name(*id)),
+            }
+        }
+        found
+    }
+
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// `Answers now and will be cut off: spine-2, 1 aggregation node, 88 pairs`.
+    pub fn words(&self) -> Option<String> {
+        if self.is_empty() {
+            return None;
+        }
+        let mut parts: Vec<String> = self.switches.iter().take(NAMED).cloned().collect();
+        parts.extend(more(self.switches.len(), "more switches"));
+        parts.extend(self.hosts.iter().take(NAMED).cloned());
+        parts.extend(more(self.hosts.len(), "more hosts"));
+        let count = |count: usize, one: &str| format!("{count} {one}{}", if count == 1 { "" } else { "s" });
+        let aggregation = self.aggregation_nodes.len();
+        parts.extend((aggregation > 0).then(|| count(aggregation, "aggregation node")));
+        parts.push(count(usize::try_from(self.pairs).unwrap_or(usize::MAX), "pair"));
+        Some(format!("Answers now and will be cut off: {}", parts.join(", ")))
+    }
+}
+
+fn more(count: usize, what: &str) -> Option<String> {
+    (count > NAMED).then(|| format!("{} {what}", count - NAMED))
+}
+
+/// Where tables lead over the cables that are left.
+struct Reach<'a> {
+    fabric: &'a Fabric,
+    graph: SwitchGraph,
+    ways: Ways,
+    routes: Routes,
+}
+
+impl<'a> Reach<'a> {
+    /// A failed switch forwards nothing, whatever its table holds.
+    fn new(fabric: &'a Fabric, faults: &Faults, tables: &Tables) -> Self {
+        let graph = SwitchGraph::new(fabric, faults);
+        let held = |id: NodeId| tables.lft(id).filter(|_| !faults.node_failed(id));
+        let routes = Routes::of_tables(fabric.switches().map(|(id, _)| held(id)));
+        Self { fabric, ways: Ways::new(&graph), graph, routes }
+    }
+
+    fn terminals(&self) -> impl Iterator<Item = &Terminal> {
+        self.graph.terminals().iter().filter(|end| end.lid.is_some())
+    }
+
+    fn has(&self, end: &Terminal) -> bool {
+        let mut beside = self.graph.terminals_of(end.switch).iter();
+        self.graph.alive(end.switch) && beside.any(|other| other.port == end.port)
+    }
+
+    /// Whether a path leads from a switch to a port behind another, or to that switch itself.
+    fn leads(&self, from: u32, (root, port, lids): (u32, PortNum, &[Lid])) -> bool {
+        lids.iter().any(|lid| {
+            let mut at = from;
+            for _ in 0..=self.graph.switch_count() {
+                if at == root {
+                    return port == PortNum::MANAGEMENT || self.routes.get(at, *lid) == Some(port);
+                }
+                match self.ways.next(&self.graph, &self.routes, at, *lid) {
+                    Some((_, to)) => at = to,
+                    None => return false,
+                }
+            }
+            false
+        })
+    }
+
+    fn reaches(&self, from: u32, end: &Terminal) -> bool {
+        self.has(end) && self.leads(from, (end.switch, end.switch_port, &lids(self.fabric, end.port)))
+    }
+
+    /// Terminals that answer and that some switch of `held` leads to now, and none then.
+    fn cut_terminals(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> BTreeSet<PortId> {
+        let answers = |end: &&Terminal| self.fabric.node(self.fabric.port(end.port).node).facts.answered;
+        let stays = |end: &&Terminal| standing.holds(NodeId(end.switch)) && then.reaches(end.switch, end);
+        let reached = |reach: &Self, end: &Terminal| held.iter().any(|from| reach.reaches(*from, end));
+        let lost = self.terminals().filter(answers).filter(|end| !stays(end));
+        lost.filter(|end| reached(self, end) && !reached(then, end)).map(|end| end.port).collect()
+    }
+
+    /// Switches that answer over cables now, and that nothing of `held` leads to then.
+    fn cut_switches(&self, then: &Self, standing: &Standing<'_>, held: &[u32]) -> Vec<NodeId> {
+        let (part, _) = self.graph.parts();
+        let parts: BTreeSet<u32> = held.iter().map(|id| part[*id as usize]).collect();
+        let others = self.fabric.switches().filter(|(id, node)| !standing.holds(*id) && node.facts.answered);
+        let cabled = others.map(|(id, _)| id).filter(|id| parts.contains(&part[id.index()]));
+        let reached = |id: &NodeId| {
+            let own = self.fabric.port_of(*id, PortNum::MANAGEMENT).map(|port| lids(self.fabric, port));
+            let own = own.unwrap_or_default();
+            !standing.faults.node_failed(*id)
+                && held.iter().any(|from| then.leads(*from, (id.0, PortNum::MANAGEMENT, &own)))
+        };
+        cabled.filter(|id| self.graph.alive(id.0) && !reached(id)).collect()
+    }
+
+    /// Ordered pairs with a path now and an end that is cut off, without those that keep their path all the same.
+    fn pairs_cut(&self, then: &Self, cut: &BTreeSet<PortId>) -> u64 {
+        if cut.is_empty() {
+            return 0;
+        }
+        let switches = self.graph.switch_count();
+        // Terminals of each switch that stay, those that are cut off, and of these the ones whose cable works.
+        let (mut stay, mut gone, mut cabled) =
+            (vec![0u64; switches], vec![0u64; switches], vec![0u64; switches]);
+        for end in self.terminals() {
+            let at = end.switch as usize;
+            match cut.contains(&end.port) {
+                false => stay[at] += 1,
+                true => {
+                    gone[at] += 1;
+                    cabled[at] += u64::from(then.has(end));
+                }
+            }
+        }
+        let mut pairs = 0;
+        for end in self.terminals() {
+            let is_cut = cut.contains(&end.port);
+            for from in (0..switches as u32).filter(|from| stay[*from as usize] + gone[*from as usize] > 0) {
+                let at = from as usize;
+                let own = u64::from(is_cut && from == end.switch);
+                let senders = if is_cut { stay[at] + gone[at] - own } else { gone[at] };
+                if senders == 0 || !self.reaches(from, end) {
+                    continue;
+                }
+                // Two ends that are cut off together may keep the path between them.
+                let kept = is_cut && cabled[at] > own && then.reaches(from, end);
+                pairs += senders - if kept { cabled[at] - own } else { 0 };
+            }
+        }
+        pairs
+    }
+}
+
+/// All LIDs of a port.
+fn lids(fabric: &Fabric, port: PortId) -> Vec<Lid> {
+    let facts = &fabric.port(port).facts;
+    let Some(base) = facts.lid else { return Vec::new() };
+    let count = u32::from(facts.lmc.lids());
+    (0..count).filter_map(|more| Lid::new(u32::from(base.value()) + more)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::{Element, NameMap, Names, Resolved};
+    use crate::generate::{Spec, generate};
+    use crate::routing::{NoPulse, Problem, Request, engine};
+
+    fn tables(fabric: &Fabric, faults: &Faults) -> Tables {
+        let problem = Problem::new(fabric, faults);
+        let routes = (engine("updn").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let mut tables = Tables::default();
+        for (id, _) in fabric.switches().filter(|(id, _)| !faults.node_failed(*id)) {
+            tables.entry(id).lft = Some(routes.lft(id.0));
+        }
+        tables
+    }
+
+    /// What a plan for these marks takes down: a marked switch keeps the table that it has.
+    fn taken_down(marks: &[&str]) -> CutOff {
+        let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
+        let names = Names::new(&fabric, &NameMap::default());
+        let mut faults = Faults::new();
+        for mark in marks {
+            faults.mark(Element::find(&fabric, &names, mark).unwrap());
+        }
+        let before = tables(&fabric, &Faults::new());
+        let mut after = tables(&fabric, &faults);
+        for (id, _) in fabric.switches().filter(|(id, _)| faults.node_failed(*id)) {
+            after.entry(id).lft = before.lft(id).cloned();
+        }
+        let name = |id: NodeId| names.of(id).to_owned();
+        let found = CutOff::of(&Standing::new(&fabric, &faults, None), (&before, &after), &name);
+        // Where tables stay as they are, a mark alone takes nothing down but the switch that it is on.
+        let stays = CutOff::of(&Standing::new(&fabric, &Faults::new(), None), (&before, &before), &name);
+        assert!(stays.is_empty(), "{stays:?}");
+        found
+    }
+
+    #[test]
+    fn a_switch_that_answers_is_named_with_what_hangs_on_it() {
+        let spine = taken_down(&["switch:spine-2"]);
+        let words = "Answers now and will be cut off: spine-2, 1 aggregation node, 88 pairs";
+        assert_eq!(spine.words().as_deref(), Some(words));
+        let leaf = taken_down(&["switch:rack2-leaf"]);
+        assert_eq!(
+            (leaf.switches.as_slice(), leaf.hosts.len(), leaf.pairs),
+            (&["rack2-leaf".to_owned()][..], 6, 574)
+        );
+        assert!(leaf.words().unwrap().contains("3 more hosts, 1 aggregation node, 574 pairs"), "{leaf:?}");
+    }
+
+    #[test]
+    fn what_keeps_a_route_is_not_named() {
+        assert!(taken_down(&[]).is_empty());
+        // One of several cables of a leaf.
+        let fabric = generate(&"demo".parse::<Spec>().unwrap()).unwrap().fabric;
+        let link = fabric.links().map(|(id, _)| id).find(|id| fabric.between_switches(*id)).unwrap();
+        let names = Names::new(&fabric, &NameMap::default());
+        let link = Element::of(&fabric, &names, Resolved::Link(link)).to_string();
+        assert!(taken_down(&[&link]).is_empty());
+    }
+}

@@ -1,0 +1,223 @@
+//! Files that come packed: gzip, xz, bzip2 and zstd, tar and zip, and each of them within another. They are unpacked in
+//! memory, one file at a time, and never written to disk: a path in an archive is a label and opens nothing.
+
+mod archive;
+mod stream;
+
+use std::borrow::Cow;
+
+use super::FileError;
+use crate::observe::{Notes, Place};
+
+pub use stream::Stream;
+
+/// What the bytes cannot be: damaged, encrypted, or packed by a method that is not read.
+const DAMAGED: &str = "FD-2004";
+/// More bytes, files or layers than any dump has.
+const BEYOND_LIMITS: &str = "FD-2005";
+/// Several files where one is wanted.
+const NOT_ONE: &str = "FD-2006";
+/// An entry of an archive that is no file of its own.
+const ENTRY_LEFT_OUT: &str = "FN-555";
+
+/// How much is unpacked at most. What costs time is bounded with it.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Bytes that come out of one file, over all layers.
+    pub bytes: u64,
+    /// Entries of archives, folders and links included.
+    pub entries: usize,
+    /// Bytes that come out of each byte that goes in.
+    pub ratio: u64,
+    /// Below this many bytes the ratio is not looked at.
+    pub ratio_from: u64,
+    /// Layers around a file: `tar.gz` has two.
+    pub layers: u8,
+    /// Archives around a file: one may lie in another.
+    pub archives: u8,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { bytes: 2 << 30, entries: 4096, ratio: 1000, ratio_from: 64 << 20, layers: 4, archives: 2 }
+    }
+}
+
+/// A file as it comes out of its packing.
+#[derive(Debug)]
+pub struct Unpacked<'a> {
+    /// The outer name, and within an archive `!` and the path there.
+    pub name: String,
+    pub bytes: Result<Cow<'a, [u8]>, Box<FileError>>,
+    /// It is one of the files of an archive.
+    pub archived: bool,
+}
+
+/// Whether a file is packed in a way that is read here.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    Stream::of(bytes).is_some() || archive::Kind::of(bytes).is_some()
+}
+
+/// Gives each file that the bytes hold to `each`; bytes that are not packed are one file. Notes name the entries that
+/// were left out.
+pub fn unpack<'a>(
+    name: &str,
+    bytes: Cow<'a, [u8]>,
+    limits: Limits,
+    notes: &mut Notes,
+    each: &mut dyn FnMut(Unpacked<'_>),
+) {
+    let budget = Budget { limits, packed: bytes.len() as u64, unpacked: 0, entries: 0, spent: None };
+    let mut unpacking = Unpacking { outer: name.to_owned(), budget, notes, each };
+    unpacking.open(name.to_owned(), bytes, Depth::default());
+}
+
+/// The one file that the bytes hold, where one is wanted.
+pub fn unpack_one(name: &str, bytes: Vec<u8>) -> Result<(String, Vec<u8>), Box<FileError>> {
+    if !is_packed(&bytes) {
+        return Ok((name.to_owned(), bytes));
+    }
+    let mut found = Vec::new();
+    let mut count = 0;
+    unpack(name, bytes.into(), Limits::default(), &mut Notes::new(), &mut |file| {
+        count += 1;
+        if found.is_empty() {
+            found.push((file.name, file.bytes.map(Cow::into_owned)));
+        }
+    });
+    match (found.pop(), count) {
+        (Some((name, bytes)), 1) => bytes.map(|bytes| (name, bytes)),
+        _ => {
+            let what = format!("an archive with {count} files, and one is wanted here");
+            let hint = "take the file out of the archive and give its path";
+            Err(FileError::new(NOT_ONE, Place::file(name), what, hint))
+        }
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    layers: u8,
+    archives: u8,
+}
+
+/// What was used of the limits, over all layers of one outer file.
+struct Budget {
+    limits: Limits,
+    packed: u64,
+    unpacked: u64,
+    entries: usize,
+    /// The first limit that was reached; nothing is unpacked after it.
+    spent: Option<Box<FileError>>,
+}
+
+impl Budget {
+    /// How many bytes may still come out.
+    fn left(&self) -> u64 {
+        let by_ratio = self.packed.saturating_mul(self.limits.ratio).max(self.limits.ratio_from);
+        self.limits.bytes.min(by_ratio).saturating_sub(self.unpacked)
+    }
+
+    fn refuse(&mut self, name: &str, what: String) -> Box<FileError> {
+        let hint = "no dump of one subnet is so; unpack it yourself and give the files that are meant";
+        let error = FileError::new(BEYOND_LIMITS, Place::file(name), what, hint);
+        self.spent.get_or_insert_with(|| error.clone());
+        error
+    }
+
+    fn too_large(&mut self, name: &str) -> Box<FileError> {
+        let what = match self.unpacked + self.left() < self.limits.bytes {
+            true => format!("it unpacks to more than {} times its size", self.limits.ratio),
+            false => format!("it unpacks to more than {} MiB", self.limits.bytes >> 20),
+        };
+        self.refuse(name, what)
+    }
+}
+
+struct Unpacking<'u> {
+    outer: String,
+    budget: Budget,
+    notes: &'u mut Notes,
+    each: &'u mut dyn FnMut(Unpacked<'_>),
+}
+
+impl Unpacking<'_> {
+    fn open(&mut self, name: String, mut bytes: Cow<'_, [u8]>, mut depth: Depth) {
+        while let Some(stream) = Stream::of(&bytes) {
+            depth.layers += 1;
+            match self.unpack_stream(stream, &name, &bytes, depth) {
+                Ok(unpacked) => bytes = Cow::Owned(unpacked),
+                Err(error) => return self.give(name, Err(error), depth),
+            }
+        }
+        let Some(kind) = archive::Kind::of(&bytes) else { return self.give(name, Ok(bytes), depth) };
+        depth.layers += 1;
+        depth.archives += 1;
+        if let Err(error) = self.check_depth(&name, depth) {
+            return self.give(name, Err(error), depth);
+        }
+        if let Err(error) = self.unpack_archive(kind, &name, &bytes, depth) {
+            self.give(name, Err(error), depth);
+        }
+    }
+
+    fn give(&mut self, name: String, bytes: Result<Cow<'_, [u8]>, Box<FileError>>, depth: Depth) {
+        (self.each)(Unpacked { name, bytes, archived: depth.archives > 0 });
+    }
+
+    fn check_depth(&mut self, name: &str, depth: Depth) -> Result<(), Box<FileError>> {
+        let limits = self.budget.limits;
+        if depth.layers <= limits.layers && depth.archives <= limits.archives {
+            return Ok(());
+        }
+        let what = "archives within archives, deeper than one in another";
+        let hint = "unpack the outer archive and give what lies in it";
+        Err(FileError::new(BEYOND_LIMITS, Place::file(name), what, hint))
+    }
+
+    fn unpack_stream(
+        &mut self,
+        stream: Stream,
+        name: &str,
+        bytes: &[u8],
+        depth: Depth,
+    ) -> Result<Vec<u8>, Box<FileError>> {
+        self.check_depth(name, depth)?;
+        let left = self.budget.left();
+        let unpacked = stream.unpack(bytes, left).map_err(|why| {
+            damaged(name, format!("the {} cannot be unpacked: {}", stream.title(), said(&why.to_string())))
+        })?;
+        if unpacked.len() as u64 > left {
+            return Err(self.budget.too_large(name));
+        }
+        self.budget.unpacked += unpacked.len() as u64;
+        Ok(unpacked)
+    }
+
+    /// Opens what one entry of an archive holds.
+    fn entry(&mut self, archive: &str, path: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
+        self.budget.unpacked += bytes.len() as u64;
+        self.open(format!("{archive}!{}", said(path)), Cow::Borrowed(bytes), depth);
+        self.budget.spent.clone().map_or(Ok(()), Err)
+    }
+
+    fn leave_out(&mut self, path: &str, why: &str) {
+        self.notes.add(ENTRY_LEFT_OUT, Place::file(self.outer.clone()), || {
+            format!("left out of the archive: '{}', {why}", said(path))
+        });
+    }
+}
+
+fn damaged(name: &str, what: String) -> Box<FileError> {
+    FileError::new(DAMAGED, Place::file(name), what, "fetch the file again, or unpack it yourself")
+}
+
+/// A path or a message from a file, as it may be shown.
+fn said(text: &str) -> String {
+    let shown: String =
+        text.chars().take(120).map(|c| if super::opensm::is_printable(c) { c } else { '?' }).collect();
+    shown.trim_start_matches("./").to_owned()
+}
+
+#[cfg(test)]
+mod tests;

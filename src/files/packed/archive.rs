@@ -1,0 +1,116 @@
+//! Archives: several files in one.
+
+use std::io::{self, Cursor};
+
+use super::stream::read_up_to;
+use super::{Depth, FileError, Unpacking, damaged, said};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Tar,
+    Zip,
+}
+
+impl Kind {
+    pub(super) fn of(bytes: &[u8]) -> Option<Self> {
+        match bytes {
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Some(Self::Zip),
+            _ if bytes.get(257..262) == Some(b"ustar") => Some(Self::Tar),
+            _ => None,
+        }
+    }
+}
+
+impl Unpacking<'_> {
+    pub(super) fn unpack_archive(
+        &mut self,
+        kind: Kind,
+        name: &str,
+        bytes: &[u8],
+        depth: Depth,
+    ) -> Result<(), Box<FileError>> {
+        match kind {
+            Kind::Tar => self.unpack_tar(name, bytes, depth),
+            Kind::Zip => self.unpack_zip(name, bytes, depth),
+        }
+    }
+
+    fn unpack_tar(&mut self, name: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
+        let broken = |why: io::Error| {
+            damaged(name, format!("the tar archive cannot be read on: {}", said(&why.to_string())))
+        };
+        let mut archive = tar::Archive::new(bytes);
+        for entry in archive.entries().map_err(broken)? {
+            let entry = entry.map_err(broken)?;
+            let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            self.count_entry(name)?;
+            let kind = entry.header().entry_type();
+            if kind.is_dir() || is_hidden(&path) || kind.is_pax_global_extensions() {
+                continue;
+            }
+            if !kind.is_file() && !kind.is_contiguous() && !kind.is_gnu_sparse() {
+                self.leave_out(&path, "a link or a device");
+                continue;
+            }
+            let left = self.budget.left();
+            let held = read_up_to(entry, left).map_err(broken)?;
+            if held.len() as u64 > left {
+                return Err(self.budget.too_large(name));
+            }
+            self.entry(name, &path, &held, depth)?;
+        }
+        Ok(())
+    }
+
+    fn unpack_zip(&mut self, name: &str, bytes: &[u8], depth: Depth) -> Result<(), Box<FileError>> {
+        let broken = |why: zip::result::ZipError| {
+            damaged(name, format!("the zip archive cannot be read: {}", said(&why.to_string())))
+        };
+        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
+        for at in 0..archive.len() {
+            self.count_entry(name)?;
+            let entry = archive.by_index_raw(at).map_err(broken)?;
+            let path = entry.name().to_owned();
+            let (is_dir, is_link, encrypted) = (entry.is_dir(), entry.is_symlink(), entry.encrypted());
+            drop(entry);
+            if is_dir || is_hidden(&path) {
+                continue;
+            }
+            if is_link || encrypted {
+                self.leave_out(&path, if is_link { "a link" } else { "encrypted" });
+                continue;
+            }
+            let left = self.budget.left();
+            let unpacked = archive
+                .by_index(at)
+                .map_err(|why| why.to_string())
+                .and_then(|entry| read_up_to(entry, left).map_err(|why| why.to_string()));
+            match unpacked {
+                Ok(held) if held.len() as u64 > left => return Err(self.budget.too_large(name)),
+                Ok(held) => self.entry(name, &path, &held, depth)?,
+                // The directory of the archive tells where the next entry is.
+                Err(why) => {
+                    let inner = format!("{name}!{}", said(&path));
+                    let error = damaged(&inner, format!("the entry cannot be unpacked: {}", said(&why)));
+                    self.give(inner, Err(error), depth);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count_entry(&mut self, name: &str) -> Result<(), Box<FileError>> {
+        self.budget.entries += 1;
+        let most = self.budget.limits.entries;
+        match self.budget.entries > most {
+            true => Err(self.budget.refuse(name, format!("it holds more than {most} entries"))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Hidden files are left out of folders too; other systems put their own among the files of an archive.
+fn is_hidden(path: &str) -> bool {
+    let mut parts = path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != "." && *part != "..");
+    path.starts_with("__MACOSX/") || parts.any(|part| part.starts_with('.'))
+}

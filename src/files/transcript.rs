@@ -1,0 +1,153 @@
+//! Text that a terminal, a mail or a log had before it came into a file: UTF-16, colours, something in front of each
+//! line, lines wrapped at a width. What all lines have alike is taken off; the rest is told by name.
+
+mod prefix;
+mod wrapped;
+
+use std::borrow::Cow;
+
+use super::capture;
+use super::content::Content;
+use super::error::FileError;
+use super::format::{Format, detect};
+use super::text::Input;
+use crate::observe::{Notes, Place};
+
+/// Some lines have something in front of them, and others do not.
+const MIXED_PREFIX: &str = "FD-2007";
+/// Long lines go on in the next one.
+const WRAPPED: &str = "FD-2008";
+/// The same kind of prefix in front of every line, taken off.
+const PREFIX: &str = "FN-551";
+const UTF_16: &str = "FN-552";
+const COLOURS: &str = "FN-553";
+const ZEROS: &str = "FN-554";
+
+/// A run of zeros as long as this is no name that was padded, but a hole in the file.
+const HOLE: usize = 64;
+
+/// The format of a file and what it holds; no format where it is of none.
+pub fn read(
+    name: &str,
+    bytes: &[u8],
+    notes: &mut Notes,
+) -> Result<Option<(&'static Format, Content)>, Box<FileError>> {
+    let found = detect(bytes);
+    if let Some(format) = found.filter(|format| format.id == capture::ID) {
+        return (format.read)(Input::new(name, bytes)).map(|content| Some((format, content)));
+    }
+    let text = plain_text(name, bytes, notes)?;
+    note_zeros(name, &text, notes);
+    let Some(format) = detect(&text) else {
+        return wrapped::check(name, &text, None).map(|()| None);
+    };
+    let content = (format.read)(Input::new(name, &text));
+    wrapped::check(name, &text, Some(&content))?;
+    content.map(|content| Some((format, content)))
+}
+
+/// The text without what a terminal, a mail or a log put around it.
+pub fn plain_text<'a>(
+    name: &str,
+    bytes: &'a [u8],
+    notes: &mut Notes,
+) -> Result<Cow<'a, [u8]>, Box<FileError>> {
+    let mut text = Cow::Borrowed(bytes);
+    if let Some(decoded) = from_utf_16(&text) {
+        notes.add(UTF_16, Place::file(name), || "the text is UTF-16, and read as that".to_owned());
+        text = Cow::Owned(decoded.into_bytes());
+    }
+    if let Some((plain, count)) = without_colours(&text) {
+        notes.add(COLOURS, Place::file(name), || {
+            format!("{count} colours and other commands of a terminal are left out")
+        });
+        text = Cow::Owned(plain);
+    }
+    for _ in 0..prefix::MOST {
+        let Some(shorter) = prefix::take_off(name, &text, notes)? else { break };
+        text = Cow::Owned(shorter);
+    }
+    Ok(text)
+}
+
+/// UTF-16 by its mark, or by a zero in every second byte of its beginning.
+fn from_utf_16(bytes: &[u8]) -> Option<String> {
+    const HEAD: usize = 512;
+    let (rest, big) = match bytes {
+        [0xFF, 0xFE, rest @ ..] => (rest, false),
+        [0xFE, 0xFF, rest @ ..] => (rest, true),
+        _ => {
+            let head = &bytes[..bytes.len().min(HEAD) & !1];
+            let zeros = |odd: usize| head.iter().skip(odd).step_by(2).filter(|b| **b == 0).count();
+            let (first, second, half) = (zeros(0), zeros(1), head.len() / 2);
+            match half >= 8 {
+                true if first == 0 && second * 10 >= half * 9 => (bytes, false),
+                true if second == 0 && first * 10 >= half * 9 => (bytes, true),
+                _ => return None,
+            }
+        }
+    };
+    let unit = |pair: &[u8]| match big {
+        true => u16::from_be_bytes([pair[0], pair[1]]),
+        false => u16::from_le_bytes([pair[0], pair[1]]),
+    };
+    let signs = char::decode_utf16(rest.chunks_exact(2).map(unit));
+    Some(signs.map(|sign| sign.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
+}
+
+/// The text without commands of a terminal, and how many there were. Where no line begins with one they are left: they
+/// may be part of a name.
+fn without_colours(bytes: &[u8]) -> Option<(Vec<u8>, usize)> {
+    const ESCAPE: u8 = 0x1B;
+    let begins = bytes.first() == Some(&ESCAPE) || bytes.windows(2).any(|pair| pair == [b'\n', ESCAPE]);
+    if !begins {
+        return None;
+    }
+    let (mut plain, mut count) = (Vec::with_capacity(bytes.len()), 0);
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|b| *b == ESCAPE) {
+        plain.extend_from_slice(&rest[..at]);
+        rest = &rest[at + command_length(&rest[at..])..];
+        count += 1;
+    }
+    plain.extend_from_slice(rest);
+    Some((plain, count))
+}
+
+/// How long the command is that a text begins with; one that has no end in its line is its first byte alone.
+fn command_length(text: &[u8]) -> usize {
+    let line = &text[..text.iter().position(|b| *b == b'\n').unwrap_or(text.len())];
+    let end = match line.get(1) {
+        Some(b'[') => line.iter().skip(2).position(|b| (0x40..=0x7E).contains(b)).map(|at| at + 3),
+        Some(b']') => line.iter().position(|b| *b == 0x07).map(|at| at + 1),
+        Some(b'(' | b')') => Some(3),
+        Some(_) => Some(2),
+        None => None,
+    };
+    end.filter(|end| *end <= line.len()).unwrap_or(1)
+}
+
+/// A zero is no sign of any text: an editor or a copy of a damaged disk puts it there.
+fn note_zeros(name: &str, text: &[u8], notes: &mut Notes) {
+    if !text.contains(&0) {
+        return;
+    }
+    let (mut count, mut run, mut longest, mut line, mut first) = (0u64, 0, 0, 1u64, None);
+    for byte in text {
+        line += u64::from(*byte == b'\n');
+        run = if *byte == 0 { run + 1 } else { 0 };
+        count += u64::from(*byte == 0);
+        longest = longest.max(run);
+        if *byte == 0 && first.is_none() {
+            first = Some(line);
+        }
+    }
+    let Some(first) = first else { return };
+    let place = Place::line(name, first);
+    match longest >= HOLE {
+        true => notes.add_partial(ZEROS, place, || {
+            format!("{count} bytes of zero, {longest} of them in a row: a part of the text is missing there")
+        }),
+        false => notes.add(ZEROS, place, || format!("{count} bytes of zero in the text")),
+    }
+}

@@ -1,0 +1,299 @@
+//! What stands in front of each line: line numbers, times, the words of syslog, quotes of a mail.
+
+use super::super::FileError;
+use super::super::format::detect;
+use super::{MIXED_PREFIX, PREFIX};
+use crate::observe::{Notes, Place};
+
+/// As many prefixes may stand before each other, as in a quoted log.
+pub(super) const MOST: usize = 3;
+
+/// The beginning of a file that is looked at first.
+const HEAD: usize = 64 * 1024;
+
+/// One kind of prefix. `length` gives how many bytes of a line it takes, with one blank behind it.
+struct Kind {
+    title: &'static str,
+    remove: &'static str,
+    length: fn(&str) -> Option<usize>,
+    /// Each line's number is above that of the line before.
+    rising: bool,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        title: "the words of a system log",
+        remove: "the time, host and program",
+        length: of_syslog,
+        rising: false,
+    },
+    Kind { title: "a time", remove: "the times", length: of_time, rising: false },
+    Kind { title: "a line number", remove: "the line numbers", length: of_number, rising: true },
+    Kind { title: "the quote of a mail", remove: "the '>'", length: of_quote, rising: false },
+];
+
+/// The text without the prefix that every line has; `None` where it has none that hides a format.
+pub(super) fn take_off(
+    name: &str,
+    bytes: &[u8],
+    notes: &mut Notes,
+) -> Result<Option<Vec<u8>>, Box<FileError>> {
+    let whole = bytes.len() <= HEAD;
+    let head = match whole {
+        true => bytes,
+        false => &bytes[..bytes[..HEAD].iter().rposition(|b| *b == b'\n').map_or(HEAD, |at| at + 1)],
+    };
+    for kind in &KINDS {
+        let (matched, of) = count(kind, head);
+        if of < 2 || matched * 2 < of || !hides_format(&strip(kind.length, head), MOST - 1) {
+            continue;
+        }
+        let (matched, of) = if whole { (matched, of) } else { count(kind, bytes) };
+        if matched == of {
+            notes.add(PREFIX, Place::file(name), || {
+                format!("{} in front of every line is left out", kind.title)
+            });
+            return Ok(Some(strip(kind.length, bytes)));
+        }
+        if detect(head).is_none() {
+            return Err(mixed(name, kind, matched, of));
+        }
+    }
+    Ok(same_words(name, head, bytes, notes))
+}
+
+fn mixed(name: &str, kind: &Kind, matched: usize, of: usize) -> Box<FileError> {
+    let what = format!("{} stands in front of {matched} of {of} lines, and not of the others", kind.title);
+    let hint =
+        format!("remove {} in front of the lines, and lines that are no part of the dump", kind.remove);
+    FileError::new(MIXED_PREFIX, Place::file(name), what, hint)
+}
+
+/// Whether a format shows, perhaps below further prefixes.
+fn hides_format(text: &[u8], more: usize) -> bool {
+    let below = |kind: &Kind| {
+        let (matched, of) = count(kind, text);
+        of >= 2 && matched == of && hides_format(&strip(kind.length, text), more - 1)
+    };
+    detect(text).is_some() || more > 0 && KINDS.iter().any(below)
+}
+
+/// How many of the lines that are not blank have the prefix.
+fn count(kind: &Kind, bytes: &[u8]) -> (usize, usize) {
+    let (mut matched, mut of, mut last) = (0, 0, None);
+    for line in lines(bytes).filter(|line| !line.trim().is_empty()) {
+        of += 1;
+        let Some(length) = (kind.length)(&line) else { continue };
+        let number = line[..length].trim_matches(|c: char| !c.is_ascii_digit()).parse::<u64>().ok();
+        if kind.rising && (number.is_none() || number <= last) {
+            continue;
+        }
+        last = number;
+        matched += 1;
+    }
+    (matched, of)
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    bytes.split(|b| *b == b'\n').map(|line| String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line)))
+}
+
+fn strip(length: fn(&str) -> Option<usize>, bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes.len());
+    for line in lines(bytes) {
+        text.extend_from_slice(&line.as_bytes()[length(&line).unwrap_or(0)..]);
+        text.push(b'\n');
+    }
+    text.pop();
+    text
+}
+
+/// Words that every line begins with, as `pdsh` and `grep` put the name of a host or a file there.
+fn same_words(name: &str, head: &[u8], bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
+    if detect(head).is_some() {
+        return None;
+    }
+    let mut filled = lines(bytes).filter(|line| !line.trim().is_empty());
+    let mut same = filled.next()?.into_owned();
+    let mut of = 1;
+    for line in filled {
+        let alike = same.char_indices().zip(line.chars()).find(|((_, a), b)| a != b);
+        let length = alike.map_or(same.len().min(line.len()), |((at, _), _)| at);
+        // A line that has nothing behind the words may lack the blank that ends them.
+        if !(line.len() == length && same.trim_end() == line.trim_end()) {
+            same.truncate(length);
+        }
+        of += 1;
+        if same.is_empty() {
+            return None;
+        }
+    }
+    let end = same.rfind([' ', '\t', ':', '>', '|']).map(|at| at + 1)?;
+    same.truncate(end);
+    let mut text = Vec::with_capacity(bytes.len());
+    for line in lines(bytes) {
+        let rest = line.strip_prefix(same.as_str()).or_else(|| line.strip_prefix(same.trim_end()));
+        text.extend_from_slice(rest.unwrap_or(&line).as_bytes());
+        text.push(b'\n');
+    }
+    text.pop();
+    (of >= 2 && detect(&text).is_some()).then(|| {
+        let shown: String = same.trim_end().chars().filter(|c| !c.is_control()).take(40).collect();
+        notes.add(PREFIX, Place::file(name), || format!("'{shown}' in front of every line is left out"));
+        text
+    })
+}
+
+/// The bytes up to and with one blank; what ends there has none.
+fn with_blank(line: &str, at: usize) -> Option<usize> {
+    match line.as_bytes().get(at) {
+        None => Some(at),
+        Some(b' ' | b'\t') => Some(at + 1),
+        Some(_) => None,
+    }
+}
+
+/// `   12<TAB>`, `12:`, `12 `
+fn of_number(line: &str) -> Option<usize> {
+    let start = line.len() - line.trim_start().len();
+    let at = start + digits(&line[start..], 1..=9)?;
+    match line.as_bytes().get(at) {
+        Some(b':' | b'|') => Some(at + 1),
+        _ => with_blank(line, at),
+    }
+}
+
+/// `> `, `>> `, `> > `
+fn of_quote(line: &str) -> Option<usize> {
+    let at = line.len() - line.trim_start_matches([' ', '>']).len();
+    let marks = line[..at].rfind('>')? + 1;
+    line.starts_with('>').then(|| with_blank(line, marks).unwrap_or(marks))
+}
+
+/// `Nov 21 02:27:15 host program[123]: `, with any form of time.
+fn of_syslog(line: &str) -> Option<usize> {
+    let time = of_time(line)?;
+    let mut words = line[time..].split(' ');
+    let (host, program) = (words.next()?, words.next()?);
+    let fits =
+        !host.is_empty() && !host.contains(['"', '[', '=']) && program.len() > 1 && program.ends_with(':');
+    fits.then(|| with_blank(line, time + host.len() + 1 + program.len()))?
+}
+
+/// A time in one of the usual forms, in brackets or not: `2026-11-21 02:27:15.123`, `2026-11-21T02:27:15Z`,
+/// `Nov 21 02:27:15`, `Sat Nov 21 02:27:15 2026`, `02:27:15`, `[12345.678901]`, `1795228035.5`.
+fn of_time(line: &str) -> Option<usize> {
+    let open = usize::from(line.starts_with('['));
+    let text = &line[open..];
+    let blanks = text.len() - text.trim_start().len();
+    let moment = clock(text)
+        .or_else(|| {
+            let day = date(text)?;
+            Some(day + clock(&text[day..])?)
+        })
+        .or_else(|| {
+            let seconds = blanks + digits(&text[blanks..], 1..=10)?;
+            let fraction = text[seconds..].strip_prefix('.')?;
+            (open == 1 || seconds == 10).then_some(seconds + 1 + digits(fraction, 1..=9)?)
+        })?;
+    let mut at = open + moment;
+    if open == 1 {
+        at += line[at..].starts_with(']').then_some(1)?;
+    }
+    at += usize::from(line[at..].starts_with(':'));
+    with_blank(line, at)
+}
+
+/// A day and what parts it from the time: `2026-11-21T`, `2026/11/21 `, `Nov 21 `, `Sat Nov 21 `.
+fn date(text: &str) -> Option<usize> {
+    if digits(text, 4..=4).is_some() {
+        let parts = text.as_bytes().get(..11)?;
+        let sign = |at: usize| matches!(parts[at], b'-' | b'/' | b'.');
+        let numbers = [5, 6, 8, 9].iter().all(|at| parts[*at].is_ascii_digit());
+        return (sign(4) && sign(7) && numbers && matches!(parts[10], b'T' | b' ' | b'_')).then_some(11);
+    }
+    const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    const DAYS: &str = "MonTueWedThuFriSatSun";
+    let named = |at: usize, names: &str| {
+        let word = text.get(at..at + 3)?;
+        (names.as_bytes().chunks(3).any(|name| name == word.as_bytes()) && text[at + 3..].starts_with(' '))
+            .then_some(at + 4)
+    };
+    let month = named(0, DAYS).and_then(|at| named(at, MONTHS)).or_else(|| named(0, MONTHS))?;
+    let blanks = text[month..].len() - text[month..].trim_start_matches(' ').len();
+    let day = month + blanks + digits(&text[month + blanks..], 1..=2)?;
+    text[day..].starts_with(' ').then_some(day + 1)
+}
+
+/// `02:27:15`, with a fraction, a zone or a year behind it.
+fn clock(text: &str) -> Option<usize> {
+    let parts = text.as_bytes().get(..8)?;
+    let numbers = [0, 1, 3, 4, 6, 7].iter().all(|at| parts[*at].is_ascii_digit());
+    if !numbers || parts[2] != b':' || parts[5] != b':' {
+        return None;
+    }
+    let mut at = 8;
+    if let Some(fraction) = text[at..].strip_prefix(['.', ',']) {
+        at += 1 + digits(fraction, 1..=9)?;
+    }
+    let zone = &text[at..];
+    at += match zone.as_bytes().first() {
+        Some(b'Z') => 1,
+        Some(b'+' | b'-') => 1 + zone[1..].bytes().take_while(|b| b.is_ascii_digit() || *b == b':').count(),
+        _ => 0,
+    };
+    let year = text[at..].strip_prefix(' ').and_then(|rest| digits(rest, 4..=4));
+    let named =
+        text[at..].starts_with(" 20") && text.as_bytes().get(at + 5).is_none_or(|b| *b == b' ' || *b == b']');
+    Some(at + year.filter(|_| named).map_or(0, |year| year + 1))
+}
+
+/// How many digits a text begins with, where that is within bounds.
+fn digits(text: &str, bounds: std::ops::RangeInclusive<usize>) -> Option<usize> {
+    let count = text.bytes().take_while(u8::is_ascii_digit).count();
+    bounds.contains(&count).then_some(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_in_every_form() {
+        for prefix in [
+            "2026-11-21 02:27:15 ",
+            "2026-11-21 02:27:15.123: ",
+            "2026-11-21T02:27:15Z ",
+            "2026/11/21 02:27:15,5 ",
+            "[2026-11-21T02:27:15+01:00] ",
+            "Nov 21 02:27:15 ",
+            "Nov  1 02:27:15 ",
+            "Sat Nov 21 02:27:15 2026 ",
+            "[Sat Nov 21 02:27:15 2026] ",
+            "02:27:15 ",
+            "[02:27:15] ",
+            "[12345.678901] ",
+            "[    5.678901] ",
+            "1795228035.5 ",
+        ] {
+            for rest in ["Switch\t8 \"S-1\"", "[1]\t\"S-1\"[2]", "# a comment", ""] {
+                assert_eq!(of_time(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}{rest}");
+            }
+        }
+        for prefix in ["Nov 21 02:27:15 mgmt ibnet[12]: ", "2026-11-21T02:27:15+0100 mgmt root: "] {
+            assert_eq!(of_syslog(&format!("{prefix}Switch 8")), Some(prefix.len()), "{prefix}");
+        }
+        for (prefix, rest) in [("  12\t", "x"), ("7:", "x"), ("7 ", "x"), ("7", "")] {
+            assert_eq!(of_number(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}");
+        }
+        for (prefix, rest) in [("> ", "x"), (">", "x"), ("> > ", "x"), (">> ", "\tx"), (">", "")] {
+            assert_eq!(of_quote(&format!("{prefix}{rest}")), Some(prefix.len()), "{prefix}");
+        }
+        for line in
+            ["Switch\t8", "[1]\t\"S-1\"", "[1](7) \"S-1\"", "0x0001 001", "vendid=0x2c9", "1   3   : 0"]
+        {
+            assert_eq!((of_time(line), of_syslog(line), of_quote(line)), (None, None, None), "{line}");
+        }
+    }
+}

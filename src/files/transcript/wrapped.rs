@@ -1,0 +1,89 @@
+//! Lines that a window or a mail cut at a width and went on with in the next line.
+
+use super::super::FileError;
+use super::super::content::Content;
+use super::super::format::detect;
+use super::super::text::Input;
+use super::super::topology_text::{LineKind, classify};
+use super::WRAPPED;
+use crate::observe::Place;
+
+/// Larger files are not copied out of a window.
+const MOST_BYTES: usize = 16 << 20;
+/// Widths of windows and mails.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=300;
+/// Fewer lines than these are no habit.
+const FEWEST: usize = 3;
+/// Notes on lines, or the ends of lines, that no format has.
+const STRAY: [&str; 8] = ["FN-201", "FN-212", "FN-216", "FN-307", "FN-407", "FN-418", "FN-424", "FN-325"];
+
+/// Refuses a text whose lines are wrapped: what was read of it has stray lines, or is an error, and with the lines put
+/// together again it has none.
+pub(super) fn check(
+    name: &str,
+    bytes: &[u8],
+    read: Option<&Result<Content, Box<FileError>>>,
+) -> Result<(), Box<FileError>> {
+    let plain = matches!(read, Some(Ok(content)) if stray(content) == 0);
+    if plain || bytes.len() > MOST_BYTES {
+        return Ok(());
+    }
+    let Some(joined) = join(&String::from_utf8_lossy(bytes)) else { return Ok(()) };
+    let Some(format) = detect(joined.text.as_bytes()) else { return Ok(()) };
+    let Ok(whole) = (format.read)(Input::new(name, joined.text.as_bytes())) else { return Ok(()) };
+    if stray(&whole) * 10 > joined.count as u64 {
+        return Ok(());
+    }
+    let Joined { width, count, .. } = joined;
+    let what = format!("the lines are wrapped at {width} columns: {count} of them go on in the next line");
+    let hint =
+        "write the dump into a file where it is taken, as in 'ibnetdiscover > net.txt', and send that file";
+    Err(FileError::new(WRAPPED, Place::file(name), what, hint))
+}
+
+fn stray(content: &Content) -> u64 {
+    content.notes().iter().filter(|note| STRAY.contains(&note.code)).map(|note| note.count).sum()
+}
+
+struct Joined {
+    text: String,
+    width: usize,
+    count: usize,
+}
+
+/// Puts a line and the next one together where the first word of the next had no room: windows fill a line to its last
+/// column, mails end it before a word.
+fn join(text: &str) -> Option<Joined> {
+    let lines: Vec<&str> = text.lines().map(|line| line.trim_end_matches('\r')).collect();
+    let width = lines.iter().map(|line| columns(line)).max()?;
+    if !WIDTHS.contains(&width) {
+        return None;
+    }
+    let (mut joined, mut count) = (String::with_capacity(text.len()), 0);
+    for (at, line) in lines.iter().enumerate() {
+        joined.push_str(line);
+        let next = lines.get(at + 1).filter(|next| !line.trim().is_empty() && goes_on(next));
+        let word = next.and_then(|next| next.split_whitespace().next());
+        let used = columns(line);
+        match word {
+            Some(_) if used == width => count += 1,
+            Some(word) if used + usize::from(!line.ends_with(' ')) + columns(word) > width => {
+                count += 1;
+                joined.push(' ');
+            }
+            _ => joined.push('\n'),
+        }
+    }
+    (count >= FEWEST).then_some(Joined { text: joined, width, count })
+}
+
+/// Whether a line may be the rest of another: those of a dump may all be as long as the longest, and begin like lines.
+fn goes_on(line: &str) -> bool {
+    let begins = ["0x", "START_", "END_"].iter().any(|word| line.starts_with(word));
+    !begins && matches!(classify(line), LineKind::Noise | LineKind::ToolError)
+}
+
+/// The columns that a line takes, with stops at each eighth.
+fn columns(line: &str) -> usize {
+    line.chars().fold(0, |at, sign| if sign == '\t' { (at / 8 + 1) * 8 } else { at + 1 })
+}

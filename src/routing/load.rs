@@ -1,0 +1,67 @@
+//! What routes put on the busiest channel, without the rest of a certificate.
+
+use rayon::prelude::*;
+
+use super::problem::Problem;
+use super::trees::{Distances, Reader, Ways, batches};
+use crate::fabric::Routes;
+
+/// The maximum edge forwarding index: paths from adapters to LIDs of adapters over the busiest channel between switches.
+pub(super) fn busiest(problem: &Problem<'_>, routes: &Routes) -> u64 {
+    let (graph, table) = (&problem.graph, Ways::new(&problem.graph));
+    let own: Vec<u64> = problem.switches().map(|switch| graph.terminals_of(switch).len() as u64).collect();
+    let of_batch = |range: std::ops::Range<u32>| {
+        let distances = Distances::to(graph, range.clone());
+        let mut reader = Reader::new(problem, &table);
+        let mut load = vec![0u64; graph.channels().len()];
+        let mut passing = own.clone();
+        for root in range.clone() {
+            let wanted: Vec<_> =
+                problem.behind(root).iter().copied().filter(|end| !end.is_switch()).collect();
+            let near = distances.row(root);
+            reader.read(routes, (root, near), &wanted, &|_, _| true, &mut |ends, tree| {
+                passing.copy_from_slice(&own);
+                for switch in tree.order.iter().rev().filter(|switch| **switch != tree.root) {
+                    let paths = passing[*switch as usize];
+                    load[tree.channel(graph, *switch)] += paths * ends.len() as u64;
+                    passing[tree.ways[*switch as usize].to() as usize] += paths;
+                }
+            });
+        }
+        load
+    };
+    let add = |mut one: Vec<u64>, other: Vec<u64>| {
+        one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
+        one
+    };
+    let load = batches(problem)
+        .into_par_iter()
+        .map(of_batch)
+        .reduce(Vec::new, |one, other| if one.is_empty() { other } else { add(one, other) });
+    load.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fabric::Faults;
+    use crate::generate::{Spec, generate};
+    use crate::routing::certificate::{LaneKnowledge, Scope, certify};
+    use crate::routing::{ENGINES, NoPulse, Request};
+
+    #[test]
+    fn it_is_what_the_certificate_counts() {
+        for name in ["kary,k=4,n=2", "torus,dims=4x3,terminals=5", "random,switches=70,links=110,seed=2"] {
+            let fabric = generate(&name.parse::<Spec>().unwrap()).unwrap().fabric;
+            let faults = Faults::default();
+            let problem = Problem::new(&fabric, &faults);
+            for engine in ENGINES {
+                let Ok(answer) = (engine.route)(&problem, &Request::default(), &NoPulse) else { continue };
+                let scope = Scope { switches: false, lanes: LaneKnowledge::Known };
+                let seen = certify(&problem, &answer.routes, &scope, &NoPulse).unwrap();
+                let most = seen.edge_forwarding_index.max;
+                assert_eq!(busiest(&problem, &answer.routes), most, "{name}, {}", engine.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Trees as they grow in machine rooms: `ftree`, `sftree` and `minhop` load no channel notably more than OpenSM's engines
+//! of the same names do.
+
+use fabdeck::fabric::Faults;
+use fabdeck::routing::Problem;
+
+use super::certificate::certificate;
+use super::{fabric, route, same_on_two_threads};
+
+/// Maximum edge forwarding index over adapters by OpenSM 3.3.23, of `minhop` and of `ftree` given roots or lists where
+/// it refuses without: `tests/peers/run --engines minhop,ftree`, 2026-11-23.
+const BESIDE_OPENSM: [(&str, u64, u64); 7] = [
+    ("irregular,family=mixed,seed=12", 1190, 890),
+    ("irregular,family=merged,seed=16", 327, 420),
+    ("irregular,family=merged,seed=8", 697, 598),
+    ("irregular,family=pods,seed=22", 339, 440),
+    ("irregular,family=pods,seed=19", 715, 1188),
+    ("irregular,family=racks,seed=30", 159, 184),
+    ("irregular,family=director,seed=14", 360, 504),
+];
+
+fn most(engine: &str, name: &str) -> u64 {
+    let (fabric, faults) = (fabric(name), Faults::default());
+    let problem = Problem::new(&fabric, &faults);
+    let seen = certificate(&problem, &route(engine, &problem).unwrap().routes, true);
+    assert_eq!(seen.loops.count, 0, "{engine} {name}");
+    assert!(engine == "minhop" || seen.deadlock_free == Some(true), "{engine} {name}");
+    assert!(engine == "ftree" || seen.lost.total() == 0, "{engine} {name}");
+    seen.edge_forwarding_index.max
+}
+
+#[test]
+fn minhop_is_within_a_tenth_of_opensm() {
+    for (name, theirs, _) in BESIDE_OPENSM {
+        let ours = most("minhop", name);
+        assert!(ours * 10 <= theirs * 11, "{name}: {ours} beside {theirs}");
+    }
+}
+
+#[test]
+fn ftree_is_within_a_twentieth_of_opensm() {
+    for (name, _, theirs) in BESIDE_OPENSM {
+        let ours = most("ftree", name);
+        assert!(ours * 20 <= theirs * 21, "{name}: {ours} beside {theirs}");
+    }
+}
+
+/// Without relief 245 on the first and 1,260 on the second.
+#[test]
+fn what_faults_unbalance_is_spread_again() {
+    for (name, at_most) in [("kary,k=5,n=3,faults=5%", 160), ("racks648,faults=5%,seed=1", 800)] {
+        let ours = most("ftree", name);
+        assert!(ours <= at_most, "{name}: {ours}");
+    }
+}
+
+#[test]
+fn sftree_is_within_a_twentieth_of_ftree() {
+    let faulty = "racks648,faults=5%,seed=1";
+    for name in BESIDE_OPENSM.iter().map(|(name, ..)| *name).chain([faulty]) {
+        let (ours, plain) = (most("sftree", name), most("ftree", name));
+        // merged,seed=16: a leaf hangs on one cable, see docs/engines.md.
+        let twentieths = if name.ends_with("merged,seed=16") { 22 } else { 21 };
+        assert!(ours * 20 <= plain * twentieths, "{name}: {ours} beside {plain}");
+    }
+}
+
+/// A switch of the middle sees few of the LIDs behind a leaf, and these go on by different ways.
+#[test]
+fn minhop_spreads_what_comes_by_over_three_levels() {
+    // Six hosts of a leaf and 210 others over six channels; it was 1,080 where all leaves began at the same way.
+    assert_eq!(most("minhop", "kary,k=6,n=3"), 210);
+}
+
+#[test]
+fn one_and_two_threads_agree() {
+    for engine in ["minhop", "ftree", "sftree"] {
+        same_on_two_threads(engine, "irregular,family=mixed,seed=12");
+    }
+}
