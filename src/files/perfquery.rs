@@ -37,13 +37,12 @@ pub fn read(input: Input<'_>) -> Result<CounterFile, Box<FileError>> {
     Ok(reader.file)
 }
 
-/// The last counter of an attribute, with a value.
+/// The last counter of an attribute, with a value that no longer number begins with: 12 may be the beginning of 120.
 fn is_whole(line: &str) -> bool {
     const LAST: &[&str] =
         &["PortRcvPkts", "PortXmitWait", "PortMulticastRcvPkts", "QP1Dropped", "QP1DroppedExt"];
-    let value =
-        field(line.trim()).filter(|(name, _)| LAST.contains(name)).and_then(|(_, value)| number(value));
-    value.is_some()
+    let last = field(line.trim()).filter(|(name, _)| LAST.contains(name));
+    last.is_some_and(|(name, value)| value == "0" || name == "PortXmitWait" && value == "4294967295")
 }
 
 #[derive(Debug, PartialEq, Eq)]

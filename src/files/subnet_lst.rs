@@ -30,7 +30,12 @@ fn is_record(line: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut gathered = Gathered::new(input);
-    for line in input.lines_with_end(is_whole) {
+    // A speed of 10 may be the beginning of 100, unless the lines before settle it.
+    let whole = match input.settles("SPD=10\n", "SPD=100") {
+        true => is_whole_with_ten,
+        false => is_whole,
+    };
+    for line in input.lines_with_end(whole) {
         let line = line?;
         let text = line.text.trim();
         if let Some(comment) = text.strip_prefix('#') {
@@ -71,10 +76,18 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     Ok(gathered.finish())
 }
 
-/// A record up to a speed that is known.
+/// A record up to a speed that is known, and that no other speed begins with.
 fn is_whole(line: &str) -> bool {
-    let speed = Record::parse(line.trim()).and_then(|record| record.speed.and_then(gather::speed_of));
-    speed.is_some()
+    is_record_with(line, |word| !matches!(word, "5" | "10"))
+}
+
+fn is_whole_with_ten(line: &str) -> bool {
+    is_record_with(line, |word| word != "5")
+}
+
+fn is_record_with(line: &str, is_settled: fn(&str) -> bool) -> bool {
+    let speed = Record::parse(line.trim()).and_then(|record| record.speed);
+    speed.is_some_and(|word| is_settled(word) && gather::speed_of(word).is_some())
 }
 
 #[cfg(test)]

@@ -31,6 +31,14 @@ impl<'a> Input<'a> {
         Lines { whole, ..self.lines() }
     }
 
+    /// Whether a word that ends the file is whole though a longer one begins with it: lines before have it, and none has
+    /// the longer one.
+    pub fn settles(&self, word: &str, longer: &str) -> bool {
+        let end = self.bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
+        let has = |word: &str| self.bytes[..end].windows(word.len()).any(|part| part == word.as_bytes());
+        !self.bytes.ends_with(b"\n") && has(word) && !has(longer)
+    }
+
     pub fn place(&self, line: u64) -> Place {
         Place::line(self.name, line)
     }

@@ -78,77 +78,86 @@ impl Config {
         let mut config = Self::default();
         for (key, value) in &table {
             let line = line_of_key(text, key);
-            if key == "fabric" {
-                config.fabrics = fabrics(value).map_err(|(what, hint)| bad(file, line, &what, hint))?;
-                continue;
-            }
-            if key == "keys" {
-                config.keys = keys(value).map_err(|what| bad(file, line, &what, KEYS_HINT))?;
-                continue;
-            }
-            if key == "hotspots" {
-                config.hotspots = thresholds(value).map_err(|what| bad(file, line, &what, HOTSPOT_HINT))?;
-                continue;
-            }
-            if key == "watch" {
-                watch(value, &mut config).map_err(|what| bad(file, line, &what, WATCH_HINT))?;
-                continue;
-            }
-            if key == "jobs" {
-                (config.jobs, config.host_rules) = jobs(value).map_err(|wrong| {
-                    let line = wrong.rule.and_then(|rule| line_of_rule(text, rule)).or(line);
-                    bad(file, line, &wrong.what, JOBS_HINT)
-                })?;
-                continue;
-            }
-            if key == "themes" {
-                config.themes = themes(value).map_err(|what| bad(file, line, &what, THEMES_HINT))?;
-                continue;
-            }
-            if key == "supposed-lanes" {
-                let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
-                let lanes = lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
-                    let what = "FD-7115: 'supposed-lanes' is no whole number from 1 to 15";
-                    bad(file, line, what, "write supposed-lanes = 4")
-                })?;
-                config.supposed_lanes = Some(lanes);
-                continue;
-            }
-            if key == "ascii" {
-                let flag = value.as_bool();
-                config.ascii = flag.ok_or_else(|| {
-                    bad(file, line, "FD-7109: 'ascii' is neither true nor false", "write ascii = true")
-                })?;
-                continue;
-            }
-            let word = value.as_str().ok_or_else(|| {
-                bad(file, line, &format!("FD-7103: '{key}' is no text"), "put its value in double quotes")
-            })?;
-            match key.as_str() {
-                "source" => config.source = Some(word.to_owned()),
-                "node-name-map" => config.node_name_map = Some(word.into()),
-                "theme" => config.theme = Some(word.to_owned()),
-                "state-dir" => config.state_dir = Some(word.into()),
-                "mkey-file" => config.mkey_file = Some(word.into()),
-                "color" => {
-                    let color = Color::from_str(word, false).map_err(|_| {
-                        bad(
-                            file,
-                            line,
-                            &format!("FD-7104: '{word}' is no colour mode"),
-                            "auto, always or never",
-                        )
-                    })?;
-                    config.color = Some(color);
-                }
-                _ => {
-                    let what = format!("FD-7105: '{key}' is no key of the configuration");
-                    return Err(bad(file, line, &what, &format!("the keys are: {KEYS}")));
-                }
-            }
+            let said = config.set(key, value, text);
+            said.map_err(|wrong| bad(file, wrong.line.or(line), &wrong.what, &wrong.hint))?;
         }
         Ok(config)
     }
+
+    /// One key of the file; `text` is the file, for what stands inside of a table.
+    fn set(&mut self, key: &str, value: &toml::Value, text: &str) -> Result<(), Wrong> {
+        let hinted = |hint: &'static str| move |what: String| Wrong::new(what, hint);
+        match key {
+            "fabric" => {
+                self.fabrics = fabrics(value).map_err(|(what, hint)| Wrong::new(what, hint))?;
+            }
+            "keys" => self.keys = keys(value).map_err(hinted(KEYS_HINT))?,
+            "hotspots" => self.hotspots = thresholds(value).map_err(hinted(HOTSPOT_HINT))?,
+            "watch" => watch(value, self).map_err(hinted(WATCH_HINT))?,
+            "jobs" => {
+                (self.jobs, self.host_rules) = jobs(value).map_err(|wrong| {
+                    let line = wrong.rule.and_then(|rule| line_of_rule(text, rule));
+                    Wrong { line, ..Wrong::new(wrong.what, JOBS_HINT) }
+                })?;
+            }
+            "themes" => self.themes = themes(value).map_err(hinted(THEMES_HINT))?,
+            "supposed-lanes" => self.supposed_lanes = Some(supposed_lanes(value)?),
+            "ascii" => {
+                let what = "FD-7109: 'ascii' is neither true nor false";
+                self.ascii = value.as_bool().ok_or_else(|| Wrong::new(what, "write ascii = true"))?;
+            }
+            _ => {
+                let what = || format!("FD-7103: '{key}' is no text");
+                let word = value.as_str();
+                let word = word.ok_or_else(|| Wrong::new(what(), "put its value in double quotes"))?;
+                self.set_word(key, word)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A key whose value is a text.
+    fn set_word(&mut self, key: &str, word: &str) -> Result<(), Wrong> {
+        match key {
+            "source" => self.source = Some(word.to_owned()),
+            "node-name-map" => self.node_name_map = Some(word.into()),
+            "theme" => self.theme = Some(word.to_owned()),
+            "state-dir" => self.state_dir = Some(word.into()),
+            "mkey-file" => self.mkey_file = Some(word.into()),
+            "color" => {
+                let what = || format!("FD-7104: '{word}' is no colour mode");
+                let color = Color::from_str(word, false);
+                self.color = Some(color.map_err(|_| Wrong::new(what(), "auto, always or never"))?);
+            }
+            _ => {
+                let what = format!("FD-7105: '{key}' is no key of the configuration");
+                return Err(Wrong::new(what, &format!("the keys are: {KEYS}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a key, and what to write instead.
+struct Wrong {
+    /// Where it stands, if not in the line of the key.
+    line: Option<usize>,
+    what: String,
+    hint: String,
+}
+
+impl Wrong {
+    fn new(what: impl Into<String>, hint: &str) -> Self {
+        Self { line: None, what: what.into(), hint: hint.to_owned() }
+    }
+}
+
+fn supposed_lanes(value: &toml::Value) -> Result<u8, Wrong> {
+    let lanes = value.as_integer().and_then(|lanes| u8::try_from(lanes).ok());
+    lanes.filter(|lanes| (1..=15).contains(lanes)).ok_or_else(|| {
+        let what = "FD-7115: 'supposed-lanes' is no whole number from 1 to 15";
+        Wrong::new(what, "write supposed-lanes = 4")
+    })
 }
 
 impl Config {

@@ -1,5 +1,6 @@
 //! What a line is, told by its beginning.
 
+use super::super::text::Input;
 use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// The word that a node's record begins with.
@@ -131,13 +132,20 @@ fn starts_with_digit(text: &str) -> bool {
 }
 
 /// Whether a last line without a newline is a whole record: a port's line up to the rate, which is the last that
-/// ibnetdiscover prints, a blank line, or the prompt of a shell. (`4xFDR` may be the beginning of `4xFDR10`; the other end
-/// of the cable has the rate too, and the difference is noted.)
-pub fn is_whole(line: &str) -> bool {
+/// ibnetdiscover prints, a blank line, or the prompt of a shell. `4xFDR` may be the beginning of `4xFDR10`, unless the
+/// lines before settle it.
+pub fn is_whole_in(input: Input<'_>) -> fn(&str) -> bool {
+    match input.settles("xFDR ", "xFDR10") || input.settles("xFDR\n", "xFDR10") {
+        true => |line| is_whole(line) || is_port_with(line, |speed| speed == LinkSpeed::Fdr),
+        false => is_whole,
+    }
+}
+
+fn is_whole(line: &str) -> bool {
     let last = line.split_ascii_whitespace().next_back().unwrap_or("");
     match classify(line) {
         LineKind::Blank => true,
-        LineKind::Port(_) => is_rate(last) || last.len() > 2 && is_suffix(last),
+        LineKind::Port(_) => is_rate(last, |speed| speed != LinkSpeed::Fdr) || is_suffix(last),
         LineKind::Noise => line.contains('@') && last.ends_with(['#', '$', '>', '%']),
         _ => false,
     }
@@ -148,9 +156,14 @@ pub fn is_whole_of_ibsim(line: &str) -> bool {
     is_whole(line) || matches!(classify(line), LineKind::Port(_)) && line.trim_end().ends_with(']')
 }
 
-fn is_rate(word: &str) -> bool {
+fn is_port_with(line: &str, speed: fn(LinkSpeed) -> bool) -> bool {
+    let last = line.split_ascii_whitespace().next_back().unwrap_or("");
+    matches!(classify(line), LineKind::Port(_)) && is_rate(last, speed)
+}
+
+fn is_rate(word: &str, is_settled: fn(LinkSpeed) -> bool) -> bool {
     super::tail::split_rate(word).is_some_and(|(width, speed)| {
-        LinkWidth::from_word(width).is_some() && LinkSpeed::from_word(speed).is_some()
+        LinkWidth::from_word(width).is_some() && LinkSpeed::from_word(speed).is_some_and(is_settled)
     })
 }
 

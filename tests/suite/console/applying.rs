@@ -6,8 +6,8 @@ use fabdeck::change::{Ask, Left, Phase};
 use fabdeck::console::Depth;
 use fabdeck::session::Danger;
 use fabdeck::session::interactive::{
-    ACTIONS, Action, Dialogue, Driver, Happening, Key, Layer, Press, Question, ScreenId, Severity, Size,
-    Stop, Writing, replay, wakes_ms,
+    ACTIONS, Action, Dialogue, Driver, Happening, Key, Layer, Press, ScreenId, Severity, Size, Stop, Writing,
+    replay, wakes_ms,
 };
 
 use super::changer::{Fake, offer, row, status};
@@ -22,7 +22,7 @@ fn at_work(fake: &Fake) -> Driver {
     driver
 }
 
-fn dialogue(driver: &Driver) -> Option<&Dialogue> {
+pub fn dialogue(driver: &Driver) -> Option<&Dialogue> {
     match &driver.state.layer {
         Some(Layer::Dialogue(dialogue)) => Some(dialogue),
         _ => None,
@@ -589,47 +589,6 @@ fn a_session_with_changes_is_replayed() {
     let colours = appearance("dark", Depth::True);
     assert_eq!(text(&frame(&again, &colours)), text(&frame(&driver.state, &colours)));
     assert!(text(&frame(&again, &colours)).contains("Keep change 1 for good?"));
-}
-
-#[test]
-fn whoever_leaves_is_asked_where_the_change_would_end() {
-    let fake = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]);
-    let mut driver = fake.session(Writing::Simulated);
-    driver.press("q");
-    assert!(driver.state.leaving, "the guard keeps it");
-    let parting = driver.state.known.changes.parting().unwrap();
-    assert!(parting.contains("10:00 left; 'fabdeck confirm 7-abcd' keeps it"), "{parting}");
-    let mut driver = fake.session(Writing::Own);
-    driver.press("q");
-    assert!(
-        !driver.state.leaving && matches!(dialogue(&driver).unwrap().question, Question::Leave { number: 7 })
-    );
-    driver.press("tab enter");
-    assert!(driver.state.leaving);
-}
-
-/// Ctrl-C asks as `q` does, and a second one at once leaves whatever is pending.
-#[test]
-fn ctrl_c_asks_where_the_change_would_end_and_twice_leaves() {
-    let own = || Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]).session(Writing::Own);
-    let mut driver = own();
-    // A line that is being typed goes first: the question has to get the keys.
-    driver.press(": ctrl-c");
-    assert!(
-        !driver.state.leaving && matches!(dialogue(&driver).unwrap().question, Question::Leave { number: 7 })
-    );
-    driver.pass(1500);
-    driver.press("ctrl-c");
-    assert!(!driver.state.leaving, "the second one comes late, and is a first one");
-    driver.pass(500);
-    driver.press("ctrl-c");
-    assert!(driver.state.leaving);
-    let mut esc = own();
-    esc.press("ctrl-c esc");
-    assert!(!esc.state.leaving && dialogue(&esc).is_none());
-    let mut kept = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]).session(Writing::Simulated);
-    kept.press("ctrl-c");
-    assert!(kept.state.leaving, "a guard keeps that one");
 }
 
 #[test]
