@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::standing::Standing;
 use crate::access::Device;
-use crate::fabric::{Guid, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
+use crate::fabric::{Guid, Lft, NodeId, NodeKind, PortId, PortState, ServiceLevel, Tables};
 
 /// Hashes by node and by table. Sixteen digits tell two states of one node apart; whoever forges a fabric has other
 /// ways than to forge a hash. What was marked as failed is no part of it, nor what hangs on that alone: it may be gone.
@@ -91,6 +91,12 @@ impl Fingerprint {
         }
         print.whole = print.hash_of_all();
         print
+    }
+
+    /// Whether every table in it is empty.
+    pub fn is_without_tables(&self) -> bool {
+        let empty = digits(&blake3::hash(Lft::new().bytes()));
+        self.tables.values().all(|table| *table == empty)
     }
 
     /// The same with what switches do with lanes.

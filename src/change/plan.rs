@@ -196,6 +196,11 @@ impl Plan {
         self.fingerprint.first_difference(&now)
     }
 
+    /// Whether it was made for a fabric in which no switch had a table.
+    pub fn is_without_tables(&self) -> bool {
+        self.fingerprint.is_without_tables()
+    }
+
     /// The fingerprint of a fabric, over what that of the plan is over.
     fn print(&self, standing: &Standing<'_>, tables: &Tables) -> Fingerprint {
         let mut print = Fingerprint::of(standing, tables);

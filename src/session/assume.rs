@@ -1,6 +1,6 @@
 //! Tables that a source does not have, computed as an engine would: an assumption, and marked as one.
 
-use crate::fabric::{Faults, Lft};
+use crate::fabric::{Fabric, Faults, Lft, Tables};
 use crate::observe::Place;
 use crate::routing::{Engine, NoPulse, Problem, Refusal, Request};
 
@@ -63,11 +63,15 @@ pub fn assume_lids(look: &mut Look) {
 /// Gives each switch a table without any entry, where the source has none.
 pub fn assume_empty_tables(look: &mut Look) {
     let observation = &mut look.observation;
-    let switches: Vec<_> = observation.fabric.switches().map(|(id, _)| id).collect();
-    for id in switches {
-        observation.tables.entry(id).lft = Some(Lft::new());
+    fill_empty(&observation.fabric, &mut observation.tables);
+}
+
+/// The same for tables alone.
+pub(super) fn fill_empty(fabric: &Fabric, tables: &mut Tables) {
+    for (id, _) in fabric.switches() {
+        tables.entry(id).lft = Some(Lft::new());
     }
-    observation.tables.only = None;
+    tables.only = None;
 }
 
 #[cfg(test)]

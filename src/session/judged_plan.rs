@@ -1,7 +1,10 @@
 //! A plan held against a fabric: whether it is still for it, and what it leads to.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
+use super::assume::fill_empty;
 use super::check::Report;
 use super::lanes::{Sent, check_in_force};
 use super::migrations::{DFTREE, judged_again};
@@ -78,7 +81,11 @@ impl Fit {
 
 /// What is different in a fabric from what a plan was made for.
 pub fn fit(look: &Look, plan: &Plan) -> Fit {
-    let (fabric, tables) = (look.fabric(), &look.observation.tables);
+    let (fabric, mut tables) = (look.fabric(), Cow::Borrowed(&look.observation.tables));
+    if !tables.has_forwarding() && plan.is_without_tables() {
+        fill_empty(fabric, tables.to_mut());
+    }
+    let tables = &*tables;
     let drift = drift_report(look, &plan.drift(fabric, tables));
     let applied = || plan.is_applied(fabric, tables, look.manager());
     match plan.stale(fabric, tables, look.manager()) {

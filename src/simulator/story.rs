@@ -122,9 +122,9 @@ impl Demo {
     const FIRST_WRITERS: usize = 3;
     const WRITERS: usize = 13;
     const EVERY: Duration = Duration::from_secs(5);
-    /// Who sends to whom with all its might over cables that the writers fill: the places of hosts. Tables spread
-    /// destinations over cables by their place in the rack, and these have the same as the storage host.
-    const BYSTANDERS: [(usize, usize); 2] = [(1, 16), (7, 28)];
+    /// Who sends to whom with all its might over cables that the writers fill: the places of hosts. The tables
+    /// of the demo lead to these by the cables that lead from their racks to the storage host.
+    const BYSTANDERS: [(usize, usize); 2] = [(1, 18), (7, 29)];
     const NEIGHBOURS: [usize; 2] = [7, 13];
 
     pub fn new(fabric: &Fabric) -> Self {

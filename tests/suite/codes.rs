@@ -39,6 +39,7 @@ fn codes_of_files_are_documented() {
     for room in rooms.into_iter().chain(["src/agent", "src/simulator", "src/source"]) {
         codes_under(&root.join(room), &mut used);
     }
+    used.extend(codes(&std::fs::read_to_string(root.join("src/script/trace.rs")).unwrap()));
     let pages =
         ["docs/formats.md", "docs/live.md"].map(|page| std::fs::read_to_string(root.join(page)).unwrap());
     let documented = codes(&pages.concat());

@@ -151,9 +151,13 @@ fn is_whole(line: &str) -> bool {
     }
 }
 
-/// The same for net files of ibsim, whose records may end behind the peer's port.
-pub fn is_whole_of_ibsim(line: &str) -> bool {
-    is_whole(line) || matches!(classify(line), LineKind::Port(_)) && line.trim_end().ends_with(']')
+/// The same for net files of ibsim, whose records may end behind the peer's port where no line before has more.
+pub fn is_whole_of_ibsim_in(input: Input<'_>) -> fn(&str) -> bool {
+    let longer = ["] w=", "] s=", "] #", "]\t"].iter().any(|longer| !input.settles("]\n", longer));
+    match longer {
+        true => is_whole,
+        false => |line| is_whole(line) || matches!(classify(line), LineKind::Port(_)) && line.ends_with(']'),
+    }
 }
 
 fn is_port_with(line: &str, speed: fn(LinkSpeed) -> bool) -> bool {

@@ -49,11 +49,7 @@ pub fn sweep(
     let (began, phases) = (reader.now(), reader.phases.len());
     let mut turns = memory.turns;
     let fresh = fresh_nodes(nodes, &memory.fresh);
-    // Without tables nothing is judged by them.
-    let choosing = match look.tables.has_forwarding() {
-        true => switches_to_ask(&look.fabric, nodes, &memory.adaptive),
-        false => Vec::new(),
-    };
+    let choosing = judged_switches(look, nodes, &memory.adaptive);
     let turned = (&mut turns, &fresh, choosing.as_slice());
     let mut states = read_states(reader, &look.fabric, nodes, turned, &memory.manager)?;
     let left_out = |at: usize| nodes[at].kept.silent && !states.heard.contains(&at);
@@ -119,6 +115,14 @@ fn keep_manager(look: &mut Observation, memory: &mut Memory, now: ManagerTold) -
         look.subnet_manager.clone_from(&memory.manager.manager);
         News::ManagerChanged { before, now: memory.manager.clone() }
     })
+}
+
+/// The switches to ask whether they choose ports by themselves: without tables nothing is judged by them.
+fn judged_switches(look: &Observation, nodes: &[FoundNode], said: &AdaptiveAnswers) -> Vec<usize> {
+    match look.tables.has_forwarding() {
+        true => switches_to_ask(&look.fabric, nodes, said),
+        false => Vec::new(),
+    }
 }
 
 /// The switches whose turn it is to say whether they choose ports by themselves.

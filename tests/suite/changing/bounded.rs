@@ -34,7 +34,7 @@ fn late(told: &Told, said: &[(Timestamp, String)]) -> SignedDuration {
 /// holds.
 #[test]
 fn a_silent_switch_makes_no_guard_deaf_and_no_deadline_late() {
-    let (simulator, plan) = staged_on(&spread(&fabric("kary,k=6,n=2")), "updn");
+    let (simulator, plan) = staged_on(&spread(&fabric("kary,k=4,n=3")), "updn");
     let of = |switch: &str| plan.writes.iter().filter(|write| write.at.guid() == switch).count();
     let switches = plan.writes.iter().map(|write| write.at.guid().to_owned());
     let quiet = switches.max_by_key(|switch| of(switch)).unwrap();

@@ -161,8 +161,8 @@ impl Site {
             Self { before: seen(&simulator).tables, fabric, plans }
         };
         vec![
-            of("kary,k=2,n=2", ["updn", "sssp"], 2),
-            of("kary,k=2,n=2", ["updn", "updn"], 0),
+            of("kary,k=2,n=2", ["ftree", "ftree"], 2),
+            of("kary,k=3,n=2", ["updn", "updn"], 0),
             of("torus,dims=3x3", ["updn", "sssp"], 1),
             of("kary,k=3,n=2", ["updn", "updn"], 3),
             of("kary,k=2,n=3", ["sssp", "updn"], 5),

@@ -431,7 +431,7 @@ fn a_host_that_lies_is_believed_and_its_own_flows_pay() {
 /// That no circle was found above is worth something: shortest paths between all hosts of a torus have one.
 #[test]
 fn a_circle_that_is_there_is_found() {
-    let fabric = fabric("torus,dims=5x5,hosts=25");
+    let fabric = fabric("torus,dims=5x5,hosts=25,redundancy=1");
     let found = |engine: &str| {
         let world = World::new(&fabric, &tables(&fabric, engine)).unwrap();
         let look = seen(&SimulatedPort::new(Simulator::new(world, Line::default(), 1)));

@@ -44,7 +44,7 @@ fn a_plan_that_was_exchanged_is_told_and_the_journal_takes_the_change_back() {
     for gone in [false, true] {
         let lab = Lab::new(DEMO);
         let before = lab.tables();
-        lab.ends(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
+        lab.ends(&["route", "--engine", "sssp", "-o", "b.plan"], 2);
         let id = lab.apply();
         lab.kill_guard();
         let plan = lab.folder().join("plan.json");
