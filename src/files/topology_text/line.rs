@@ -171,10 +171,10 @@ fn is_rate(word: &str, is_settled: fn(LinkSpeed) -> bool) -> bool {
     })
 }
 
-/// A word that `ibnetdiscover -f` adds: `v=4`.
+/// The last of the words that `ibnetdiscover -f` adds: `e=4`.
 fn is_suffix(word: &str) -> bool {
-    let number = ["s=", "w=", "v=", "e="].iter().find_map(|key| word.strip_prefix(key));
-    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+    let number = word.strip_prefix("e=").unwrap_or("");
+    !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// What can be trusted of a last line without a line end, which may be cut: `4xFDR` was perhaps `4xFDR10`, so the

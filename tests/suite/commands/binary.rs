@@ -100,7 +100,7 @@ fn tables_of_a_fabric_with_adaptive_routing_are_not_judged() {
         let lids = ["0x0001", "0x0002", "0x0008", "0x000c"];
         let rows: String =
             lids.iter().zip(ports).map(|(lid, port)| format!("{lid} {port:03} # \n")).collect();
-        format!("Unicast lids [0-12] of switch Lid 1 guid {guid} ('a switch'):\n{rows}4 lids dumped\n")
+        format!("Unicast lids [0-12] of switch Lid 1 guid {guid} ('a switch'):\n{rows}12 lids dumped\n")
     };
     let tables = rows("0x00000000000a0001", [0, 3, 1, 3])
         + &rows("0x00000000000a0002", [3, 0, 3, 1])
