@@ -213,7 +213,7 @@ fn a_watch_that_may_not_write_does_not_begin() {
 /// for the high ones; and routes that would take two lanes are made on the one that hosts can be told.
 #[test]
 fn in_five_phases_what_is_applied_is_judged_by_the_levels_that_hosts_are_told() {
-    let lab = Lab::new("sim:torus,dims=3x3,lmc=1,agents=all");
+    let lab = Lab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");
     std::fs::write(lab.home.path().join("jobs.txt"), "node[0-26] all\n").unwrap();
     let mut watch = Watch::over(&lab, &["--phases"]);
     let applied = [watch.is("proposed"), watch.is("applied")];

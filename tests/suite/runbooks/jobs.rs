@@ -90,7 +90,7 @@ fn what_it_says_of_jobs_is_checked_before_the_first_step() {
 /// Both halves of the LIDs close a circle on one lane, where path records have them. Hosts are told another level for the high ones.
 #[test]
 fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_are_told() {
-    let lab = Lab::new("sim:torus,dims=3x3,lmc=1,agents=all");
+    let lab = Lab::new("sim:torus,dims=3x3,terminals=3,lmc=1,agents=all");
     put(lab.home.path(), "jobs.txt", "node[0-26] all\n");
     lab.ends(
         &["route", "--engine", "sar", "--jobs", "jobs.txt", "--lanes", "1", "--phases", "-o", "new.plan"],
