@@ -4,7 +4,7 @@ switch-limit 97
 buffer 2100
 0s flow node0 leaf1
 0s flow mid0 mid3
-0s flow node2 node0
+0s flow node2 node1
 # Three of them are congestion. The fourth closes the circle.
 40s flow mid1 mid0
 # Other tables do not move what is stuck.

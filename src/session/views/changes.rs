@@ -65,6 +65,8 @@ fn progress(row: &ChangeRow, now: Option<Timestamp>) -> Value<'_> {
 pub struct ChangeRows<'r> {
     pub rows: &'r [ChangeRow],
     pub now: Option<Timestamp>,
+    /// What is said where there is none.
+    pub empty: &'r str,
 }
 
 impl Listing for ChangeRows<'_> {
@@ -85,7 +87,6 @@ impl Listing for ChangeRows<'_> {
     }
 
     fn when_empty(&self) -> &str {
-        "no change was made here: on What-if (3) p asks the engines, and a applies what the one under the cursor \
-         proposes; here a applies a plan from a file"
+        self.empty
     }
 }

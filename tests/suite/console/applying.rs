@@ -497,7 +497,7 @@ fn what_writes_is_marked_and_waits_for_leave() {
     let writes: Vec<&Action> =
         ACTIONS.iter().filter(|action| action.danger == Danger::WritesFabric).collect();
     let ids: Vec<&str> = writes.iter().map(|action| action.id).collect();
-    assert_eq!(ids, ["apply", "confirm", "rollback", "extend", "disable", "enable"]);
+    assert_eq!(ids, ["apply", "confirm", "rollback", "extend", "move-back", "disable", "enable"]);
     let fake = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]);
     for writing in [Writing::default(), Writing::NotAsked] {
         let never = writing != Writing::NotAsked;

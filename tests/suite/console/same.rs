@@ -69,6 +69,7 @@ const LINES: &[(&str, &[Line])] = &[
     ("confirm", &[Only(CHANGE)]),
     ("rollback", &[Only(CHANGE)]),
     ("extend", &[Only(CHANGE)]),
+    ("move-back", &[Only(CHANGE)]),
     ("disable", &[Only(CHANGE)]),
     ("enable", &[Only(CHANGE)]),
     ("screen-9", &[Only("what happened in a capture is told by capture info; a live session has no file")]),
@@ -221,9 +222,18 @@ fn compare_plans(id: &str, driver: &Driver, line: &str) {
     let (before, name) = line.rsplit_once(' ').unwrap();
     assert_eq!(name, "same.plan", "{id}: {line}: {:?}", driver.state.messages);
     carried_out(&format!("{before} {}", file.display()));
-    let by_line: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let mut by_line: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let (_, text) = driver.written.last().unwrap_or_else(|| panic!("{id}: no plan was written"));
-    assert_eq!(by_line, serde_json::from_str::<Value>(text).unwrap(), "{id}: {line}");
+    let mut by_console: Value = serde_json::from_str(text).unwrap();
+    // The lines of a change in steps repeat the flags of the command, which a console was not given.
+    if let Some(staged) = by_line["transition"]["staged"].as_object_mut() {
+        assert!(!staged["commands"].as_array().unwrap().is_empty(), "{id}: {line}");
+        staged["commands"] = Value::Array(Vec::new());
+        // The hash is over these too.
+        by_line["hash"] = by_console["hash"].take();
+        by_console["hash"] = by_line["hash"].clone();
+    }
+    assert_eq!(by_line, by_console, "{id}: {line}");
 }
 
 /// What was done last is offered once there is something.

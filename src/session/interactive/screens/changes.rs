@@ -13,6 +13,7 @@ use crate::session::{ChangeRow, ChangeRows, Listing, countdown, counted, silent_
 pub struct ChangesScreen {
     table: Table,
     rows: Vec<ChangeRow>,
+    empty: String,
 }
 
 impl ChangesScreen {
@@ -67,7 +68,7 @@ impl Screen for ChangesScreen {
     }
 
     fn listing<'s>(&'s self, known: &'s Known) -> Option<Box<dyn Listing + 's>> {
-        Some(Box::new(ChangeRows { rows: &self.rows, now: known.changes.clock() }))
+        Some(Box::new(ChangeRows { rows: &self.rows, now: known.changes.clock(), empty: &self.empty }))
     }
 
     fn what(&self, _: usize, _: &Known) -> Option<Resolved> {
@@ -104,7 +105,8 @@ impl Screen for ChangesScreen {
         self.rows = rows;
         let (rows, now) = (&self.rows, known.changes.clock());
         let first = self.table.cursor == 0;
-        self.table.refresh(&ChangeRows { rows, now });
+        self.empty = when_empty(known);
+        self.table.refresh(&ChangeRows { rows, now, empty: &self.empty });
         match here.and_then(|id| rows.iter().position(|row| row.id == id)) {
             Some(row) => self.table.put_on(row),
             None if first => self.table.to(0),
@@ -124,13 +126,19 @@ impl Screen for ChangesScreen {
         false
     }
 
-    fn when_empty(&self, known: &Known) -> String {
-        match known.changes.rows().len() {
-            0 => "no change was made here".to_owned(),
-            some => {
-                let some = counted(some, "change", "changes");
-                format!("no change was made here; 'fabdeck changes' lists {some} of other fabrics")
-            }
+    fn when_empty(&self, _: &Known) -> String {
+        self.empty.clone()
+    }
+}
+
+fn when_empty(known: &Known) -> String {
+    match known.changes.rows().len() {
+        0 => "no change was made here: on What-if (3) p asks the engines, and a applies what the one under the cursor \
+              proposes; here a applies a plan from a file"
+            .to_owned(),
+        some => {
+            let some = counted(some, "change", "changes");
+            format!("no change was made here; 'fabdeck changes' lists {some} of other fabrics")
         }
     }
 }
