@@ -85,8 +85,9 @@ const FABRICS: &[(&str, bool, bool)] = &[
     ("kary,k=4,n=2", false, false),
     ("torus,dims=4x4", false, true),
     ("kautz,d=2,k=3", false, true),
-    // Its aggregation nodes on spines close a circle.
-    ("demo", false, true),
+    // Between its hosts and aggregation nodes minhop closes no circle, between its switches it does.
+    ("demo", false, false),
+    ("demo", true, true),
     ("kary,k=4,n=2", true, true),
     ("torus,dims=6", true, true),
     ("gft2,n=2,m=4,r=6,redundancy=2", false, false),
@@ -97,7 +98,7 @@ const FABRICS: &[(&str, bool, bool)] = &[
     ("kary,k=3,n=3,faults=3", true, true),
     ("dragonfly,a=3,p=1,h=1,g=4", false, true),
     ("random,switches=12,links=24,terminals=1", false, true),
-    ("torus,dims=3x3x3,terminals=1", false, true),
+    ("torus,dims=3x3x3,terminals=1", false, false),
     ("mesh,dims=4x4,terminals=1", false, true),
     ("racks648,hosts=54", false, true),
 ];
