@@ -22,6 +22,7 @@ mod ranks;
 mod registry;
 mod sar;
 mod sftree;
+mod spread;
 mod sssp;
 pub(crate) mod trees;
 mod updn;

@@ -11,19 +11,10 @@ use super::net::{NONE, Net};
 use super::order::Dependencies;
 use super::tree::{Search, dependencies_of};
 use crate::routing::engine::Pulse;
+pub(super) use crate::routing::spread::Tree;
 
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
-
-/// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
-/// the switches send.
-#[derive(Clone, Debug)]
-pub(super) struct Tree {
-    pub switch: u32,
-    pub lids: Vec<u32>,
-    pub loaded: u32,
-    pub senders: Arc<[u32]>,
-}
 
 #[derive(Clone, Debug)]
 pub(super) struct Layer<'n> {

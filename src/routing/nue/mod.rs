@@ -38,12 +38,13 @@ mod escape;
 #[cfg(test)]
 mod figures;
 mod layer;
-mod net;
 mod order;
 mod plain;
 mod plan;
+mod ranked;
 mod tree;
 
+use super::spread::net;
 pub(super) use demand::Demand;
 pub(super) use plan::route_for;
 pub use plan::{UPDN_ROUTES, route};

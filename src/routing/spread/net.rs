@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::fabric::SwitchGraph;
 
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::routing) const NONE: u32 = u32::MAX;
 
 /// Channels keep the indices that they have in the switch graph.
 #[derive(Debug)]
-pub(super) struct Net {
+pub(in crate::routing) struct Net {
     first: Vec<u32>,
     pub from: Vec<u32>,
     pub to: Vec<u32>,

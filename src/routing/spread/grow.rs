@@ -1,0 +1,153 @@
+//! One tree in a line, grown from its destination.
+//!
+//! Behind the destination's place nobody goes away from the front; before it, who has such a way knows its cost from
+//! those behind. Then all, from the front on, choose the cheaper of going on away from the front and going towards it, as
+//! those before have chosen; whoever is gone to from before may only go on.
+
+use super::line::Line;
+use super::net::{NONE, Net};
+
+const NO_WAY: u64 = u64::MAX;
+
+#[derive(Clone, Debug)]
+pub(in crate::routing) struct Grower {
+    /// The channel that each switch takes.
+    pub next: Vec<u32>,
+    cost: Vec<u64>,
+    /// The best way on away from the front.
+    on: Vec<u32>,
+    on_cost: Vec<u64>,
+    must_go_on: Vec<bool>,
+    /// Switches that have a way, each behind the one that it goes to; the destination first.
+    pub outwards: Vec<u32>,
+    hops: Vec<u32>,
+    first_of_hops: Vec<u32>,
+    flow: Vec<u64>,
+}
+
+impl Grower {
+    pub fn new(net: &Net) -> Self {
+        let count = net.switches();
+        Self {
+            next: vec![NONE; count],
+            cost: vec![NO_WAY; count],
+            on: vec![NONE; count],
+            on_cost: vec![NO_WAY; count],
+            must_go_on: vec![false; count],
+            outwards: Vec::with_capacity(count),
+            hops: vec![NONE; count],
+            first_of_hops: Vec::new(),
+            flow: vec![0; count],
+        }
+    }
+
+    /// `weight` of each channel; a hop weighs `hop` more.
+    pub fn grow(&mut self, net: &Net, line: &Line, weight: &[u64], hop: u64, destination: u32) {
+        self.next.fill(NONE);
+        self.cost.fill(NO_WAY);
+        self.on_cost.fill(NO_WAY);
+        self.must_go_on.fill(false);
+        let start = line.place[destination as usize];
+        if start == NONE {
+            return self.put_in_order(net, destination);
+        }
+        (self.on_cost[destination as usize], self.cost[destination as usize]) = (0, 0);
+        for switch in line.switches[..start as usize].iter().rev() {
+            let at = *switch as usize;
+            let mut best = (NO_WAY, NONE);
+            for channel in net.leaving(*switch) {
+                let to = net.to[channel as usize] as usize;
+                if self.on_cost[to] != NO_WAY && line.place[to] > line.place[at] {
+                    best = best.min((self.on_cost[to] + weight[channel as usize] + hop, channel));
+                }
+            }
+            (self.on_cost[at], self.on[at]) = best;
+        }
+        for switch in line.switches.iter().filter(|switch| **switch != destination) {
+            let at = *switch as usize;
+            let mut best = (NO_WAY, NONE);
+            if !self.must_go_on[at] {
+                for channel in net.leaving(*switch) {
+                    let to = net.to[channel as usize] as usize;
+                    if self.cost[to] != NO_WAY && line.place[to] < line.place[at] {
+                        best = best.min((self.cost[to] + weight[channel as usize] + hop, channel));
+                    }
+                }
+            }
+            if self.on_cost[at] != NO_WAY && self.on_cost[at] <= best.0 {
+                best = (self.on_cost[at], self.on[at]);
+                self.must_go_on[net.to[best.1 as usize] as usize] = true;
+            }
+            (self.cost[at], self.next[at]) = best;
+        }
+        self.put_in_order(net, destination);
+    }
+
+    /// Puts a tree that was grown before in the place of the one that is.
+    pub fn take_up(&mut self, net: &Net, row: &[u8], destination: u32) {
+        for (switch, place) in (0..).zip(row) {
+            self.next[switch as usize] = if *place == u8::MAX { NONE } else { net.at_place(switch, *place) };
+        }
+        self.put_in_order(net, destination);
+    }
+
+    fn put_in_order(&mut self, net: &Net, destination: u32) {
+        self.hops.fill(NONE);
+        self.hops[destination as usize] = 0;
+        self.outwards.clear();
+        let mut most = 0;
+        for switch in 0..net.switches() as u32 {
+            let (mut at, mut steps) = (switch, 0);
+            while self.hops[at as usize] == NONE && self.next[at as usize] != NONE {
+                at = net.to[self.next[at as usize] as usize];
+                steps += 1;
+            }
+            let end = self.hops[at as usize];
+            if end == NONE {
+                continue;
+            }
+            most = most.max(end + steps);
+            let mut at = switch;
+            while self.hops[at as usize] == NONE {
+                self.hops[at as usize] = end + steps;
+                steps -= 1;
+                at = net.to[self.next[at as usize] as usize];
+            }
+        }
+        self.first_of_hops.clear();
+        self.first_of_hops.resize(most as usize + 2, 0);
+        for hops in self.hops.iter().filter(|hops| **hops != NONE) {
+            self.first_of_hops[*hops as usize + 1] += 1;
+        }
+        for hops in 1..self.first_of_hops.len() {
+            self.first_of_hops[hops] += self.first_of_hops[hops - 1];
+        }
+        let all = self.first_of_hops.last().map_or(0, |all| *all as usize);
+        self.outwards.resize(all, NONE);
+        for (switch, hops) in (0..).zip(&self.hops).filter(|(_, hops)| **hops != NONE) {
+            let place = &mut self.first_of_hops[*hops as usize];
+            self.outwards[*place as usize] = switch;
+            *place += 1;
+        }
+    }
+
+    /// Paths of the tree over each channel, when each switch sends so many.
+    pub fn flows(&mut self, net: &Net, senders: &[u32], mut each: impl FnMut(u32, u64)) {
+        for switch in self.outwards.iter().skip(1).rev().map(|switch| *switch as usize) {
+            let flow = std::mem::take(&mut self.flow[switch]) + u64::from(senders[switch]);
+            if flow > 0 {
+                each(self.next[switch], flow);
+                self.flow[net.to[self.next[switch] as usize] as usize] += flow;
+            }
+        }
+        if let Some(destination) = self.outwards.first() {
+            self.flow[*destination as usize] = 0;
+        }
+    }
+
+    /// Hops of all paths together.
+    pub fn length(&self, senders: &[u32]) -> u64 {
+        let far = self.outwards.iter().map(|switch| *switch as usize);
+        far.map(|switch| u64::from(self.hops[switch]) * u64::from(senders[switch])).sum()
+    }
+}
