@@ -6,6 +6,7 @@
 
 use super::line::Line;
 use super::net::{NONE, Net};
+use super::passes::Load;
 
 const NO_WAY: u64 = u64::MAX;
 
@@ -41,11 +42,14 @@ impl Grower {
         }
     }
 
-    /// `weight` of each channel; a hop weighs `hop` more.
-    pub fn grow(&mut self, net: &Net, line: &Line, weight: &[u64], hop: u64, destination: u32) {
+    /// By what channels weigh; every switch that comes in puts its paths on them at once, so that those after it hear of
+    /// them.
+    pub fn grow(&mut self, net: &Net, line: &Line, load: &mut Load, (senders, loaded): (&[u32], u64), destination: u32) {
+        let hop = load.hop;
         self.next.fill(NONE);
         self.cost.fill(NO_WAY);
         self.on_cost.fill(NO_WAY);
+        self.on.fill(NONE);
         self.must_go_on.fill(false);
         let start = line.place[destination as usize];
         if start == NONE {
@@ -58,7 +62,7 @@ impl Grower {
             for channel in net.leaving(*switch) {
                 let to = net.to[channel as usize] as usize;
                 if self.on_cost[to] != NO_WAY && line.place[to] > line.place[at] {
-                    best = best.min((self.on_cost[to] + weight[channel as usize] + hop, channel));
+                    best = best.min((self.on_cost[to] + load.weight[channel as usize] + hop, channel));
                 }
             }
             (self.on_cost[at], self.on[at]) = best;
@@ -70,7 +74,8 @@ impl Grower {
                 for channel in net.leaving(*switch) {
                     let to = net.to[channel as usize] as usize;
                     if self.cost[to] != NO_WAY && line.place[to] < line.place[at] {
-                        best = best.min((self.cost[to] + weight[channel as usize] + hop, channel));
+                        let cost = self.ahead(net, load, channel);
+                        best = best.min((cost, channel));
                     }
                 }
             }
@@ -79,8 +84,34 @@ impl Grower {
                 self.must_go_on[net.to[best.1 as usize] as usize] = true;
             }
             (self.cost[at], self.next[at]) = best;
+            let paths = u64::from(senders[at]) * loaded;
+            if paths > 0 {
+                let mut channel = best.1;
+                while channel != NONE {
+                    load.change(channel, paths, true);
+                    channel = self.next_of(net.to[channel as usize]);
+                }
+            }
         }
         self.put_in_order(net, destination);
+    }
+
+    /// Where a switch goes on: as it has chosen, else on away from the front.
+    fn next_of(&self, switch: u32) -> u32 {
+        match self.next[switch as usize] {
+            NONE => self.on[switch as usize],
+            next => next,
+        }
+    }
+
+    /// What a way weighs now that begins with a channel.
+    fn ahead(&self, net: &Net, load: &Load, mut channel: u32) -> u64 {
+        let mut cost = 0;
+        while channel != NONE {
+            cost += load.weight[channel as usize] + load.hop;
+            channel = self.next_of(net.to[channel as usize]);
+        }
+        cost
     }
 
     /// Puts a tree that was grown before in the place of the one that is.

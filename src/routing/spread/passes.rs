@@ -18,6 +18,8 @@ const WORK: usize = 200_000_000;
 /// Beside what the paths over channels weigh a hop decides.
 const HOP: u64 = 1 << 44;
 
+const SOFT: u64 = 40;
+
 /// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
 /// the switches send.
 #[derive(Clone, Debug)]
@@ -40,10 +42,11 @@ pub(in crate::routing) struct Spread {
 }
 
 /// What channels carry.
-struct Load {
+pub(in crate::routing) struct Load {
     paths: Vec<u64>,
-    weight: Vec<u64>,
+    pub weight: Vec<u64>,
     unit: u64,
+    pub hop: u64,
     power: u32,
 }
 
@@ -52,7 +55,7 @@ impl Load {
         1 + (paths * 128 / self.unit).min(255).pow(self.power)
     }
 
-    fn change(&mut self, channel: u32, paths: u64, add: bool) {
+    pub fn change(&mut self, channel: u32, paths: u64, add: bool) {
         let at = channel as usize;
         self.paths[at] = if add { self.paths[at] + paths } else { self.paths[at] - paths };
         self.weight[at] = self.weight_of(self.paths[at]);
@@ -81,52 +84,43 @@ impl Spread {
             total: 0,
         };
         let mut load =
-            Load { paths: vec![0; net.channels()], weight: vec![1; net.channels()], unit: mean.max(1) * 4, power: 2 };
+            Load { paths: vec![0; net.channels()], weight: vec![1; net.channels()], unit: mean.max(1) * 4, power: 2, hop: HOP };
         let mut grower = Grower::new(net);
-        spread.choose_lines(net, lines, &mut grower);
         let passes = (WORK / (spread.trees.len() * net.channels()).max(1)).clamp(1, passes);
         let mut best: Option<(u64, u64, Vec<u8>)> = None;
         let mut idle = 0;
+        let mut soft = false;
         for pass in 0..=passes {
+            let power = [2, 5, 3, 8][pass % 4];
             if pass > 0 {
-                load.weigh_anew([2, 5, 3, 8][pass % 4]);
+                load.weigh_anew(power);
             }
+            load.hop = if soft { SOFT.pow(power) } else { HOP };
             for at in 0..spread.trees.len() {
                 if pass == 0 || spread.trees[at].loaded > 0 {
                     spread.grow(net, &lines[usize::from(spread.line[at])], at, &mut grower, &mut load);
                 }
             }
-            let (busiest, total) = (load.busiest(), load.paths.iter().sum());
+            let (busiest, total): (u64, u64) = (load.busiest(), load.paths.iter().sum());
+            if std::env::var("DBG").is_ok() && passes > 4 { eprintln!("pass {pass} soft {soft} busiest {busiest} total {total}"); }
             if best.as_ref().is_none_or(|(least, all, _)| (busiest, total) < (*least, *all)) {
                 best = Some((busiest, total, spread.table.clone()));
                 idle = 0;
             } else {
                 idle += 1;
             }
-            if idle == PATIENCE {
-                break;
+            if idle == PATIENCE || (!soft && pass * 2 > passes) {
+                if soft {
+                    break;
+                }
+                soft = true;
+                idle = 0;
             }
         }
         if let Some((busiest, total, table)) = best {
             (spread.busiest, spread.total, spread.table) = (busiest, total, table);
         }
         spread
-    }
-
-    /// For each tree the first of the lines with the shortest paths.
-    fn choose_lines(&mut self, net: &Net, lines: &[Line], grower: &mut Grower) {
-        if lines.len() < 2 {
-            return;
-        }
-        let idle = vec![1; net.channels()];
-        for (tree, chosen) in self.trees.iter().zip(&mut self.line) {
-            let length = |line: &Line, grower: &mut Grower| {
-                grower.grow(net, line, &idle, HOP, tree.switch);
-                grower.length(&tree.senders)
-            };
-            let best = lines.iter().zip(0..).min_by_key(|(line, number)| (length(line, grower), *number));
-            *chosen = best.map_or(0, |(_, number)| number);
-        }
     }
 
     fn grow(&mut self, net: &Net, line: &Line, at: usize, grower: &mut Grower, load: &mut Load) {
@@ -137,8 +131,7 @@ impl Spread {
             grower.take_up(net, row, tree.switch);
             grower.flows(net, &tree.senders, |channel, paths| load.change(channel, paths * loaded, false));
         }
-        grower.grow(net, line, &load.weight, HOP, tree.switch);
-        grower.flows(net, &tree.senders, |channel, paths| load.change(channel, paths * loaded, true));
+        grower.grow(net, line, load, (&tree.senders, loaded), tree.switch);
         for (place, next) in row.iter_mut().zip(&grower.next) {
             *place = if *next == NONE { NOWHERE } else { net.place(*next) };
         }
