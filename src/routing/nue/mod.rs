@@ -10,10 +10,12 @@
 //! - Switches and the channels between them only. The LIDs behind a switch get a tree each, for balance: one tree per
 //!   switch loads one way with all its terminals (on two-level trees it cannot come near the best). A switch's own
 //!   LID goes with its first terminal; on very large fabrics the LIDs of a switch share trees.
-//! - On trees balanced Up*/Down* routes are taken where they come near the best. Otherwise, with links missing, one lane
+//! - Up to some size all switches are put in a line that forbids the turns of which shortest paths have least need
+//!   (`spread/line.rs`), and trees are grown along it on one lane, by load alone. Where they come near the best there is
+//!   no search; else the better of both is taken.
+//! - On larger trees balanced Up*/Down* routes are taken where they come near the best, or with one lane or two, or with
+//!   ranks, where the search comes to more paths on its busiest channel. Where links of such trees are missing one lane
 //!   serves: the orientation from a switch at the bottom holds every way up and down, and only loads are weighed.
-//! - With one lane or two, and where switches have ranks, Up*/Down* routes are taken too where the search comes to more
-//!   paths on its busiest channel.
 //! - A dependency is used when a switch is settled, not when an edge is relaxed; a Pearce-Kelly order finds cycles;
 //!   what a finished tree does not need is given back.
 //! - Compact blocks by bisection instead of a multilevel partition.
@@ -38,10 +40,10 @@ mod escape;
 #[cfg(test)]
 mod figures;
 mod layer;
+mod lined;
 mod order;
 mod plain;
 mod plan;
-mod ranked;
 mod tree;
 
 use super::spread::net;

@@ -7,6 +7,7 @@ use super::course::{Aim, Course};
 use super::demand::Demand;
 use super::escape::Reserve;
 use super::layer::{Tree, roots};
+use super::lined;
 use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, Routes};
@@ -14,6 +15,7 @@ use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::{Destination, Problem};
 use crate::routing::ranks::{self, failed_roots, named_switches};
 use crate::routing::sftree::subtree_roots;
+use crate::routing::spread::Spread;
 use crate::routing::updn;
 use crate::routing::updown::Order;
 
@@ -22,6 +24,9 @@ const SHARED: usize = 24_000_000;
 
 /// With so many trees, times channels, a search has to be worth its time.
 const LARGE: usize = 1 << 20;
+
+/// With more switches the time counts for more than what a line gains.
+const LINED: usize = 128;
 
 pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Result<Answer, Refusal> {
     route_for(problem, request, None, pulse)
@@ -42,11 +47,6 @@ pub(in crate::routing) fn route_for(
     let lanes = usize::from(problem.usable_lanes(request.lanes));
     let ranked = ranks::find(updn::ID, problem, request).ok();
     let is_ranked = ranked.is_some();
-    if std::env::var("OLD").is_err() {
-        let together = if demand.is_some() { 1 } else { lids_to_a_tree(problem, &net) };
-        let plan = layers(problem, &net, 1, together, demand);
-        return Ok(super::ranked::route(problem, &net, ranked, plan, lanes));
-    }
     let leads_across = |height: &[u32], channel: usize| {
         height[net.from[channel] as usize] == height[net.to[channel] as usize]
     };
@@ -60,7 +60,15 @@ pub(in crate::routing) fn route_for(
     let plan = layers(problem, &net, lanes, together, demand);
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
+    let lined = match large || net.switches() > LINED {
+        true => None,
+        false => Some(Lined::new(problem, &net, &given, (&need, together, demand), pulse)?),
+    };
+    if let Some(lined) = lined.as_ref().filter(|lined| lined.suffices(&need)) {
+        return Ok(lined.answer(problem, &net, &need, None));
+    }
     let plain = match plan.len() {
+        _ if lined.is_some() => None,
         3.. if !is_ranked => None,
         _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
     };
@@ -77,6 +85,9 @@ pub(in crate::routing) fn route_for(
     }
     let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
     let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
+    if let Some(lined) = lined.filter(|lined| lined.spread.busiest <= course.best.busiest) {
+        return Ok(lined.answer(problem, &net, &need, Some(&course)));
+    }
     if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
         return Ok(plain_routes(&plain, &need, Some(&course)));
     }
@@ -95,6 +106,51 @@ pub(in crate::routing) fn route_for(
 
 /// How the remark begins that says whose routes they are.
 pub const UPDN_ROUTES: &str = "these are updn's routes";
+
+/// Trees in one line, on one lane.
+struct Lined {
+    trees: Vec<Tree>,
+    spread: Spread,
+}
+
+impl Lined {
+    fn new(
+        problem: &Problem<'_>,
+        net: &Net,
+        given: &[u32],
+        (need, together, demand): (&Need, usize, Option<&Demand>),
+        pulse: &dyn Pulse,
+    ) -> Result<Self, Refusal> {
+        let trees = layers(problem, net, 1, together, demand).pop().unwrap_or_default();
+        let spread = lined::spread(net, &trees, given, need, pulse).ok_or(Refusal::Cancelled)?;
+        Ok(Self { trees, spread })
+    }
+
+    /// Whether a search is not worth its time: the paths are shortest, and hardly any channel carries more than some
+    /// channel must.
+    fn suffices(&self, need: &Need) -> bool {
+        let Spread { busiest, total, .. } = self.spread;
+        busiest > 0 && total == need.total && busiest * 20 <= need.busiest * 21
+    }
+
+    /// Its routes, and why they are taken.
+    fn answer(&self, problem: &Problem<'_>, net: &Net, need: &Need, searched: Option<&Course<'_>>) -> Answer {
+        let most = self.spread.busiest;
+        let (fell, why) = match searched {
+            None => (
+                "no destination was searched, none fell back",
+                format!("at most {most} paths on a channel, no routes have less than {}", need.busiest),
+            ),
+            Some(course) => (
+                "the search was tried and is not taken, so no destination fell back",
+                format!("at most {most} paths on a channel, and not {}", course.best.busiest),
+            ),
+        };
+        let how = format!("trees on one lane, along a line of all switches: {why}");
+        let routes = lined::write(problem, net, &self.trees, &self.spread);
+        Answer { routes, remarks: vec![fell.to_owned(), how], degraded: false }
+    }
+}
 
 /// All trees, with the escape paths that suit the fabric.
 fn search<'n>(

@@ -42,9 +42,17 @@ impl Grower {
         }
     }
 
-    /// By what channels weigh; every switch that comes in puts its paths on them at once, so that those after it hear of
-    /// them.
-    pub fn grow(&mut self, net: &Net, line: &Line, load: &mut Load, (senders, loaded): (&[u32], u64), destination: u32) {
+    /// By what channels weigh. Where `one_by_one` every switch that comes in puts its paths on them at once, so that
+    /// those after it hear of them; otherwise all go by what weighs least, as on a main path of a tree, and load nothing.
+    pub fn grow(
+        &mut self,
+        net: &Net,
+        line: &Line,
+        load: &mut Load,
+        (senders, loaded): (&[u32], u64),
+        destination: u32,
+        one_by_one: bool,
+    ) {
         let hop = load.hop;
         self.next.fill(NONE);
         self.cost.fill(NO_WAY);
@@ -53,7 +61,7 @@ impl Grower {
         self.must_go_on.fill(false);
         let start = line.place[destination as usize];
         if start == NONE {
-            return self.put_in_order(net, destination);
+            return;
         }
         (self.on_cost[destination as usize], self.cost[destination as usize]) = (0, 0);
         for switch in line.switches[..start as usize].iter().rev() {
@@ -74,7 +82,8 @@ impl Grower {
                 for channel in net.leaving(*switch) {
                     let to = net.to[channel as usize] as usize;
                     if self.cost[to] != NO_WAY && line.place[to] < line.place[at] {
-                        let cost = self.ahead(net, load, channel);
+                        let known = || self.cost[to] + load.weight[channel as usize] + hop;
+                        let cost = if one_by_one { self.ahead(net, load, channel) } else { known() };
                         best = best.min((cost, channel));
                     }
                 }
@@ -85,7 +94,7 @@ impl Grower {
             }
             (self.cost[at], self.next[at]) = best;
             let paths = u64::from(senders[at]) * loaded;
-            if paths > 0 {
+            if one_by_one && paths > 0 {
                 let mut channel = best.1;
                 while channel != NONE {
                     load.change(channel, paths, true);
@@ -93,7 +102,6 @@ impl Grower {
                 }
             }
         }
-        self.put_in_order(net, destination);
     }
 
     /// Where a switch goes on: as it has chosen, else on away from the front.
@@ -122,7 +130,7 @@ impl Grower {
         self.put_in_order(net, destination);
     }
 
-    fn put_in_order(&mut self, net: &Net, destination: u32) {
+    pub fn put_in_order(&mut self, net: &Net, destination: u32) {
         self.hops.fill(NONE);
         self.hops[destination as usize] = 0;
         self.outwards.clear();
@@ -174,11 +182,5 @@ impl Grower {
         if let Some(destination) = self.outwards.first() {
             self.flow[*destination as usize] = 0;
         }
-    }
-
-    /// Hops of all paths together.
-    pub fn length(&self, senders: &[u32]) -> u64 {
-        let far = self.outwards.iter().map(|switch| *switch as usize);
-        far.map(|switch| u64::from(self.hops[switch]) * u64::from(senders[switch])).sum()
     }
 }

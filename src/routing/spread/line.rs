@@ -17,6 +17,10 @@ const WHOLE: u64 = 1 << 12;
 /// Destinations that tell what turns carry.
 const SAMPLE: usize = 256;
 
+/// So many share the work where there are not more turns than this, which would take too much memory several times.
+const SHARES: usize = 4;
+const LARGE: usize = 1 << 20;
+
 #[derive(Clone, Debug)]
 pub(in crate::routing) struct Line {
     /// Where each switch stands; `NONE` for what no line begins for.
@@ -47,14 +51,19 @@ impl Turns {
             beside
         };
         let beside: Vec<Vec<u32>> = switches.clone().map(beside).collect();
-        let place = |switch: u32, other: u32| beside[switch as usize].binary_search(&other).unwrap_or(0) as u32;
+        let place =
+            |switch: u32, other: u32| beside[switch as usize].binary_search(&other).unwrap_or(0) as u32;
         let places: Vec<u32> =
             (0..net.channels()).map(|channel| place(net.from[channel], net.to[channel])).collect();
         let ends: Vec<u32> = switches.filter(|switch| net.senders[*switch as usize] > 0).collect();
         let sampled = ends.len().min(SAMPLE);
         let sample: Vec<u32> = (0..sampled).map(|at| ends[at * ends.len() / sampled.max(1)]).collect();
-        let empty = || -> Vec<Vec<u64>> { beside.iter().map(|beside| vec![0; beside.len() * beside.len()]).collect() };
-        let shares = sample.par_chunks(SAMPLE.div_ceil(8)).map(|sample| {
+        let empty = || -> Vec<Vec<u64>> {
+            beside.iter().map(|beside| vec![0; beside.len() * beside.len()]).collect()
+        };
+        let squares: usize = beside.iter().map(|beside| beside.len() * beside.len()).sum();
+        let shares = if squares > LARGE { 1 } else { SHARES };
+        let shares = sample.par_chunks(sampled.div_ceil(shares).max(1)).map(|sample| {
             let mut carried = empty();
             sample.iter().for_each(|to| carry(net, &places, &beside, *to, &mut carried));
             carried
@@ -149,8 +158,12 @@ impl Growing<'_> {
         self.line.switches.push(switch);
         // What it would have forbidden had it come later it does not any more.
         let own = &turns.beside[switch as usize];
-        for (a, before) in own.iter().enumerate().filter(|(_, before)| self.line.place[**before as usize] != NONE) {
-            for (b, later) in own.iter().enumerate().filter(|(_, later)| self.line.place[**later as usize] == NONE) {
+        for (a, before) in
+            own.iter().enumerate().filter(|(_, before)| self.line.place[**before as usize] != NONE)
+        {
+            for (b, later) in
+                own.iter().enumerate().filter(|(_, later)| self.line.place[**later as usize] == NONE)
+            {
                 if before != later {
                     self.damage[*later as usize] -= turns.between(switch, a, b);
                 }

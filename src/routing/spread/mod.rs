@@ -2,10 +2,10 @@
 //! that no paths close a cycle, whatever they are; trees are grown in it by what channels carry, and grown again as long
 //! as the busiest channel gains.
 
-pub(super) mod grow;
-pub(super) mod line;
+mod grow;
+mod line;
 pub(super) mod net;
-pub(super) mod passes;
+mod passes;
 
-pub(super) use line::Line;
+pub(super) use line::{Line, Turns};
 pub(super) use passes::{Spread, Tree};

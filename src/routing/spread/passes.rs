@@ -5,20 +5,22 @@ use std::sync::Arc;
 use super::grow::Grower;
 use super::line::Line;
 use super::net::{NONE, Net};
+use crate::routing::engine::Pulse;
 
 /// A place in a table that leads nowhere.
 const NOWHERE: u8 = u8::MAX;
 
-/// All trees are grown again so many times at most, until so many times in a row nothing got better.
-const PASSES: usize = 24;
+/// So many passes in a row that gain nothing end the first half, in which hops decide, and the second.
 const PATIENCE: usize = 6;
-/// Trees, times channels, that all passes may take; once is always worth it.
-const WORK: usize = 200_000_000;
 
 /// Beside what the paths over channels weigh a hop decides.
-const HOP: u64 = 1 << 44;
+const STRICT: u64 = 1 << 48;
 
-const SOFT: u64 = 40;
+/// Of 512 parts of the busiest channel's load, so many weigh as much as a hop where detours are allowed.
+const SOFT: u64 = 160;
+
+/// To these powers load is weighed, pass by pass: the higher, the more the busiest channels count beside all others.
+const POWERS: [u32; 4] = [2, 4, 3, 4];
 
 /// One tree to make: the LIDs of `lids` behind a switch, of which so many are loaded (those of terminals), each by what
 /// the switches send.
@@ -31,28 +33,35 @@ pub(in crate::routing) struct Tree {
 }
 
 /// Trees that stand, and what they put on channels.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::routing) struct Spread {
-    pub trees: Vec<Tree>,
-    /// Of each tree the place of the channel that each switch takes, and its line.
+    /// Of each tree the place of the channel that each switch takes.
     pub table: Vec<u8>,
-    pub line: Vec<u8>,
     pub busiest: u64,
     pub total: u64,
 }
 
-/// What channels carry.
+/// What channels carry, and what that weighs.
+#[derive(Debug)]
 pub(in crate::routing) struct Load {
-    paths: Vec<u64>,
     pub weight: Vec<u64>,
-    unit: u64,
+    /// What a hop weighs more.
     pub hop: u64,
+    paths: Vec<u64>,
+    unit: u64,
     power: u32,
 }
 
 impl Load {
+    fn new(net: &Net, least: u64) -> Self {
+        let nothing = vec![0; net.channels()];
+        // Before anything is known of the busiest channel.
+        let unit = least.max(1) * 4;
+        Self { weight: vec![1; net.channels()], hop: STRICT, paths: nothing, unit, power: POWERS[0] }
+    }
+
     fn weight_of(&self, paths: u64) -> u64 {
-        1 + (paths * 128 / self.unit).min(255).pow(self.power)
+        1 + (paths * 512 / self.unit).min(1023).pow(self.power)
     }
 
     pub fn change(&mut self, channel: u32, paths: u64, add: bool) {
@@ -75,64 +84,88 @@ impl Load {
 }
 
 impl Spread {
-    pub fn new(net: &Net, trees: Vec<Tree>, lines: &[Line], mean: u64, passes: usize) -> Self {
-        let mut spread = Self {
-            table: vec![NOWHERE; trees.len() * net.switches()],
-            line: vec![0; trees.len()],
-            trees,
-            busiest: 0,
-            total: 0,
-        };
-        let mut load =
-            Load { paths: vec![0; net.channels()], weight: vec![1; net.channels()], unit: mean.max(1) * 4, power: 2, hop: HOP };
-        let mut grower = Grower::new(net);
-        let passes = (WORK / (spread.trees.len() * net.channels()).max(1)).clamp(1, passes);
-        let mut best: Option<(u64, u64, Vec<u8>)> = None;
-        let mut idle = 0;
-        let mut soft = false;
+    /// Some channel carries `least` at least. All trees are grown again so many times at most. `None` when cancelled.
+    pub fn new(
+        net: &Net,
+        trees: &[Tree],
+        line: &Line,
+        least: u64,
+        passes: usize,
+        pulse: &dyn Pulse,
+    ) -> Option<Self> {
+        let table = vec![NOWHERE; trees.len() * net.switches()];
+        let mut making =
+            Making { net, trees, line, grower: Grower::new(net), load: Load::new(net, least), table };
+        let mut best = Self::default();
+        let (mut idle, mut soft) = (0, false);
         for pass in 0..=passes {
-            let power = [2, 5, 3, 8][pass % 4];
+            let power = POWERS[pass % POWERS.len()];
             if pass > 0 {
-                load.weigh_anew(power);
+                making.load.weigh_anew(power);
             }
-            load.hop = if soft { SOFT.pow(power) } else { HOP };
-            for at in 0..spread.trees.len() {
-                if pass == 0 || spread.trees[at].loaded > 0 {
-                    spread.grow(net, &lines[usize::from(spread.line[at])], at, &mut grower, &mut load);
-                }
+            making.load.hop = if soft { SOFT.pow(power) } else { STRICT };
+            if !making.pass(pass == 0, pulse) {
+                return None;
             }
-            let (busiest, total): (u64, u64) = (load.busiest(), load.paths.iter().sum());
-            if std::env::var("DBG").is_ok() && passes > 4 { eprintln!("pass {pass} soft {soft} busiest {busiest} total {total}"); }
-            if best.as_ref().is_none_or(|(least, all, _)| (busiest, total) < (*least, *all)) {
-                best = Some((busiest, total, spread.table.clone()));
+            let (busiest, total) = (making.load.busiest(), making.load.paths.iter().sum::<u64>());
+            if pass == 0 || (busiest, total) < (best.busiest, best.total) {
+                best = Self { table: making.table.clone(), busiest, total };
                 idle = 0;
             } else {
                 idle += 1;
             }
-            if idle == PATIENCE || (!soft && pass * 2 > passes) {
-                if soft {
-                    break;
-                }
-                soft = true;
-                idle = 0;
+            let is_idle = idle == PATIENCE;
+            if busiest <= least || (soft && is_idle) {
+                break;
+            }
+            if !soft && (is_idle || pass * 2 > passes) {
+                (soft, idle) = (true, 0);
             }
         }
-        if let Some((busiest, total, table)) = best {
-            (spread.busiest, spread.total, spread.table) = (busiest, total, table);
+        Some(best)
+    }
+}
+
+/// Trees in the making.
+struct Making<'a> {
+    net: &'a Net,
+    trees: &'a [Tree],
+    line: &'a Line,
+    grower: Grower,
+    load: Load,
+    table: Vec<u8>,
+}
+
+impl Making<'_> {
+    /// Grows all trees; whether nobody said to stop.
+    fn pass(&mut self, first: bool, pulse: &dyn Pulse) -> bool {
+        for at in 0..self.trees.len() {
+            if pulse.cancelled() {
+                return false;
+            }
+            if first || self.trees[at].loaded > 0 {
+                self.grow(at, !first);
+            }
         }
-        spread
+        true
     }
 
-    fn grow(&mut self, net: &Net, line: &Line, at: usize, grower: &mut Grower, load: &mut Load) {
-        let tree = &self.trees[at];
+    fn grow(&mut self, at: usize, again: bool) {
+        let (net, tree, load) = (self.net, &self.trees[at], &mut self.load);
         let loaded = u64::from(tree.loaded);
         let row = &mut self.table[at * net.switches()..(at + 1) * net.switches()];
-        if row.iter().any(|place| *place != NOWHERE) {
-            grower.take_up(net, row, tree.switch);
-            grower.flows(net, &tree.senders, |channel, paths| load.change(channel, paths * loaded, false));
+        if again {
+            self.grower.take_up(net, row, tree.switch);
+            self.grower
+                .flows(net, &tree.senders, |channel, paths| load.change(channel, paths * loaded, false));
         }
-        grower.grow(net, line, load, (&tree.senders, loaded), tree.switch);
-        for (place, next) in row.iter_mut().zip(&grower.next) {
+        self.grower.grow(net, self.line, load, (&tree.senders, loaded), tree.switch, again);
+        if !again {
+            self.grower.put_in_order(net, tree.switch);
+            self.grower
+                .flows(net, &tree.senders, |channel, paths| load.change(channel, paths * loaded, true));
+        }
+        for (place, next) in row.iter_mut().zip(&self.grower.next) {
             *place = if *next == NONE { NOWHERE } else { net.place(*next) };
         }
     }
