@@ -44,7 +44,8 @@ pub(super) fn spread(
         let best = (0..lines.len()).min_by_key(|at| (tried[*at].busiest, tried[*at].total, *at))?;
         lines.swap(0, best);
     }
-    Spread::new(net, trees, lines.first()?, need.busiest, passes, pulse)
+    let Some(line) = lines.first() else { return Some(Spread::default()) };
+    Spread::new(net, trees, line, need.busiest, passes, pulse)
 }
 
 /// Those that forbid least first. In each part they begin at given switches, or at any.

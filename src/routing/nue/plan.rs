@@ -60,19 +60,18 @@ pub(in crate::routing) fn route_for(
     let plan = layers(problem, &net, lanes, together, demand);
     let need = Need::new(&net, &plan);
     let large = plan.iter().map(Vec::len).sum::<usize>() * net.channels() > LARGE;
-    let lined = match large || net.switches() > LINED {
+    let lined = match large || net.switches() > LINED || demand.is_some() {
         true => None,
-        false => Some(Lined::new(problem, &net, &given, (&need, together, demand), pulse)?),
+        false => Some(Lined::new(problem, &net, &given, (&need, together), pulse)?),
     };
     if let Some(lined) = lined.as_ref().filter(|lined| lined.suffices(&need)) {
         return Ok(lined.answer(problem, &net, &need, None));
     }
     let plain = match plan.len() {
-        _ if lined.is_some() => None,
         3.. if !is_ranked => None,
         _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
     };
-    if let Some(plain) = plain.as_ref().filter(|plain| plain.suffices(&need, large)) {
+    if let Some(plain) = plain.as_ref().filter(|plain| lined.is_none() && plain.suffices(&need, large)) {
         return Ok(plain_routes(plain, &need, None));
     }
     let aim = Aim::of(&need, plan.len(), tree.is_some());
@@ -85,24 +84,25 @@ pub(in crate::routing) fn route_for(
     }
     let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
     let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
-    if let Some(lined) = lined.filter(|lined| lined.spread.busiest <= course.best.busiest) {
-        return Ok(lined.answer(problem, &net, &need, Some(&course)));
-    }
-    if let Some(plain) = plain.filter(|plain| plain.busiest < course.best.busiest) {
+    let lined = lined.filter(|lined| (1..=course.best.busiest).contains(&lined.spread.busiest));
+    let busiest = lined.as_ref().map_or(course.best.busiest, |lined| lined.spread.busiest);
+    if let Some(plain) = plain.filter(|plain| plain.busiest < busiest) {
         return Ok(plain_routes(&plain, &need, Some(&course)));
+    }
+    if let Some(lined) = lined {
+        return Ok(lined.answer(problem, &net, &need, Some(&course)));
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
     answer.remarks.extend(failed_roots(problem, request));
     if !(request.compute_nodes.is_empty() && request.io_nodes.is_empty()) {
-        answer.remarks.push(
-            "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at most \
-             the ranks and the root that it begins from"
-                .into(),
-        );
+        answer.remarks.push(ALIKE.to_owned());
     }
     Ok(answer)
 }
+
+const ALIKE: &str = "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at \
+                     most the ranks and the root that it begins from";
 
 /// How the remark begins that says whose routes they are.
 pub const UPDN_ROUTES: &str = "these are updn's routes";
@@ -118,10 +118,10 @@ impl Lined {
         problem: &Problem<'_>,
         net: &Net,
         given: &[u32],
-        (need, together, demand): (&Need, usize, Option<&Demand>),
+        (need, together): (&Need, usize),
         pulse: &dyn Pulse,
     ) -> Result<Self, Refusal> {
-        let trees = layers(problem, net, 1, together, demand).pop().unwrap_or_default();
+        let trees = layers(problem, net, 1, together, None).pop().unwrap_or_default();
         let spread = lined::spread(net, &trees, given, need, pulse).ok_or(Refusal::Cancelled)?;
         Ok(Self { trees, spread })
     }

@@ -30,19 +30,12 @@ fn trees() -> impl Iterator<Item = String> {
 }
 
 /// Not reached yet: engines that still end at the tables of another one. Each of these is to go, and none may come.
-const EQUAL_YET: [(&str, &str, &str); 16] = [
+const EQUAL_YET: [(&str, &str, &str); 9] = [
     ("pods,seed=1", "updn", "sftree"),
     ("half,seed=1", "updn", "sftree"),
     ("half,seed=2", "updn", "sftree"),
-    ("half,seed=2", "updn", "nue"),
-    ("half,seed=2", "sftree", "nue"),
-    ("director,seed=1", "updn", "nue"),
-    ("merged,seed=2", "updn", "nue"),
-    ("spines,seed=2", "updn", "nue"),
     ("tier,seed=2", "updn", "sftree"),
     ("rails,seed=1", "updn", "sftree"),
-    ("rails,seed=1", "updn", "nue"),
-    ("rails,seed=1", "sftree", "nue"),
     ("rails,seed=2", "ftree", "sftree"),
     ("rails,seed=3", "ftree", "sftree"),
     ("mixed,seed=1", "updn", "ftree"),

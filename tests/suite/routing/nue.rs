@@ -90,7 +90,7 @@ fn named_fabrics_keep_every_promise_at_any_number_of_lanes() {
 
 #[test]
 fn one_lane_is_never_worse_than_up_and_down() {
-    let mut lost_to_updn = 0;
+    let mut in_vain = 0;
     for seed in 0..300 {
         let sketch = sketch(seed, false);
         let (fabric, faults) = sketch.build();
@@ -103,14 +103,13 @@ fn one_lane_is_never_worse_than_up_and_down() {
         assert!(nue <= updn, "seed {seed}: {nue} {updn}\n{}", sketch.text());
         // Who searched in vain says so, and not that nothing was searched.
         if one.remarks[0].starts_with("the search was tried") {
-            assert!(
-                one.routes == other.routes && one.remarks[1].contains("better on one lane"),
-                "seed {seed}"
-            );
-            lost_to_updn += 1;
+            let as_updn = one.routes == other.routes && one.remarks[1].contains("better on one lane");
+            let along = one.remarks[1].starts_with("trees on one lane, along a line");
+            assert!(as_updn || along, "seed {seed}");
+            in_vain += 1;
         }
     }
-    assert!(lost_to_updn > 0);
+    assert!(in_vain > 0);
 }
 
 #[test]
@@ -131,7 +130,7 @@ fn trees_with_links_missing_stay_balanced_on_one_lane() {
     let problem = Problem::new(&fabric, &faults);
     let [one, eight] = [1, 8].map(|lanes| nue(&problem, lanes));
     assert_eq!(one, eight);
-    assert_eq!(one.remarks[0], "0 of 666 destinations fell back on the escape paths");
+    assert_eq!(one.remarks[0], "no destination was searched, none fell back");
     let [busiest, updn] = [&one, &route_as("updn", &problem, &Request::default()).unwrap()].map(|answer| {
         let scope = Scope { switches: true, lanes: LaneKnowledge::Known };
         let certificate = certify(&problem, &answer.routes, &scope, &NoPulse).unwrap();
