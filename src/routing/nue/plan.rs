@@ -65,7 +65,7 @@ pub(in crate::routing) fn route_for(
         false => Some(Lined::new(problem, &net, &given, (&need, together), pulse)?),
     };
     if let Some(lined) = lined.as_ref().filter(|lined| lined.suffices(&need)) {
-        return Ok(lined.answer(problem, &net, &need, None));
+        return Ok(with_request(lined.answer(problem, &net, &need, None), problem, request));
     }
     let plain = match plan.len() {
         3.. if !is_ranked => None,
@@ -90,15 +90,20 @@ pub(in crate::routing) fn route_for(
         return Ok(plain_routes(&plain, &need, Some(&course)));
     }
     if let Some(lined) = lined {
-        return Ok(lined.answer(problem, &net, &need, Some(&course)));
+        return Ok(with_request(lined.answer(problem, &net, &need, Some(&course)), problem, request));
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
+    Ok(with_request(answer, problem, request))
+}
+
+/// Adds remarks on the parts of the request that the routes do not follow: failed roots, lists of nodes.
+fn with_request(mut answer: Answer, problem: &Problem<'_>, request: &Request) -> Answer {
     answer.remarks.extend(failed_roots(problem, request));
     if !(request.compute_nodes.is_empty() && request.io_nodes.is_empty()) {
         answer.remarks.push(ALIKE.to_owned());
     }
-    Ok(answer)
+    answer
 }
 
 const ALIKE: &str = "the search treats all adapters alike: lists of compute and I/O nodes weigh nothing there, and tell at \
