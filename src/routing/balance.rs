@@ -22,6 +22,8 @@ const MOST_OWN: usize = 1 << 26;
 pub(super) struct Balance {
     /// Paths over each channel. 2^16 senders and as many destinations fit.
     weight: Vec<u32>,
+    /// The square of each weight, which is what a channel costs a path: read far more often than written.
+    cost: Vec<u64>,
     /// Of each place of the last tree: the weight of its path, the channel it takes and the place behind, and how many
     /// senders pass.
     path: Vec<u64>,
@@ -96,6 +98,7 @@ impl Balance {
         let switches = net.switch_count();
         Self {
             weight: vec![0; net.channel_count()],
+            cost: vec![0; net.channel_count()],
             path: vec![0; switches],
             taken: vec![Taken::default(); switches],
             passing: vec![0; switches],
@@ -124,13 +127,38 @@ impl Balance {
         self.turn = begins.filter(|begins| begins + self.weight.len() <= self.own.len());
     }
 
-    /// Grows a tree along the lightest ways. Place 0 of what comes back takes none.
+    /// Grows a tree along the lightest ways. Place 0 of the result takes no channel.
     pub(super) fn grow(&mut self, descent: &Descent) -> &[Taken] {
-        let Self { weight, path, own, among, turns, .. } = self;
+        let places = descent.order().len();
+        match (&self.among, self.turn) {
+            (Among::All, None) => self.grow_among_all(descent),
+            _ => self.grow_within_limits(descent),
+        }
+        &self.taken[..places]
+    }
+
+    /// The common case of `grow`, without a test of kinds for each way.
+    fn grow_among_all(&mut self, descent: &Descent) {
+        let Self { cost, path, taken, .. } = self;
+        for place in 1..descent.order().len() {
+            let mut least = u64::MAX;
+            let mut best = Taken::default();
+            for way in descent.ways(place) {
+                let weight = path[way.place as usize].saturating_add(cost[way.channel as usize]);
+                if weight < least {
+                    least = weight;
+                    best = Taken { channel: way.channel, place: way.place };
+                }
+            }
+            (path[place], taken[place]) = (least, best);
+        }
+    }
+
+    fn grow_within_limits(&mut self, descent: &Descent) {
+        let Self { weight, cost, path, own, among, turns, .. } = self;
         let square = |paths: &[u32], way: &Way| u64::from(paths[way.channel as usize]).pow(2);
         let own = self.turn.map(|begins| &own[begins..begins + weight.len()]);
-        let places = descent.order().len();
-        for place in 1..places {
+        for place in 1..descent.order().len() {
             let ways = descent.ways(place);
             let mut least = (Turns::Unordered, u64::MAX);
             let mut best = Taken::default();
@@ -141,7 +169,7 @@ impl Balance {
                     Among::UpDown(leads) => turns[way.place as usize].behind(leads[way.channel as usize]),
                     Among::All | Among::Lowest => Turns::Down,
                 };
-                let carried = square(weight, way) + own.map_or(0, |own| OWN * square(own, way));
+                let carried = cost[way.channel as usize] + own.map_or(0, |own| OWN * square(own, way));
                 let weight = path[way.place as usize].saturating_add(carried);
                 if (turned, weight) < least {
                     least = (turned, weight);
@@ -151,7 +179,6 @@ impl Balance {
             (turns[place], path[place]) = least;
             self.taken[place] = best;
         }
-        &self.taken[..places]
     }
 
     /// Puts the paths of the tree that was grown last on its channels: `senders` has how many each switch sends.
@@ -161,7 +188,7 @@ impl Balance {
         for place in (1..order.len()).rev() {
             let taken = self.taken[place];
             let passing = self.passing[place];
-            self.weight[taken.channel as usize] += passing;
+            self.add(taken.channel as usize, passing);
             if let Some(begins) = self.turn {
                 self.own[begins + taken.channel as usize] += passing;
             }
@@ -182,12 +209,20 @@ impl Balance {
         for (place, switch) in order.iter().enumerate().skip(1).rev() {
             let channel = taken(*switch);
             let passing = self.passing[place];
-            self.weight[channel as usize] -= passing;
+            let weight = &mut self.weight[channel as usize];
+            *weight -= passing;
+            self.cost[channel as usize] = u64::from(*weight).pow(2);
             if let Some(begins) = self.turn {
                 self.own[begins + channel as usize] -= passing;
             }
             self.passing[descent.place(net.end(channel))] += passing;
         }
+    }
+
+    fn add(&mut self, channel: usize, paths: u32) {
+        let weight = &mut self.weight[channel];
+        *weight += paths;
+        self.cost[channel] = u64::from(*weight).pow(2);
     }
 
     fn begin(&mut self, order: &[u32], senders: &[u32]) {
@@ -199,6 +234,6 @@ impl Balance {
     /// The most paths over one channel, and of all channels the squares.
     pub(super) fn load_of_all(&self) -> (u32, u64) {
         let busiest = self.weight.iter().copied().max().unwrap_or(0);
-        (busiest, self.weight.iter().map(|paths| u64::from(*paths).pow(2)).sum())
+        (busiest, self.cost.iter().sum())
     }
 }
