@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::canvas::Canvas;
 use super::theme::Role;
 use crate::session::interactive::{BEING_READ, Loading, State, engine_lines};
-use crate::session::{counted, paired};
+use crate::session::{NO_TABLES, counted, paired};
 
 /// What is marked, what that costs, and what it compares with.
 pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
@@ -39,7 +39,7 @@ pub fn head(canvas: &mut Canvas<'_>, area: Rect, state: &State) {
         }
         None if matches!(state.loading, Loading::Under(_)) => pairs.push(("lost", BEING_READ.to_owned())),
         None if known.look.is_some() && !known.tables => {
-            pairs.push(("lost", "not known: the source has no forwarding tables".to_owned()));
+            pairs.push(("lost", format!("not known: {NO_TABLES}")));
         }
         None => pairs.push(match &known.unindexed {
             Some(why) => ("lost", format!("not known: {why}")),

@@ -5,9 +5,9 @@ use crate::change::Plan;
 use crate::fabric::Faults;
 use crate::routing::Engine;
 use crate::session::{
-    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_empty_tables,
-    assume_lids, job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose,
-    report_lines, settled, supposed_words, without_tables,
+    Asked, EngineRow, Half, JobFigures, Look, Made, NO_TABLES, Proposal, UnwrittenPlan, assume_lids,
+    job_figures_in_force, job_figures_words, phase_lines, plan_of, plan_text, propose, report_lines, settled,
+    supposed_words,
 };
 
 use super::asking::RoutePlanArgs;
@@ -45,8 +45,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
     }
     if !has_tables {
         assume_lids(&mut look);
-        // The plan writes whole tables; of a fabric with tables it is stale.
-        assume_empty_tables(&mut look);
     }
     let faults = whatif::faults(context, &look, &args.fail)?;
     let request = whatif::request(context, &mut look, &args.route)?;
@@ -64,7 +62,6 @@ pub fn run(context: &mut Context<'_, '_>, args: &RoutePlanArgs) -> Result<Exit, 
         staged::fill(&mut plan.transition, context.globals, args);
     }
     if !has_tables {
-        plan.transition = without_tables();
         row = row.without_tables();
     }
     row.transition = Some(plan.transition.clone());

@@ -39,7 +39,7 @@ mod whatif;
 mod wording;
 mod written_plan;
 
-pub use assume::{assume, assume_empty_tables, assume_lids};
+pub use assume::{assume, assume_lids};
 pub use browse::Browse;
 pub use changes::{
     ChangeRow, change_progress, change_words, countdown, day_and_time, phase_of_five_words, seconds_left,
@@ -87,7 +87,7 @@ pub use views::{
     errors_by_port, follows_word, fresh_counters, job_channels, levels_word, links, printed_of_jobs,
     standing_word, steps, unplaced_counters, user_rows, users,
 };
-pub use weighed::{NO_TABLES, without_tables};
+pub use weighed::NO_TABLES;
 pub use weighed_jobs::{JobsOver, MADE_SEED, WeighedJobs, made_jobs};
 pub use whatif::{
     Asked, Comparison, Cost, EngineRow, Proposal, Took, cost, drawn_words, judged, mark_random, marks,

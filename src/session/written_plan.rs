@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::assume::assume_empty_tables;
 use super::lanes::LEVEL_ASSUMED;
 use super::lanes::{Sent, relaid};
 use super::passage::passage;
-use super::weighed::weigh;
+use super::weighed::{weigh, without_tables};
 use super::whatif::in_force;
 use super::{Look, Proposal, Report, counted};
 use crate::change::{
@@ -128,9 +129,26 @@ pub(super) fn findings(
     found
 }
 
-/// What an engine proposes for the marks, against the tables that are held; a proposal that was [`settled`]. `sent`: as
-/// the proposal was asked for.
+/// Writes a proposal down as a plan. Where the source has no tables in force, the plan writes whole tables and says that
+/// the transition is not known. The proposal is a [`settled`] one, `sent` as in its request.
 pub fn plan_of(
+    look: &Look,
+    faults: &Faults,
+    engine: &str,
+    proposal: &Proposal,
+    sent: Sent<'_>,
+    made: Made,
+) -> Result<Plan, UnwrittenPlan> {
+    if look.observation.tables.has_forwarding() {
+        return plan_over_tables(look, faults, engine, proposal, sent, made);
+    }
+    let mut empty = look.clone();
+    assume_empty_tables(&mut empty);
+    let plan = plan_over_tables(&empty, faults, engine, proposal, sent, made)?;
+    Ok(Plan { transition: without_tables(), ..plan })
+}
+
+fn plan_over_tables(
     look: &Look,
     faults: &Faults,
     engine: &str,

@@ -26,7 +26,7 @@ use crate::script::{Clerk, Machine, Opening, Outside, welcome};
 use crate::session::interactive::{
     Changer, Happening, Job, Looking, Outcome, Past, PlanFor, Recorded, Scene, Scenes, Seek, TaskId, Unrolled,
 };
-use crate::session::{Look, Made, assume};
+use crate::session::{Look, Made, assume, assume_lids};
 
 /// From a thread to the loop.
 #[derive(Debug)]
@@ -422,8 +422,11 @@ fn look(machine: &Machine, opening: &Opening, pace: &Pace) -> Result<(Look, Box<
     let mut observation = observed.map_err(|error| error.to_string())?;
     observation.notes.extend(notes);
     let mut look = Look::new(source.describe(), observation, &own);
-    if let Some(engine) = opening.assume {
-        assume(&mut look, engine).map_err(|refusal| refusal.to_string())?;
+    match opening.assume {
+        Some(engine) => assume(&mut look, engine).map_err(|refusal| refusal.to_string())?,
+        // Engines route by LID: a topology without any gets those of a new fabric, with a note.
+        None if !look.observation.tables.has_forwarding() => assume_lids(&mut look),
+        None => {}
     }
     Ok((look, source))
 }

@@ -87,7 +87,8 @@ fn proposed(
     outcome: Result<Arc<Proposal>, Refusal>,
     took_ms: u64,
 ) -> Vec<Effect> {
-    let row = Box::new(EngineRow::new(engine, outcome.as_deref(), Some(took_ms as f64 / 1000.0)));
+    let row = EngineRow::new(engine, outcome.as_deref(), Some(took_ms as f64 / 1000.0));
+    let row = Box::new(if state.known.tables { row } else { row.without_tables() });
     if let Err(refusal) = &outcome {
         state.say(Severity::Warning, format!("{engine}: {refusal}"));
     }

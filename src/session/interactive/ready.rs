@@ -72,11 +72,6 @@ pub fn has_list(state: &State) -> Result<(), String> {
 
 pub fn can_write_plan(state: &State) -> Result<(), String> {
     has_whole_look(state)?;
-    if !state.known.tables {
-        return Err(
-            "the source has no forwarding tables to compare with; open it with --assume ENGINE".to_owned()
-        );
-    }
     let Some(engine) = state.screens.whatif.engine() else {
         return Err("put the cursor on an engine".to_owned());
     };

@@ -2,10 +2,11 @@
 
 use std::ffi::OsString;
 
+use fabdeck::console::Depth;
 use fabdeck::script::{Ended, Exit, Machine, Terminal, run};
 use fabdeck::session::interactive::{Driver, Happening};
 
-use super::desk::desk;
+use super::desk::{appearance, desk, frame, text};
 
 /// Splits as a shell does, as far as copied lines need it.
 fn words(line: &str) -> Vec<String> {
@@ -99,12 +100,12 @@ fn a_plan_is_the_one_that_its_line_writes() {
     driver.press("ctrl-u");
     driver.happen(Happening::Paste(file.display().to_string()));
     driver.press("enter");
-    let (to, text) = driver.written.last().cloned().expect("a plan was written");
+    let (to, written) = driver.written.last().cloned().expect("a plan was written");
     assert_eq!(to, file);
     let line = driver.state.last_line.clone().unwrap();
     carried_out(&line);
     let by_line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
-    let by_console: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let by_console: serde_json::Value = serde_json::from_str(&written).unwrap();
     assert_eq!(by_line, by_console, "{line}");
     // On the page of the engine, c copies the line that writes its plan.
     driver.press("enter c");
@@ -113,6 +114,34 @@ fn a_plan_is_the_one_that_its_line_writes() {
         "{:?}",
         driver.copied.last()
     );
+}
+
+/// A topology without tables: routes and certificates come, costs against tables in force are not known, and the plan is the
+/// command's.
+#[test]
+fn a_topology_without_tables_needs_no_assumption() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("new.net");
+    carried_out(&format!("fabdeck generate kary,k=3,n=2 -o {}", topology.display()));
+    let mut driver = desk(topology.to_str().unwrap());
+    driver.press("3 :preview space updn enter down");
+    let shown = text(&frame(&driver.state, &appearance("dark", Depth::True)));
+    assert!(shown.contains("lost      not known: no tables in force"), "{shown}");
+    driver.press("enter");
+    let page = text(&frame(&driver.state, &appearance("dark", Depth::True)));
+    for line in ["loops         none", "no tables in force, so what would change is not known"] {
+        assert!(page.contains(line), "{page}");
+    }
+    let file = folder.path().join("new.plan");
+    driver.press("esc w ctrl-u");
+    driver.happen(Happening::Paste(file.display().to_string()));
+    driver.press("enter");
+    let (_, written) = driver.written.last().cloned().expect("a plan was written");
+    let line = driver.state.last_line.clone().unwrap();
+    carried_out(&line);
+    let by_line: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let by_console: serde_json::Value = serde_json::from_str(&written).unwrap();
+    assert_eq!(by_line, by_console, "{line}");
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use crate::routing::Engine;
 use crate::session::interactive::known::{Known, Proposed};
 use crate::session::interactive::screens::details::Line;
-use crate::session::{JobFigures, counted, groups_line, job_figures_words, report_lines};
+use crate::session::{
+    JobFigures, NO_TABLES, Proposal, counted, groups_line, job_figures_words, report_lines,
+};
 
 /// What the marks cost until somebody reroutes, groups included.
 pub fn loss_lines(known: &Known) -> Vec<Line> {
@@ -43,6 +45,21 @@ fn asked_with(known: &Known) -> String {
     words
 }
 
+/// How much a proposal changes, where tables in force are known.
+fn change_words(known: &Known, proposal: &Proposal) -> String {
+    if !known.tables {
+        return format!("{NO_TABLES}, so what would change is not known");
+    }
+    let difference = &proposal.difference;
+    format!(
+        "{} entries in {} blocks on {}; {} pairs move",
+        difference.entries,
+        difference.blocks,
+        counted(difference.switches as usize, "switch", "switches"),
+        difference.moved_pairs
+    )
+}
+
 /// The certificate of what an engine proposes, and what it takes to get there.
 pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
     let Some(Proposed::Done { outcome, row }) = known.proposed.get(engine.id) else {
@@ -57,17 +74,7 @@ pub fn engine_lines(known: &Known, engine: &'static Engine) -> Vec<Line> {
         Ok(proposal) => proposal,
     };
     let mut lines = report_lines(&proposal.report);
-    let difference = &proposal.difference;
-    lines.push((
-        "changes",
-        format!(
-            "{} entries in {} blocks on {}; {} pairs move",
-            difference.entries,
-            difference.blocks,
-            counted(difference.switches as usize, "switch", "switches"),
-            difference.moved_pairs
-        ),
-    ));
+    lines.push(("changes", change_words(known, proposal)));
     lines.extend(job_lines(known, row.jobs.as_ref()));
     lines.extend(proposal.transition.lines());
     lines.push(("ran", proposal.ran.sentence(engine)));
