@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::fabric::{Fabric, Guid, Lid, Lmc, NameMap, NodeKind, NodeTables};
-use crate::observe::{Adaptive, CounterGrowth, CounterSample, Notes, Observation, Place, SubnetManager};
+use crate::observe::{
+    Adaptive, CounterGrowth, CounterSample, Notes, Observation, Place, PolicyLevels, SubnetManager,
+};
 
 /// A file, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,7 @@ pub enum Content {
     Guids(GuidFile),
     Lids(LidFile),
     Partitions(PartitionFile),
+    Policy(PolicyFile),
 }
 
 impl Content {
@@ -30,6 +33,7 @@ impl Content {
             Self::Guids(file) => &file.notes,
             Self::Lids(file) => &file.notes,
             Self::Partitions(file) => &file.notes,
+            Self::Policy(file) => &file.notes,
         }
     }
 
@@ -43,6 +47,7 @@ impl Content {
             Self::Guids(file) => &mut file.notes,
             Self::Lids(file) => &mut file.notes,
             Self::Partitions(file) => &mut file.notes,
+            Self::Policy(file) => &mut file.notes,
         };
         own.extend(notes);
     }
@@ -61,6 +66,13 @@ pub struct TopologyFile {
     pub adaptive: Option<Adaptive>,
     /// Nodes that stand for two, in the order of the file.
     pub merged: Vec<Merged>,
+    pub notes: Notes,
+}
+
+/// A QoS policy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PolicyFile {
+    pub levels: PolicyLevels,
     pub notes: Notes,
 }
 

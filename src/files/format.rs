@@ -5,7 +5,7 @@ use super::error::FileError;
 use super::text::Input;
 use super::{
     capture, fdbs, guid2lid, guids, ibdiagnet, ibnetdiscover, ibqueryerrors, ibsim, lfts, name_map,
-    partitions, perfquery, port_report, sl2vl, slvl, subnet_lst,
+    partitions, perfquery, port_report, qos_policy, sl2vl, slvl, subnet_lst,
 };
 
 /// One format that can be read.
@@ -48,6 +48,12 @@ pub const FORMATS: &[Format] = &[
     format!(ibqueryerrors, "counters of ibqueryerrors", Content::Counters),
     format!(guid2lid, "LIDs as OpenSM remembers them (guid2lid)", Content::Lids),
     format!(partitions, "partitions of OpenSM (partitions.conf)", Content::Partitions),
+    Format {
+        id: qos_policy::ID,
+        title: "QoS policy of OpenSM (qos-policy.conf)",
+        looks_like: qos_policy::looks_like,
+        read: |input| qos_policy::read_policy(input).map(Content::Policy),
+    },
     format!(name_map, "names by GUID (node-name-map)", Content::Names),
     format!(guids, "list of GUIDs", Content::Guids),
 ];

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use crate::fabric::{Fabric, Guid, Lanes, Lid, PortNum, Routes};
-use crate::observe::Place;
+use crate::observe::{Notes, Place, PolicyLevels};
 
 use super::FileError;
+use super::content::PolicyFile;
 use super::opensm::{marked_hex, port_guid, shown};
 use super::text::Input;
 
@@ -22,6 +23,12 @@ const BY_LID: &str = "FD-2602";
 const NO_GUID: &str = "FD-2603";
 /// A line that is not understood.
 const BAD_LINE: &str = "FD-2604";
+
+/// A policy whose rules leave the levels of paths open.
+const UNDECIDED: &str = "FN-261";
+
+/// The words that open a policy's sections.
+const OUTER: [&str; 4] = ["port-groups", "qos-levels", "qos-match-rules", "qos-ulps"];
 
 /// GUIDs on a line; OpenSM bears ten thousand characters.
 const ABREAST: usize = 8;
@@ -149,6 +156,58 @@ pub fn read(input: Input<'_>) -> Result<Levels, Box<FileError>> {
         return Err(wrong("the file ends within a section"));
     }
     draft.finish().ok_or_else(|| wrong("a rule names what is not there, or no level is called DEFAULT"))
+}
+
+/// Whether the first line that says anything opens a section of a policy.
+pub fn looks_like(head: &str) -> bool {
+    let mut lines = head.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    lines.find(|line| !line.is_empty()).is_some_and(|line| OUTER.contains(&line))
+}
+
+/// Reads a policy that an operator wrote. Rules that do not follow the destination alone leave the levels of paths
+/// undecided, unless every level in the file is 0.
+pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
+    let mut notes = Notes::new();
+    let error = match read(input) {
+        Ok(levels) => return Ok(PolicyFile { levels: PolicyLevels::ByDestination(levels), notes }),
+        Err(error) => error,
+    };
+    let Some(named) = levels_named(input)? else { return Err(error) };
+    if named.iter().all(|level| *level == 0) {
+        return Ok(PolicyFile { levels: PolicyLevels::ByDestination(Levels::new()), notes });
+    }
+    let named: Vec<String> = named.iter().map(u8::to_string).collect();
+    notes.add(UNDECIDED, error.place.clone(), || {
+        format!(
+            "the policy uses service levels {} by rules that do not follow the destination alone, so the levels of paths are \
+             not known",
+            named.join(", ")
+        )
+    });
+    Ok(PolicyFile { levels: PolicyLevels::Undecided, notes })
+}
+
+/// Every service level in a policy of any form; `None` where a section has no end.
+fn levels_named(input: Input<'_>) -> Result<Option<BTreeSet<u8>>, Box<FileError>> {
+    let (mut open, mut levels) = (Vec::new(), BTreeSet::new());
+    for line in input.lines() {
+        let line = line?;
+        let text = line.text.split('#').next().unwrap_or_default().trim();
+        let level = |value: &str| value.trim().parse::<u8>().ok().filter(|level| *level < 16);
+        if let Some(section) = text.strip_prefix("end-") {
+            if open.pop().as_deref() != Some(section) {
+                return Ok(None);
+            }
+        } else if let Some((key, value)) = text.rsplit_once(':') {
+            // A line of `qos-ulps` ends with its level, whatever traffic it names.
+            if key.trim() == "sl" || open.last().is_some_and(|section| section == "qos-ulps") {
+                levels.extend(level(value));
+            }
+        } else if !text.is_empty() {
+            open.push(text.to_owned());
+        }
+    }
+    Ok(open.is_empty().then_some(levels))
 }
 
 impl Draft {

@@ -11,7 +11,7 @@ mod ticks;
 pub use counters::{Column, Counter, CounterKind, CounterSample, CounterValues, Figure, NO_COUNT};
 pub use jobs::{Hearsay, HostsOfJobs, JobsHeard};
 pub use notes::{Note, Notes, Place};
-pub use observation::{Adaptive, CounterGrowth, Observation, PathLevels, SubnetManager};
+pub use observation::{Adaptive, CounterGrowth, Observation, PathLevels, PolicyLevels, SubnetManager};
 pub use reading::{Phase, Reading, Silence, route_text};
 pub use sweep::{
     ChangedArbitration, ChangedEntry, ChangedGroup, ChangedLanes, End, ManagerTold, News, Rate, Sweep,

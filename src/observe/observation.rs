@@ -1,5 +1,6 @@
 //! One look at a fabric.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,6 +32,15 @@ pub struct PathLevels {
     pub unsaid: u64,
     /// (Source switch, LID) on which sources of the switch differ.
     pub differing: u64,
+}
+
+/// The service levels of paths as a QoS policy of OpenSM sets them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PolicyLevels {
+    /// By the GUID of the destination's port; paths to other ports have level 0.
+    ByDestination(BTreeMap<Guid, u8>),
+    /// Several levels, by rules that do not follow the destination alone: which path has which is not known.
+    Undecided,
 }
 
 /// Switches that choose among ports by themselves, or may, so that forwarding tables do not tell the paths.
@@ -88,6 +98,8 @@ pub struct Observation {
     pub notes: Notes,
     /// Adaptive routing, where the source tells of it.
     pub adaptive: Option<Adaptive>,
+    /// The QoS policy of the subnet manager, where a file has it.
+    pub policy: Option<PolicyLevels>,
     /// How it was read, where it was read from a live fabric.
     pub reading: Option<Reading>,
     /// Which jobs ran, where somebody was heard who knows it.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::Look;
 use super::check::{Names, Report, check, held, report, unread_tables};
 use crate::fabric::{Faults, Lane, Lanes, Levels, Lid, PortId, Routes, ServiceLevel, Tables};
+use crate::observe::PolicyLevels;
 use crate::routing::certificate::{LaneKnowledge, Mapping, Scope, Served, certify_among, room, serve};
 use crate::routing::{Problem, Pulse, Refusal, Request};
 
@@ -14,6 +15,9 @@ const LISTED: usize = 10;
 /// How the levels of paths are known where nothing tells them. An SL2VL mapping says where a level goes, never that a
 /// level is in use: stock fabrics map sixteen and use one. So level 0 is judged, through the mapping.
 pub const LEVEL_ASSUMED: &str = "level 0 assumed";
+
+/// How the levels of paths are known where a QoS policy sets them.
+const POLICY: &str = "QoS policy";
 
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +57,12 @@ fn known<'a>(
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
             return Known::Whole(relaid(held, routes), from);
+        }
+        (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
+            match by_policy(look, policy) {
+                Some(levels) => (Cow::Owned(levels), POLICY),
+                None => return Known::Unknown,
+            }
         }
         (Sent::Unsaid, None) if !mapping.any() => return Known::Whole(Lanes::One, LEVEL_ASSUMED),
         (Sent::Unsaid, None) => {
@@ -138,7 +148,10 @@ fn followed(
 /// The levels of the paths in force, and how they are known.
 pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a, Levels>, &'static str)> {
     match (sent, &look.routes) {
-        (Sent::Unknown, _) | (Sent::Unsaid, None) => None,
+        (Sent::Unknown, _) => None,
+        (Sent::Unsaid, None) => {
+            Some((Cow::Owned(by_policy(look, look.observation.policy.as_ref()?)?), POLICY))
+        }
         (Sent::One, _) => Some((Cow::Owned(Levels::One(ServiceLevel::default())), "one")),
         (_, Some(held)) => {
             let from = if look.assumed.is_some() { "assumed" } else { "plan" };
@@ -149,6 +162,22 @@ pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a
             Some((Cow::Borrowed(levels), from))
         }
     }
+}
+
+/// The levels that a QoS policy sets, by LID; `None` where its rules leave them open.
+pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
+    let PolicyLevels::ByDestination(by_guid) = policy else { return None };
+    let mut levels = Levels::One(ServiceLevel::default());
+    levels.spread(look.fabric().top_lid());
+    if let Levels::ByLid(bits) = &mut levels {
+        for (_, port) in look.fabric().ports() {
+            let level = port.facts.guid.and_then(|guid| by_guid.get(&guid));
+            let (Some(level), Some(base)) = (level, port.facts.lid) else { continue };
+            let lids = base.index()..base.index() + usize::from(port.facts.lmc.lids());
+            bits.get_mut(lids).into_iter().flatten().for_each(|bits| *bits = 1 << level);
+        }
+    }
+    Some(levels)
 }
 
 /// Of routes that were computed here the level is the number of the lane.

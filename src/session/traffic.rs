@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::lanes::Sent;
+use super::lanes::{Sent, by_policy};
 use super::whatif::in_force;
 use super::{Look, TraceError, endpoint};
 use crate::fabric::{Faults, Levels, PortId, PortNum, Routes, ServiceLevel, Tables};
@@ -37,6 +37,10 @@ impl Course {
         let zero = Service::Levels(Levels::One(ServiceLevel::default()));
         let service = match (sent, &look.routes) {
             (Sent::Records { levels, .. }, _) => Service::Levels(levels.clone()),
+            (Sent::Unsaid, None) => match &look.observation.policy {
+                Some(policy) => by_policy(look, policy).map_or(zero, Service::Levels),
+                None => zero,
+            },
             (Sent::Unsaid, Some(held)) => {
                 routes.lanes = super::lanes::relaid(held, &routes);
                 Service::Routes

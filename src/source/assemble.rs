@@ -5,9 +5,9 @@ use std::collections::btree_map::Entry;
 use super::parts::{note_merged, note_parts};
 use crate::access::SourceError;
 use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
-use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use crate::files::content::{Content, CounterFile, LidFile, PolicyFile, TableFile, TopologyFile};
 use crate::files::{Format, port_report};
-use crate::observe::{Notes, Observation, Place};
+use crate::observe::{Notes, Observation, Place, PolicyLevels};
 
 /// Files among which none is a topology.
 pub(super) const NO_TOPOLOGY: &str = "FD-5006";
@@ -39,6 +39,7 @@ pub(super) struct Assembly {
     counters: Vec<CounterFile>,
     lids: Vec<(String, LidFile)>,
     names: NameMap,
+    policy: Option<PolicyLevels>,
     pub(super) notes: Notes,
     /// Why files of a folder were left out.
     pub(super) damaged: Vec<SourceError>,
@@ -55,6 +56,7 @@ impl Assembly {
             counters: Vec::new(),
             lids: Vec::new(),
             names: NameMap::default(),
+            policy: None,
             notes: Notes::new(),
             damaged: Vec::new(),
         }
@@ -88,6 +90,7 @@ impl Assembly {
                     )
                 });
             }
+            Content::Policy(file) => self.add_policy(&name, file),
         }
     }
 
@@ -109,6 +112,21 @@ impl Assembly {
             notes: seen.notes,
         };
         self.topologies.push((format, file));
+    }
+
+    /// Of two policies that differ it is not known which is in force.
+    fn add_policy(&mut self, name: &str, file: PolicyFile) {
+        self.notes.extend(file.notes);
+        match &self.policy {
+            None => self.policy = Some(file.levels),
+            Some(known) if *known == file.levels => {}
+            Some(_) => {
+                self.policy = Some(PolicyLevels::Undecided);
+                self.note_source("FN-515", || {
+                    format!("{name} sets other service levels than another QoS policy here, so the levels of paths are not known")
+                });
+            }
+        }
     }
 
     /// The first file that names a node has it, as the first line of a file has.
@@ -163,6 +181,7 @@ impl Assembly {
             subnet_manager: topology.subnet_manager,
             notes: self.notes,
             adaptive: topology.adaptive,
+            policy: self.policy,
             reading: None,
             jobs: self.jobs,
         })

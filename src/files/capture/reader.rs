@@ -487,6 +487,7 @@ impl<B: Bytes> Reader<B> {
             subnet_manager: state.manager.clone(),
             notes,
             adaptive: state.adaptive,
+            policy: None,
             ticks: state.ticks.clone(),
             reading: None,
             jobs: state.jobs.clone(),
