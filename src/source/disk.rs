@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::assemble::{Assembly, NO_TOPOLOGY};
-use super::file_set::{FileSet, UNPACKED_WITHIN, unknown_format};
+use super::file_set::{FileSet, UNPACKED_WITHIN};
+use super::unknown_format::unknown_format;
 use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::capture::captures_within;
 use crate::files::content::Content;

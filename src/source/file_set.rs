@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 use super::assemble::Assembly;
+use super::unknown_format::unknown_format;
 use crate::access::SourceError;
 use crate::files::packed::{self, Limits, Pace, Unpacked};
-use crate::files::{FileError, Format, capture, transcript};
+use crate::files::{FileError, capture, transcript};
 use crate::observe::{Notes, Place};
 
 /// A file of a folder that is damaged or cannot be read.
@@ -161,44 +162,6 @@ fn may_tell(bytes: &[u8]) -> bool {
     let words =
         head.split(|c: char| !c.is_ascii_alphanumeric()).map(|word| word.strip_prefix("0x").unwrap_or(word));
     !signed && words.filter(long).count() >= GUIDS_OF_A_FABRIC
-}
-
-fn is_plan(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"fabdeck.plan/")
-}
-
-pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
-    let what = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
-        None => "the file is empty".to_owned(),
-        Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
-            "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
-        }
-        Some(_) if is_plan(bytes) => {
-            return SourceError::Input {
-                code: "FD-2002",
-                place: Place::line(name, 1),
-                what: "this is a plan, not a fabric".to_owned(),
-                hint: format!(
-                    "'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for"
-                ),
-            };
-        }
-        Some(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => {
-            "this is JSON; lists of jobs are no source of a fabric".to_owned()
-        }
-        Some(_) if bytes.split(|b| *b == b'\n').any(|line| line.starts_with(b"SwitchName=")) => {
-            "this is Slurm's topology.conf: it tells neither ports nor cables".to_owned()
-        }
-        Some(_) if bytes.contains(&0) => "the file is binary and of no known format".to_owned(),
-        Some(_) => "the content is of no known format".to_owned(),
-    };
-    let known: Vec<&str> = crate::files::FORMATS.iter().map(|format: &Format| format.id).collect();
-    SourceError::Input {
-        code: "FD-2002",
-        place: Place::line(name, 1),
-        what,
-        hint: format!("known are, as text: {}", known.join(", ")),
-    }
 }
 
 #[cfg(test)]
