@@ -2,6 +2,7 @@
 //! memory, one file at a time, and never written to disk: a path in an archive is a label and opens nothing.
 
 mod archive;
+mod pace;
 mod stream;
 
 use std::borrow::Cow;
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 use super::FileError;
 use crate::observe::{Notes, Place};
 
+pub use pace::Pace;
 pub use stream::Stream;
 
 /// What the bytes cannot be: damaged, encrypted, or packed by a method that is not read.
@@ -20,7 +22,7 @@ const NOT_ONE: &str = "FD-2006";
 /// An entry of an archive that is no file of its own.
 const ENTRY_LEFT_OUT: &str = "FN-555";
 
-/// How much is unpacked at most. What costs time is bounded with it.
+/// How much is unpacked at most; a [`Pace`] bounds the time.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes that come out of one file, over all layers.
@@ -63,23 +65,23 @@ pub fn is_packed(bytes: &[u8]) -> bool {
 pub fn unpack<'a>(
     name: &str,
     bytes: Cow<'a, [u8]>,
-    limits: Limits,
+    (limits, pace): (Limits, &Pace<'_>),
     notes: &mut Notes,
     each: &mut dyn FnMut(Unpacked<'_>),
 ) {
     let budget = Budget { limits, packed: bytes.len() as u64, unpacked: 0, entries: 0, spent: None };
-    let mut unpacking = Unpacking { outer: name.to_owned(), budget, notes, each };
+    let mut unpacking = Unpacking { outer: name.to_owned(), budget, pace, notes, each };
     unpacking.open(name.to_owned(), bytes, Depth::default());
 }
 
 /// The one file that the bytes hold, where one is wanted.
-pub fn unpack_one(name: &str, bytes: Vec<u8>) -> Result<(String, Vec<u8>), Box<FileError>> {
+pub fn unpack_one(name: &str, bytes: Vec<u8>, pace: &Pace<'_>) -> Result<(String, Vec<u8>), Box<FileError>> {
     if !is_packed(&bytes) {
         return Ok((name.to_owned(), bytes));
     }
     let mut found = Vec::new();
     let mut count = 0;
-    unpack(name, bytes.into(), Limits::default(), &mut Notes::new(), &mut |file| {
+    unpack(name, bytes.into(), (Limits::default(), pace), &mut Notes::new(), &mut |file| {
         count += 1;
         if found.is_empty() {
             found.push((file.name, file.bytes.map(Cow::into_owned)));
@@ -132,11 +134,16 @@ impl Budget {
         };
         self.refuse(name, what)
     }
+
+    fn too_long(&mut self, name: &str) -> Box<FileError> {
+        self.refuse(name, "unpacking it takes too long".to_owned())
+    }
 }
 
 struct Unpacking<'u> {
     outer: String,
     budget: Budget,
+    pace: &'u Pace<'u>,
     notes: &'u mut Notes,
     each: &'u mut dyn FnMut(Unpacked<'_>),
 }
@@ -156,7 +163,13 @@ impl Unpacking<'_> {
         if let Err(error) = self.check_depth(&name, depth) {
             return self.give(name, Err(error), depth);
         }
-        if let Err(error) = self.unpack_archive(kind, &name, &bytes, depth) {
+        let outcome = self.unpack_archive(kind, &name, &bytes, depth);
+        // A decoder that was stopped calls the archive damaged.
+        let outcome = match outcome {
+            Err(_) if self.pace.is_over() => Err(self.budget.too_long(&name)),
+            outcome => outcome,
+        };
+        if let Err(error) = outcome {
             self.give(name, Err(error), depth);
         }
     }
@@ -184,8 +197,12 @@ impl Unpacking<'_> {
     ) -> Result<Vec<u8>, Box<FileError>> {
         self.check_depth(name, depth)?;
         let left = self.budget.left();
-        let unpacked = stream.unpack(bytes, left).map_err(|why| {
-            damaged(name, format!("the {} cannot be unpacked: {}", stream.title(), said(&why.to_string())))
+        let unpacked = stream.unpack(bytes, left, self.pace).map_err(|why| match self.pace.is_over() {
+            true => self.budget.too_long(name),
+            false => {
+                let what = format!("the {} cannot be unpacked: {}", stream.title(), said(&why.to_string()));
+                damaged(name, what)
+            }
         })?;
         if unpacked.len() as u64 > left {
             return Err(self.budget.too_large(name));

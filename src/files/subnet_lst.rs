@@ -30,12 +30,7 @@ fn is_record(line: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut gathered = Gathered::new(input);
-    // A speed of 10 may be the beginning of 100, unless the lines before settle it.
-    let whole = match input.settles("SPD=10\n", "SPD=100") {
-        true => is_whole_with_ten,
-        false => is_whole,
-    };
-    for line in input.lines_with_end(whole) {
+    for line in input.lines_with_end(|line| is_whole_end(input, line)) {
         let line = line?;
         let text = line.text.trim();
         if let Some(comment) = text.strip_prefix('#') {
@@ -76,18 +71,27 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     Ok(gathered.finish())
 }
 
-/// A record up to a speed that is known, and that no other speed begins with.
-fn is_whole(line: &str) -> bool {
-    is_record_with(line, |word| !matches!(word, "5" | "10"))
-}
-
-fn is_whole_with_ten(line: &str) -> bool {
-    is_record_with(line, |word| word != "5")
-}
-
-fn is_record_with(line: &str, is_settled: fn(&str) -> bool) -> bool {
-    let speed = Record::parse(line.trim()).and_then(|record| record.speed);
-    speed.is_some_and(|word| is_settled(word) && gather::speed_of(word).is_some())
+/// Whether a last line without a newline is a whole record: one up to a speed that is known, or up to the state in a
+/// file without speeds.
+///
+/// A speed of 5 or 10 may be the beginning of 50 or 100. It is whole where no line before has the longer one, or where
+/// the line of the other end says the same.
+fn is_whole_end(input: Input<'_>, line: &str) -> bool {
+    let Some(record) = Record::parse(line.trim()) else { return false };
+    let Some(speed) = record.speed else {
+        return matches!(record.state, "ACT" | "INI" | "ARM" | "DWN") && !input.has_before_last(" SPD=");
+    };
+    if !matches!(speed, "5" | "10") || !input.has_before_last(&format!("SPD={speed}0")) {
+        return speed == "??" || gather::speed_of(speed).is_some();
+    }
+    let port = |record: &Record<'_>, at: usize| (record.ends[at].node_guid, record.ends[at].number);
+    input.lines_before_last().map_while(Result::ok).any(|line| {
+        Record::parse(line.text.trim()).is_some_and(|other| {
+            port(&other, 0) == port(&record, 1)
+                && port(&other, 1) == port(&record, 0)
+                && other.speed == Some(speed)
+        })
+    })
 }
 
 #[cfg(test)]

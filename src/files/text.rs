@@ -22,21 +22,36 @@ impl<'a> Input<'a> {
 
     /// The lines, each with its number from 1.
     pub fn lines(&self) -> Lines<'a> {
-        let bytes = self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.bytes);
-        Lines { name: self.name, rest: bytes, number: 0, whole: |_| false }
+        Lines { name: self.name, rest: self.text(), number: 0, whole_end: false }
     }
 
     /// The lines, where a last line without a newline is not cut when it reads as a whole record.
-    pub fn lines_with_end(&self, whole: fn(&str) -> bool) -> Lines<'a> {
-        Lines { whole, ..self.lines() }
+    pub fn lines_with_end(&self, is_whole: impl FnOnce(&str) -> bool) -> Lines<'a> {
+        let (_, last) = self.split_last_line();
+        let whole_end = !last.is_empty()
+            && last.len() <= LINE_LIMIT
+            && is_whole(&String::from_utf8_lossy(without_returns(last)));
+        Lines { whole_end, ..self.lines() }
     }
 
-    /// Whether a word that ends the file is whole though a longer one begins with it: lines before have it, and none has
-    /// the longer one.
-    pub fn settles(&self, word: &str, longer: &str) -> bool {
-        let end = self.bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0);
-        let has = |word: &str| self.bytes[..end].windows(word.len()).any(|part| part == word.as_bytes());
-        !self.bytes.ends_with(b"\n") && has(word) && !has(longer)
+    /// The lines before the last one.
+    pub fn lines_before_last(&self) -> Lines<'a> {
+        Lines { rest: self.split_last_line().0, ..self.lines() }
+    }
+
+    /// Whether a line before the last one has the word.
+    pub fn has_before_last(&self, word: &str) -> bool {
+        self.split_last_line().0.windows(word.len()).any(|part| part == word.as_bytes())
+    }
+
+    fn text(&self) -> &'a [u8] {
+        self.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(self.bytes)
+    }
+
+    /// The lines that end in a newline, and what follows the last newline.
+    fn split_last_line(&self) -> (&'a [u8], &'a [u8]) {
+        let text = self.text();
+        text.split_at(text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1))
     }
 
     pub fn place(&self, line: u64) -> Place {
@@ -58,7 +73,15 @@ pub struct Lines<'a> {
     name: &'a str,
     rest: &'a [u8],
     number: u64,
-    whole: fn(&str) -> bool,
+    /// The last line is a whole record, newline or not.
+    whole_end: bool,
+}
+
+fn without_returns(mut line: &[u8]) -> &[u8] {
+    while let Some(shorter) = line.strip_suffix(b"\r") {
+        line = shorter;
+    }
+    line
 }
 
 impl<'a> Iterator for Lines<'a> {
@@ -81,12 +104,8 @@ impl<'a> Iterator for Lines<'a> {
             let hint = format!("no known format has lines over {LINE_LIMIT} bytes; is this a text file?");
             return Some(Err(FileError::new("FD-2001", Place::line(self.name, self.number), what, hint)));
         }
-        let mut line = line;
-        while let Some(shorter) = line.strip_suffix(b"\r") {
-            line = shorter;
-        }
-        let text = String::from_utf8_lossy(line);
-        let unended = end.is_none() && !(self.whole)(&text);
+        let text = String::from_utf8_lossy(without_returns(line));
+        let unended = end.is_none() && !self.whole_end;
         Some(Ok(Line { number: self.number, text, unended }))
     }
 }

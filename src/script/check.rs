@@ -36,6 +36,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         look.observation.notes.extend(notes);
         look.partitions = Some(partitions);
     }
+    if look.fabric().switches().next().is_none() {
+        return Err(Failure::usage(
+            "FD-7901: the source tells of no switch, so there are no tables to check; give the fabric's topology \
+             too (ibnetdiscover > net.txt), in one folder with what else there is",
+        ));
+    }
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \

@@ -3,13 +3,15 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::assemble::{Assembly, NO_TOPOLOGY};
-use super::file_set::{FileSet, unknown_format};
+use super::file_set::{FileSet, UNPACKED_WITHIN};
+use super::unknown_format::unknown_format;
 use crate::access::{Source, SourceError, Wanted, Watch};
 use crate::capture::captures_within;
 use crate::files::content::Content;
-use crate::files::packed::unpack_one;
+use crate::files::packed::{Pace, unpack_one};
 use crate::files::text::Input;
 use crate::files::{FileError, transcript};
 use crate::observe::{Notes, Observation, Place};
@@ -69,7 +71,7 @@ impl FilesSource {
 
 /// One file, whatever it holds.
 pub fn read_content(path: &Path) -> Result<Content, SourceError> {
-    let (name, bytes) = unpack_one(&shown(path), read_file(path)?)?;
+    let (name, bytes) = read_unpacked(path)?;
     let mut notes = Notes::new();
     match transcript::read(&name, &bytes, &mut notes)? {
         Some((_, mut content)) => {
@@ -85,9 +87,16 @@ pub fn read_as<T>(
     path: &Path,
     read: impl FnOnce(Input<'_>) -> Result<T, Box<FileError>>,
 ) -> Result<T, SourceError> {
-    let (name, bytes) = unpack_one(&shown(path), read_file(path)?)?;
+    let (name, bytes) = read_unpacked(path)?;
     let text = transcript::plain_text(&name, &bytes, &mut Notes::new())?;
     Ok(read(Input::new(&name, &text))?)
+}
+
+/// The one file that a path names or that lies packed there.
+fn read_unpacked(path: &Path) -> Result<(String, Vec<u8>), SourceError> {
+    let bytes = read_file(path)?;
+    let until = Instant::now() + UNPACKED_WITHIN;
+    Ok(unpack_one(&shown(path), bytes, &Pace::new(&|| Instant::now() < until))?)
 }
 
 /// A file that was named: what it holds must be of a known format. An archive is read as the folder that it was.

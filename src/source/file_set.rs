@@ -2,11 +2,13 @@
 //! else with it.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use super::assemble::Assembly;
+use super::unknown_format::unknown_format;
 use crate::access::SourceError;
-use crate::files::packed::{self, Limits, Unpacked};
-use crate::files::{FileError, Format, capture, transcript};
+use crate::files::packed::{self, Limits, Pace, Unpacked};
+use crate::files::{FileError, capture, transcript};
 use crate::observe::{Notes, Place};
 
 /// A file of a folder that is damaged or cannot be read.
@@ -17,6 +19,10 @@ const UNKNOWN: &str = "FN-501";
 /// A text with so many GUIDs tells of a fabric, whatever its format is.
 const GUIDS_OF_A_FABRIC: usize = 16;
 
+/// How long all packed files of a folder or archive may take to unpack. What the bounds on size let through takes less,
+/// unless it is made to be slow.
+pub(super) const UNPACKED_WITHIN: Duration = Duration::from_secs(120);
+
 pub(super) struct FileSet<'a> {
     /// The folder, or the file whose files these are.
     name: String,
@@ -25,11 +31,13 @@ pub(super) struct FileSet<'a> {
     /// Some of the unknown ones may tell of the fabric.
     telling: bool,
     captures: Vec<String>,
+    unpack_until: Instant,
 }
 
 impl<'a> FileSet<'a> {
     pub(super) fn new(name: String, assembly: &'a mut Assembly) -> Self {
-        Self { name, assembly, unknown: Vec::new(), telling: false, captures: Vec::new() }
+        let unpack_until = Instant::now() + UNPACKED_WITHIN;
+        Self { name, assembly, unknown: Vec::new(), telling: false, captures: Vec::new(), unpack_until }
     }
 
     /// Gives each file that is packed in the bytes to `each`; bytes that are not packed are the file.
@@ -40,7 +48,10 @@ impl<'a> FileSet<'a> {
         each: &mut dyn FnMut(&mut Self, Unpacked<'_>),
     ) {
         let mut notes = Notes::new();
-        packed::unpack(name, bytes, Limits::default(), &mut notes, &mut |file| each(self, file));
+        let until = self.unpack_until;
+        let may_go_on = || Instant::now() < until;
+        let bounds = (Limits::default(), &Pace::new(&may_go_on));
+        packed::unpack(name, bytes, bounds, &mut notes, &mut |file| each(self, file));
         self.assembly.notes.extend(notes);
     }
 
@@ -100,7 +111,7 @@ impl<'a> FileSet<'a> {
     }
 
     pub(super) fn finish(self) {
-        let Self { name, assembly, unknown, telling, captures } = self;
+        let Self { name, assembly, unknown, telling, captures, .. } = self;
         if let Some(first) = captures.first()
             && (captures.len() > 1 || *first != name)
         {
@@ -153,40 +164,27 @@ fn may_tell(bytes: &[u8]) -> bool {
     !signed && words.filter(long).count() >= GUIDS_OF_A_FABRIC
 }
 
-fn is_plan(bytes: &[u8]) -> bool {
-    bytes.starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"fabdeck.plan/")
-}
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
 
-pub(super) fn unknown_format(name: &str, bytes: &[u8]) -> SourceError {
-    let what = match bytes.iter().find(|b| !b.is_ascii_whitespace()) {
-        None => "the file is empty".to_owned(),
-        Some(_) if bytes.starts_with(&[0x2B, 0x83, 0xE7, 0x8F]) => {
-            "this is a binary cache of 'ibnetdiscover --cache'".to_owned()
+    use super::*;
+
+    #[test]
+    fn a_folder_whose_time_is_over_leaves_out_what_is_packed() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(&vec![b'\n'; 1 << 20]).unwrap();
+        let packed = encoder.finish().unwrap();
+        for (within, codes) in [(UNPACKED_WITHIN, [].as_slice()), (Duration::ZERO, &[LEFT_OUT])] {
+            let mut assembly = Assembly::new("folder");
+            let mut files = FileSet::new("folder".to_owned(), &mut assembly);
+            files.unpack_until = Instant::now() + within;
+            files.unpack("a.gz", packed.as_slice().into(), &mut |files, file| {
+                files.take_in(&file.name, file.bytes);
+            });
+            let found: Vec<&str> = assembly.notes.iter().map(|note| note.code).collect();
+            assert_eq!(found, codes);
+            assert!(assembly.damaged.iter().all(|error| error.to_string().contains("takes too long")));
         }
-        Some(_) if is_plan(bytes) => {
-            return SourceError::Input {
-                code: "FD-2002",
-                place: Place::line(name, 1),
-                what: "this is a plan, not a fabric".to_owned(),
-                hint: format!(
-                    "'fabdeck plan show {name}' shows it; --source takes the fabric that it was made for"
-                ),
-            };
-        }
-        Some(_) if bytes.starts_with(b"{") || bytes.starts_with(b"[") => {
-            "this is JSON; lists of jobs are no source of a fabric".to_owned()
-        }
-        Some(_) if bytes.split(|b| *b == b'\n').any(|line| line.starts_with(b"SwitchName=")) => {
-            "this is Slurm's topology.conf: it tells neither ports nor cables".to_owned()
-        }
-        Some(_) if bytes.contains(&0) => "the file is binary and of no known format".to_owned(),
-        Some(_) => "the content is of no known format".to_owned(),
-    };
-    let known: Vec<&str> = crate::files::FORMATS.iter().map(|format: &Format| format.id).collect();
-    SourceError::Input {
-        code: "FD-2002",
-        place: Place::line(name, 1),
-        what,
-        hint: format!("known are, as text: {}", known.join(", ")),
     }
 }

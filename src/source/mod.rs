@@ -12,6 +12,7 @@ mod simulated;
 pub mod socket;
 mod story;
 mod umad;
+mod unknown_format;
 mod writable;
 
 pub use disk::{FilesSource, read_as, read_content};

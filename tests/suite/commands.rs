@@ -5,7 +5,7 @@
 
 mod adaptive;
 mod assumed;
-mod binary;
+pub mod binary;
 mod docs;
 mod figures;
 mod golden;

@@ -1,5 +1,10 @@
 //! What people send: packed files, folders with damage, text out of terminals and mails, dumps of two sites in one.
 
+mod ends;
+mod packed;
+mod transcripts;
+mod unread;
+
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -113,13 +118,6 @@ fn unknown_files_are_named_and_partial_where_they_may_tell_something() {
 }
 
 #[test]
-fn a_missing_last_newline_is_no_damage() {
-    is_net(&look_at(NET.trim_end()).unwrap());
-    let cut = look_at(&NET[..NET.len() - 9]).unwrap();
-    assert!(cut.partial(), "a line without its end is");
-}
-
-#[test]
 fn a_list_with_each_cable_once_is_whole() {
     let end = |kind: &str, ports: u8, guid: u64, lid: u8, port: u8| {
         format!(
@@ -131,68 +129,6 @@ fn a_list_with_each_cable_once_is_whole() {
     let cable = "PHY=4x LOG=ACT SPD=25";
     let seen = look_at(format!("{}{cable}\n{}{cable}", line(1), line(2))).unwrap();
     is_net(&seen);
-}
-
-#[test]
-fn packed_files_are_read_as_what_they_hold() {
-    is_net(&look_at(gzip(NET.as_bytes())).unwrap());
-    let held = folder(&[("net.gz", &gzip(NET.as_bytes()))]);
-    is_net(&look(held.path()).unwrap());
-}
-
-#[test]
-fn text_out_of_other_places_is_read_where_all_lines_are_alike() {
-    let each = |prefix: &dyn Fn(usize) -> String| -> String {
-        NET.lines().enumerate().map(|(at, line)| format!("{}{line}\n", prefix(at))).collect()
-    };
-    for (text, code) in [
-        (each(&|at| format!("{:6}\t", at + 1)), "FN-551"),
-        (each(&|at| format!("2026-11-21 02:27:{at:02} ")), "FN-551"),
-        (each(&|at| format!("Nov 21 02:27:{at:02} mgmt ibnet[7]: ")), "FN-551"),
-        (each(&|_| "> ".into()), "FN-551"),
-        (each(&|_| "mgmt1: ".into()), "FN-551"),
-        (each(&|_| "\u{1b}[32m".into()), "FN-553"),
-    ] {
-        let seen = look_at(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-        is_net(&seen);
-        assert_eq!(codes(&seen), [code], "{text}");
-    }
-    let wide: Vec<u8> = format!("\u{feff}{NET}").encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let seen = look_at(wide).unwrap();
-    is_net(&seen);
-    assert_eq!(codes(&seen), ["FN-552"]);
-}
-
-#[test]
-fn lines_that_are_not_alike_are_told_with_what_to_remove() {
-    let quoted: String = NET.lines().map(|line| format!("> {line}\n")).collect();
-    let error = look_at(format!("Yesterday somebody wrote:\n\n{quoted}")).unwrap_err().to_string();
-    assert!(error.contains("FD-2007") && error.contains("remove the '>'"), "{error}");
-}
-
-#[test]
-fn wrapped_lines_are_told_as_that() {
-    let wrapped: String = NET
-        .replace('\t', " ")
-        .lines()
-        .map(|line| {
-            let signs: Vec<char> = line.chars().collect();
-            signs.chunks(60).map(|row| row.iter().collect::<String>() + "\n").collect::<String>()
-                + if line.is_empty() { "\n" } else { "" }
-        })
-        .collect();
-    let error = look_at(&wrapped).unwrap_err().to_string();
-    assert!(error.contains("FD-2008") && error.contains("60 columns"), "{error}\n{wrapped}");
-}
-
-/// Lines of one length, and a line that is none of the dump.
-#[test]
-fn a_dump_with_lines_of_one_length_is_not_taken_for_a_wrapped_one() {
-    let ports: String = (1..=9)
-        .map(|at| format!("[{at}]\t\"H-00000000000000{at}0\"[1]({at}1) \t\t# \"host {at}\" lid {at} 4xEDR\n"))
-        .collect();
-    let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}a prompt\n")).unwrap();
-    assert_eq!(seen.fabric.links().len(), 9);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::files::content::{Merged, TopologyFile};
 use crate::files::limit::check_nodes;
 use crate::files::text::{Input, Line, timestamp};
 use crate::files::topology_text::{
-    Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, is_whole_in,
+    Claim, Dialect, Fault, GuidText, Key, LineKind, PortLine, RecordLine, classify, dialect, is_whole_end,
     join, note_duplicates, note_noise, note_tail, note_truncated, noted_guid, parse_port, parse_record,
     port_guid, sample, trusted,
 };
@@ -23,7 +23,7 @@ pub fn looks_like(head: &str) -> bool {
 
 pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
     let mut reader = Reader::new(input.name);
-    for line in input.lines_with_end(is_whole_in(input)) {
+    for line in input.lines_with_end(|line| is_whole_end(input, line)) {
         let line = line?;
         reader.line(&line)?;
         check_nodes(reader.builder.len(), || input.place(line.number))?;

@@ -11,7 +11,7 @@ use crate::files::limit::check_nodes;
 use crate::files::text::{Input, Line};
 use crate::files::topology_text::{
     Claim, Dialect, Fault, Key, LineKind, PortLine, RecordLine, c_number, classify, dialect,
-    is_whole_of_ibsim_in, join, note_duplicates, note_noise, note_tail, note_truncated, parse_port,
+    is_whole_end_of_ibsim, join, note_duplicates, note_noise, note_tail, note_truncated, parse_port,
     parse_record, port_guid, sample, trusted,
 };
 use crate::observe::{Notes, Place};
@@ -37,7 +37,7 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
         expected: 0,
         bare: None,
     };
-    for line in input.lines_with_end(is_whole_of_ibsim_in(input)) {
+    for line in input.lines_with_end(|line| is_whole_end_of_ibsim(input, line)) {
         let line = line?;
         reader.line(&line)?;
         check_nodes(reader.builder.len(), || input.place(line.number))?;

@@ -1,8 +1,8 @@
 //! Archives: several files in one.
 
-use std::io::{self, Cursor};
+use std::io;
 
-use super::stream::read_up_to;
+use super::pace::{PacedInput, read_up_to};
 use super::{Depth, FileError, Unpacking, damaged, said};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,6 +20,11 @@ impl Kind {
         }
     }
 }
+
+/// Each entry of a zip archive has one in its directory.
+const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
+/// Archives in an archive have entries too, as far as they are not packed once more.
+const ENTRIES_WITHIN: usize = 16;
 
 impl Unpacking<'_> {
     pub(super) fn unpack_archive(
@@ -39,7 +44,8 @@ impl Unpacking<'_> {
         let broken = |why: io::Error| {
             damaged(name, format!("the tar archive cannot be read on: {}", said(&why.to_string())))
         };
-        let mut archive = tar::Archive::new(bytes);
+        let pace = self.pace;
+        let mut archive = tar::Archive::new(PacedInput::new(bytes, pace));
         for entry in archive.entries().map_err(broken)? {
             let entry = entry.map_err(broken)?;
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
@@ -53,7 +59,7 @@ impl Unpacking<'_> {
                 continue;
             }
             let left = self.budget.left();
-            let held = read_up_to(entry, left).map_err(broken)?;
+            let held = read_up_to(entry, left, pace).map_err(broken)?;
             if held.len() as u64 > left {
                 return Err(self.budget.too_large(name));
             }
@@ -66,7 +72,13 @@ impl Unpacking<'_> {
         let broken = |why: zip::result::ZipError| {
             damaged(name, format!("the zip archive cannot be read: {}", said(&why.to_string())))
         };
-        let mut archive = zip::ZipArchive::new(Cursor::new(bytes)).map_err(broken)?;
+        // The whole directory is read before the first entry, and needs more memory than it has bytes.
+        let most = self.budget.limits.entries.saturating_mul(ENTRIES_WITHIN);
+        if bytes.windows(ENTRY_OF_ZIP.len()).filter(|part| *part == ENTRY_OF_ZIP).nth(most).is_some() {
+            return Err(self.too_many_entries(name));
+        }
+        let pace = self.pace;
+        let mut archive = zip::ZipArchive::new(PacedInput::new(bytes, pace)).map_err(broken)?;
         for at in 0..archive.len() {
             self.count_entry(name)?;
             let entry = archive.by_index_raw(at).map_err(broken)?;
@@ -84,7 +96,10 @@ impl Unpacking<'_> {
             let unpacked = archive
                 .by_index(at)
                 .map_err(|why| why.to_string())
-                .and_then(|entry| read_up_to(entry, left).map_err(|why| why.to_string()));
+                .and_then(|entry| read_up_to(entry, left, pace).map_err(|why| why.to_string()));
+            if pace.is_over() {
+                return Err(self.budget.too_long(name));
+            }
             match unpacked {
                 Ok(held) if held.len() as u64 > left => return Err(self.budget.too_large(name)),
                 Ok(held) => self.entry(name, &path, &held, depth)?,
@@ -103,9 +118,14 @@ impl Unpacking<'_> {
         self.budget.entries += 1;
         let most = self.budget.limits.entries;
         match self.budget.entries > most {
-            true => Err(self.budget.refuse(name, format!("it holds more than {most} entries"))),
+            true => Err(self.too_many_entries(name)),
             false => Ok(()),
         }
+    }
+
+    fn too_many_entries(&mut self, name: &str) -> Box<FileError> {
+        let most = self.budget.limits.entries;
+        self.budget.refuse(name, format!("it holds more than {most} entries"))
     }
 }
 

@@ -1,6 +1,8 @@
 //! One stream of packed bytes.
 
-use std::io::{self, Read};
+use std::io;
+
+use super::pace::{Pace, PacedInput, read_up_to};
 
 /// Memory for the dictionary of an xz or zstd stream: the strongest levels of both tools ask for 64 and 128 MiB.
 const DICTIONARY_KIB: u32 = 160 << 10;
@@ -38,23 +40,19 @@ impl Stream {
     }
 
     /// What comes out, at most one byte more than `limit`. Streams that follow each other are one, as for the tools.
-    pub(super) fn unpack(self, bytes: &[u8], limit: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn unpack(self, bytes: &[u8], limit: u64, pace: &Pace<'_>) -> io::Result<Vec<u8>> {
+        let input = PacedInput::new(bytes, pace);
         match self {
-            Self::Gzip => read_up_to(flate2::read::MultiGzDecoder::new(bytes), limit),
-            Self::Xz => read_up_to(lzma_rust2::XzReader::new_mem_limit(bytes, true, DICTIONARY_KIB), limit),
-            Self::Bzip2 => read_up_to(bzip2::read::MultiBzDecoder::new(bytes), limit),
+            Self::Gzip => read_up_to(flate2::bufread::MultiGzDecoder::new(input), limit, pace),
+            Self::Xz => {
+                read_up_to(lzma_rust2::XzReader::new_mem_limit(input, true, DICTIONARY_KIB), limit, pace)
+            }
+            Self::Bzip2 => read_up_to(bzip2::bufread::MultiBzDecoder::new(input), limit, pace),
             Self::Zstd => {
-                let mut decoder = zstd::stream::read::Decoder::with_buffer(bytes)?;
+                let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
                 decoder.window_log_max(ZSTD_WINDOW_LOG)?;
-                read_up_to(decoder, limit)
+                read_up_to(decoder, limit, pace)
             }
         }
     }
-}
-
-/// Reads a stream to its end, and no further than one byte past the limit.
-pub(super) fn read_up_to(reader: impl Read, limit: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -39,8 +39,12 @@ fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
 type Found = Vec<(String, Result<Vec<u8>, &'static str>)>;
 
 fn unpacked(bytes: &[u8], limits: Limits) -> (Found, Notes) {
+    unpacked_while(bytes, limits, &|| true)
+}
+
+fn unpacked_while(bytes: &[u8], limits: Limits, may_go_on: &dyn Fn() -> bool) -> (Found, Notes) {
     let (mut found, mut notes) = (Vec::new(), Notes::new());
-    unpack("f", bytes.into(), limits, &mut notes, &mut |file| {
+    unpack("f", bytes.into(), (limits, &Pace::new(may_go_on)), &mut notes, &mut |file| {
         found.push((file.name, file.bytes.map(Cow::into_owned).map_err(|error| error.code)));
     });
     (found, notes)
@@ -141,7 +145,9 @@ fn bombs_are_refused_by_size_ratio_and_number() {
 
 #[test]
 fn where_one_file_is_wanted_an_archive_of_one_will_do() {
-    let bytes = |packed: Vec<u8>| unpack_one("f", packed).map(|(_, bytes)| bytes).map_err(|error| error.code);
+    let bytes = |packed: Vec<u8>| {
+        unpack_one("f", packed, &Pace::new(&|| true)).map(|(_, bytes)| bytes).map_err(|error| error.code)
+    };
     assert_eq!(bytes(TEXT.to_vec()), Ok(TEXT.to_vec()));
     assert_eq!(bytes(gzip(&tar_of(&[("a", TEXT)]))), Ok(TEXT.to_vec()));
     assert_eq!(bytes(tar_of(&[("a", TEXT), ("b", TEXT)])), Err("FD-2006"));
@@ -156,3 +162,62 @@ fn damaged_archives_are_told_wherever_they_end() {
         }
     }
 }
+
+/// What takes long without being large: streams of nothing one after the other, blocks of nothing, many small files, and
+/// bytes that come out of few.
+#[test]
+fn unpacking_ends_soon_after_its_time_is_over_and_is_asked_about_it_all_the_while() {
+    const SIZE: usize = 1 << 19;
+    let again = |part: &[u8]| part.repeat(SIZE / part.len());
+    let small: Vec<(&str, &[u8])> = vec![("a", TEXT); SIZE / 1024];
+    // A block of deflate that is stored, empty and not the last.
+    let blocks = again(&[0, 0, 0, 0xFF, 0xFF]);
+    let mut of_blocks = gzip(b"")[..10].to_vec();
+    of_blocks.extend_from_slice(&blocks);
+    let mut zip_of_blocks = zip_of(&[("a", TEXT)]);
+    let head = 30 + "a".len();
+    zip_of_blocks.splice(head..head, blocks.iter().copied());
+    let grown = u32::try_from(blocks.len()).unwrap();
+    // The sizes in the directory, and where the directory begins.
+    let directory = zip_of_blocks.windows(4).position(|part| part == b"PK\x01\x02").unwrap();
+    let end = zip_of_blocks.len() - 22;
+    for at in [directory + 20, end + 16] {
+        let old = u32::from_le_bytes(zip_of_blocks[at..at + 4].try_into().unwrap());
+        zip_of_blocks[at..at + 4].copy_from_slice(&(old + grown).to_le_bytes());
+    }
+    let slow = [
+        ("gzip", again(&gzip(b""))),
+        ("xz", again(HELLO_XZ)),
+        ("bzip2", again(&bzip2_of(b""))),
+        ("zstd", again(&zstd::encode_all(&b""[..], 1).unwrap())),
+        ("deflate", of_blocks),
+        ("zip", zip_of_blocks),
+        ("tar", tar_of(&small)),
+        ("ratio", bzip2_of(&vec![0; 4 * SIZE])),
+    ];
+    for (what, bytes) in slow {
+        let asked = std::cell::Cell::new(0);
+        let count = |most: u32| {
+            asked.set(asked.get() + 1);
+            asked.get() <= most
+        };
+        let (found, _) = unpacked_while(&bytes, Limits::default(), &|| count(u32::MAX));
+        assert!(asked.get() >= 30, "{what}: asked {} times: {found:?}", asked.get());
+        asked.set(0);
+        let (found, _) = unpacked_while(&bytes, Limits::default(), &|| count(8));
+        assert_eq!(found.last().unwrap().1, Err("FD-2005"), "{what}");
+        assert!(asked.get() < 20, "{what}: asked {} times", asked.get());
+    }
+}
+
+/// The directory of a zip archive is read as a whole, so it is counted before.
+#[test]
+fn a_directory_of_a_zip_archive_that_is_too_long_is_not_read() {
+    let mut bytes = zip_of(&[("a", TEXT)]);
+    bytes.extend(ENTRY_OF_ZIP.repeat(100));
+    let limits = |entries| Limits { entries, ..Limits::default() };
+    assert_eq!(unpacked(&bytes, limits(5)).0, one("f", Err("FD-2005")));
+    assert_ne!(unpacked(&bytes, limits(50)).0, one("f", Err("FD-2005")));
+}
+
+const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";

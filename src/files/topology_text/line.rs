@@ -1,6 +1,7 @@
 //! What a line is, told by its beginning.
 
 use super::super::text::Input;
+use super::{parse_port, parse_record};
 use crate::fabric::{LinkSpeed, LinkWidth, NodeKind};
 
 /// The word that a node's record begins with.
@@ -132,43 +133,62 @@ fn starts_with_digit(text: &str) -> bool {
 }
 
 /// Whether a last line without a newline is a whole record: a port's line up to the rate, which is the last that
-/// ibnetdiscover prints, a blank line, or the prompt of a shell. `4xFDR` may be the beginning of `4xFDR10`, unless the
-/// lines before settle it.
-pub fn is_whole_in(input: Input<'_>) -> fn(&str) -> bool {
-    match input.settles("xFDR ", "xFDR10") || input.settles("xFDR\n", "xFDR10") {
-        true => |line| is_whole(line) || is_port_with(line, |speed| speed == LinkSpeed::Fdr),
-        false => is_whole,
-    }
-}
-
-fn is_whole(line: &str) -> bool {
+/// ibnetdiscover prints, a blank line, or the prompt of a shell.
+///
+/// `4xFDR` may be the beginning of `4xFDR10`. It is whole where no line before has that speed, or where the other end
+/// of the cable says FDR.
+pub fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let last = line.split_ascii_whitespace().next_back().unwrap_or("");
     match classify(line) {
         LineKind::Blank => true,
-        LineKind::Port(_) => is_rate(last, |speed| speed != LinkSpeed::Fdr) || is_suffix(last),
+        LineKind::Port(rest) => match rate(last) {
+            Some(LinkSpeed::Fdr) => {
+                !input.has_before_last("xFDR10") || other_end(input, rest) == Some(LinkSpeed::Fdr)
+            }
+            Some(_) => true,
+            None => is_suffix(last),
+        },
         LineKind::Noise => line.contains('@') && last.ends_with(['#', '$', '>', '%']),
         _ => false,
     }
 }
 
 /// The same for net files of ibsim, whose records may end behind the peer's port where no line before has more.
-pub fn is_whole_of_ibsim_in(input: Input<'_>) -> fn(&str) -> bool {
-    let longer = ["] w=", "] s=", "] #", "]\t"].iter().any(|longer| !input.settles("]\n", longer));
-    match longer {
-        true => is_whole,
-        false => |line| is_whole(line) || matches!(classify(line), LineKind::Port(_)) && line.ends_with(']'),
-    }
+pub fn is_whole_end_of_ibsim(input: Input<'_>, line: &str) -> bool {
+    let has_more = || ["] w=", "] s=", "] #", "]\t"].iter().any(|more| input.has_before_last(more));
+    is_whole_end(input, line)
+        || matches!(classify(line), LineKind::Port(_)) && line.ends_with(']') && !has_more()
 }
 
-fn is_port_with(line: &str, speed: fn(LinkSpeed) -> bool) -> bool {
-    let last = line.split_ascii_whitespace().next_back().unwrap_or("");
-    matches!(classify(line), LineKind::Port(_)) && is_rate(last, speed)
-}
-
-fn is_rate(word: &str, is_settled: fn(LinkSpeed) -> bool) -> bool {
-    super::tail::split_rate(word).is_some_and(|(width, speed)| {
-        LinkWidth::from_word(width).is_some() && LinkSpeed::from_word(speed).is_some_and(is_settled)
+/// The speed that the record of the peer names for the cable of the last line; `None` where it names none.
+fn other_end(input: Input<'_>, last: &str) -> Option<LinkSpeed> {
+    let lines = || input.lines_before_last().map_while(Result::ok);
+    let record = |text: &str| match classify(text) {
+        LineKind::Record(keyword, rest) => {
+            parse_record(keyword, rest, false).ok().map(|record| (record.kind, record.id.to_owned()))
+        }
+        _ => None,
+    };
+    let (owner_kind, owner) = lines().filter_map(|line| record(&line.text)).last()?;
+    let port = parse_port(owner_kind, last, false).ok()?;
+    let mut at = None;
+    lines().find_map(|line| {
+        at = record(&line.text).or_else(|| at.take());
+        let (kind, id) = at.as_ref().filter(|(_, id)| id == port.peer)?;
+        let LineKind::Port(rest) = classify(&line.text) else { return None };
+        let far = parse_port(*kind, rest, false).ok()?;
+        let same = id == port.peer
+            && port.peer_port == Some(far.port)
+            && far.peer == owner
+            && far.peer_port == Some(port.port);
+        same.then_some(far.tail.speed)?
     })
+}
+
+/// The speed of a rate whose width and speed are known.
+fn rate(word: &str) -> Option<LinkSpeed> {
+    let (width, speed) = super::tail::split_rate(word)?;
+    LinkWidth::from_word(width).and(LinkSpeed::from_word(speed))
 }
 
 /// The last of the words that `ibnetdiscover -f` adds: `e=4`.

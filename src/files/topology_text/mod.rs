@@ -14,7 +14,7 @@ mod tail;
 pub use cables::{Claim, join};
 pub use dialect::{Dialect, NET_FILE_MARK, dialect};
 pub use guid_text::{GuidText, read_guid};
-pub use line::{Key, LineKind, classify, is_whole_in, is_whole_of_ibsim_in, trusted};
+pub use line::{Key, LineKind, classify, is_whole_end, is_whole_end_of_ibsim, trusted};
 pub use notes::{
     note_duplicates, note_noise, note_rate, note_tail, note_truncated, note_unknown_lid, noted_guid,
     port_guid, sample,

@@ -51,7 +51,7 @@ pub(super) fn take_off(
         let (matched, of) = if whole { (matched, of) } else { count(kind, bytes) };
         if matched == of {
             notes.add(PREFIX, Place::file(name), || {
-                format!("{} in front of every line is left out", kind.title)
+                format!("left out in front of every line: {}", kind.title)
             });
             return Ok(Some(strip(kind.length, bytes)));
         }
@@ -140,7 +140,7 @@ fn same_words(name: &str, head: &[u8], bytes: &[u8], notes: &mut Notes) -> Optio
     text.pop();
     (of >= 2 && detect(&text).is_some()).then(|| {
         let shown: String = same.trim_end().chars().filter(|c| !c.is_control()).take(40).collect();
-        notes.add(PREFIX, Place::file(name), || format!("'{shown}' in front of every line is left out"));
+        notes.add(PREFIX, Place::file(name), || format!("left out in front of every line: '{shown}'"));
         text
     })
 }

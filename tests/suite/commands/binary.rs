@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// The binary with a home of its own, so that neither a configuration nor a log of this machine matters.
-pub(super) fn fabdeck(home: &TempDir) -> Command {
+pub fn fabdeck(home: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
     command.current_dir(home.path()).stdin(Stdio::null());
     command.env_remove("NO_COLOR").env("HOME", home.path());
@@ -16,7 +16,7 @@ pub(super) fn fabdeck(home: &TempDir) -> Command {
     command
 }
 
-pub(super) fn home() -> TempDir {
+pub fn home() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
