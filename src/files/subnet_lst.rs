@@ -74,18 +74,26 @@ pub fn read(input: Input<'_>) -> Result<TopologyFile, Box<FileError>> {
 /// Whether a last line without a newline is a whole record: one up to a speed that is known, or up to the state in a
 /// file without speeds.
 ///
-/// A speed of 5 or 10 may be the beginning of 50 or 100. It is whole where no line before has the longer one, or where
-/// the line of the other end says the same.
+/// A speed of 5 or 10 may be the beginning of 50 or 100. It is whole where all cables before have it, or where the
+/// line of the other end says the same.
 fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let Some(record) = Record::parse(line.trim()) else { return false };
     let Some(speed) = record.speed else {
-        return matches!(record.state, "ACT" | "INI" | "ARM" | "DWN") && !input.has_before_last(" SPD=");
+        // A record before it shows that the file has no speeds.
+        let has_none = input.has_before_last("LOG=") && !input.has_before_last(" SPD=");
+        return has_none && matches!(record.state, "ACT" | "INI" | "ARM" | "DWN");
     };
-    if !matches!(speed, "5" | "10") || !input.has_before_last(&format!("SPD={speed}0")) {
+    let before = || {
+        input.lines_before_last().map_while(Result::ok).filter(|line| line.text.trim_start().starts_with('{'))
+    };
+    let speed_of = |text: &str| Record::parse(text.trim()).and_then(|record| record.speed.map(str::to_owned));
+    let is_common =
+        || before().next().is_some() && before().all(|line| speed_of(&line.text).as_deref() == Some(speed));
+    if !matches!(speed, "5" | "10") || is_common() {
         return speed == "??" || gather::speed_of(speed).is_some();
     }
     let port = |record: &Record<'_>, at: usize| (record.ends[at].node_guid, record.ends[at].number);
-    input.lines_before_last().map_while(Result::ok).any(|line| {
+    before().any(|line| {
         Record::parse(line.text.trim()).is_some_and(|other| {
             port(&other, 0) == port(&record, 1)
                 && port(&other, 1) == port(&record, 0)

@@ -63,11 +63,22 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         _ => loads(&look, &look.observation.tables, wanted),
     };
     let report = Report { loads: patterns, jobs, ..report };
-    write(context, &look, &report)?;
+    let findings = findings(&report, context.globals.strict);
+    write(context, &look, &report, &findings)?;
     let concluded = context.conclude(&look);
-    // Unknown is no answer to whoever asked for a strict one.
-    let unknown = report.deadlock_free.is_none() && context.globals.strict;
-    Ok(if report.findings() || unknown { Exit::Findings } else { concluded })
+    Ok(if findings.is_empty() { concluded } else { Exit::Findings })
+}
+
+/// The findings of a report. With `--strict` an unknown deadlock verdict is one.
+fn findings(report: &Report, strict: bool) -> Vec<String> {
+    let unknown = (strict && report.deadlock_free.is_none()).then(|| {
+        let why = match report.adaptive_routing {
+            Some(_) => "adaptive routing is on, or may be",
+            None => "the lanes of the paths are not known",
+        };
+        format!("whether there is a credit loop is not known ({why}), and --strict asks for a verdict")
+    });
+    report.faults().into_iter().chain(unknown).collect()
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.
@@ -84,14 +95,19 @@ fn merge(held: &mut Tables, read: Tables) {
     }
 }
 
-fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<(), Failure> {
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    report: &Report,
+    findings: &[String],
+) -> Result<(), Failure> {
     if context.output.json {
         let mut object = context.object("check", look)?;
         object.fields(report)?;
-        object.field("findings", &report.faults())?;
+        object.field("findings", &findings)?;
         return Ok(object.end()?);
     }
-    let found = finding_lines(&report.faults());
+    let found = finding_lines(findings);
     let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).chain(found).collect();
     write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())

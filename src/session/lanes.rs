@@ -60,6 +60,7 @@ fn known<'a>(
         }
         (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
             match by_policy(look, policy) {
+                Some(Levels::One(_)) if !mapping.any() => return Known::Whole(Lanes::One, POLICY),
                 Some(levels) => (Cow::Owned(levels), POLICY),
                 None => return Known::Unknown,
             }
@@ -168,6 +169,9 @@ pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a
 pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
     let PolicyLevels::ByDestination(by_guid) = policy else { return None };
     let mut levels = Levels::One(ServiceLevel::default());
+    if by_guid.is_empty() {
+        return Some(levels);
+    }
     levels.spread(look.fabric().top_lid());
     if let Levels::ByLid(bits) = &mut levels {
         for (_, port) in look.fabric().ports() {

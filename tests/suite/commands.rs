@@ -16,6 +16,7 @@ mod lanes;
 mod metrics;
 mod outputs;
 mod plans;
+mod policies;
 mod prometheus;
 mod rising;
 mod rows;

@@ -11,7 +11,9 @@ use fabdeck::fabric::{
 };
 use fabdeck::files::content::{TableFile, TopologyFile};
 use fabdeck::files::text::Input;
-use fabdeck::files::{fdbs, guid2lid, guids, lfts, name_map, partitions, sl2vl, slvl, subnet_lst};
+use fabdeck::files::{
+    fdbs, guid2lid, guids, lfts, name_map, partitions, qos_policy, sl2vl, slvl, subnet_lst,
+};
 use fabdeck::observe::{Notes, SubnetManager};
 use proptest::prelude::*;
 
@@ -216,7 +218,7 @@ fn the_lists_of_operators() {
 #[test]
 fn no_format_takes_a_file_of_another() {
     type Detector = (&'static str, fn(&str) -> bool);
-    let detectors: [Detector; 9] = [
+    let detectors: [Detector; 10] = [
         (lfts::ID, lfts::looks_like),
         (fdbs::ID, fdbs::looks_like),
         (subnet_lst::ID, subnet_lst::looks_like),
@@ -226,6 +228,7 @@ fn no_format_takes_a_file_of_another() {
         (name_map::ID, name_map::looks_like),
         (guids::ID, guids::looks_like),
         (partitions::ID, partitions::looks_like),
+        (qos_policy::ID, qos_policy::looks_like),
     ];
     let files = [
         ("opensm-lfts.dump", "lfts"),

@@ -69,10 +69,13 @@ fn lst(cables: &[(u8, u8, &str)]) -> String {
 #[test]
 fn a_list_of_cables_ends_with_any_speed_or_none() {
     for (cables, partial) in [
-        // One cable, one speed: the first of its kind stands at the very end.
-        (vec![(1, 2, " SPD=10")], false),
-        (vec![(1, 2, " SPD=5")], false),
-        (vec![(1, 2, " SPD=25"), (1, 3, " SPD=10")], false),
+        // Nothing tells whether the speed is cut.
+        (vec![(1, 2, " SPD=10")], true),
+        (vec![(1, 2, " SPD=5")], true),
+        (vec![(1, 2, " SPD=25"), (1, 3, " SPD=10")], true),
+        // All cables before have it.
+        (vec![(1, 2, " SPD=10"), (1, 3, " SPD=10")], false),
+        (vec![(1, 2, " SPD=5"), (1, 3, " SPD=5")], false),
         (vec![(1, 2, " SPD=25"), (1, 3, " SPD=??")], false),
         (vec![(1, 2, ""), (1, 3, "")], false),
         // Both kinds: the other end tells, where it is listed.
