@@ -7,8 +7,11 @@ use crate::observe::Place;
 /// As much of a file as is looked at.
 const HEAD: usize = 64 * 1024;
 
+/// Whether the beginning of a text is in a format.
+type Detector = fn(&str) -> bool;
+
 /// Text files of the trade that lie beside dumps: how each is told, and what it is.
-const KNOWN: [(fn(&str) -> bool, &str); 5] = [
+const KNOWN: [(Detector, &str); 5] = [
     (
         |line| line.starts_with("SwitchName="),
         "this is Slurm's topology.conf: it tells neither ports nor cables",
