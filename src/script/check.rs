@@ -3,7 +3,7 @@
 use crate::access::Wanted;
 use crate::fabric::{Faults, Tables};
 use crate::routing::NoPulse;
-use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines};
+use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines, undecided_finding};
 
 use super::args::CheckArgs;
 use super::asking::LaneChoice;
@@ -63,11 +63,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         _ => loads(&look, &look.observation.tables, wanted),
     };
     let report = Report { loads: patterns, jobs, ..report };
-    write(context, &look, &report)?;
+    let mut findings = report.faults();
+    // Under --strict an open verdict ends with 2, and the finding says why.
+    findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
+    write(context, &look, &report, &findings)?;
     let concluded = context.conclude(&look);
-    // Unknown is no answer to whoever asked for a strict one.
-    let unknown = report.deadlock_free.is_none() && context.globals.strict;
-    Ok(if report.findings() || unknown { Exit::Findings } else { concluded })
+    Ok(if findings.is_empty() { concluded } else { Exit::Findings })
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.
@@ -84,14 +85,19 @@ fn merge(held: &mut Tables, read: Tables) {
     }
 }
 
-fn write(context: &mut Context<'_, '_>, look: &Look, report: &Report) -> Result<(), Failure> {
+fn write(
+    context: &mut Context<'_, '_>,
+    look: &Look,
+    report: &Report,
+    findings: &[String],
+) -> Result<(), Failure> {
     if context.output.json {
         let mut object = context.object("check", look)?;
         object.fields(report)?;
-        object.field("findings", &report.faults())?;
+        object.field("findings", &findings)?;
         return Ok(object.end()?);
     }
-    let found = finding_lines(&report.faults());
+    let found = finding_lines(findings);
     let pairs: Vec<_> = premises(look).into_iter().chain(report_lines(report)).chain(found).collect();
     write_pairs(context.output.out, (context.output.paint, context.output.page), &pairs)?;
     Ok(())

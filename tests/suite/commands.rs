@@ -19,6 +19,7 @@ mod plans;
 mod prometheus;
 mod rising;
 mod rows;
+mod service_levels;
 mod talk;
 mod tracing;
 mod traffic;
