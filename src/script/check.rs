@@ -3,7 +3,7 @@
 use crate::access::Wanted;
 use crate::fabric::{Faults, Tables};
 use crate::routing::NoPulse;
-use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines};
+use crate::session::{LoadsWanted, Look, Report, check_in_force, loads, report_lines, undecided_finding};
 
 use super::args::CheckArgs;
 use super::asking::LaneChoice;
@@ -63,22 +63,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         _ => loads(&look, &look.observation.tables, wanted),
     };
     let report = Report { loads: patterns, jobs, ..report };
-    let findings = findings(&report, context.globals.strict);
+    let mut findings = report.faults();
+    // Under --strict an open verdict ends with 2, and the finding says why.
+    findings.extend(undecided_finding(&report).filter(|_| context.globals.strict));
     write(context, &look, &report, &findings)?;
     let concluded = context.conclude(&look);
     Ok(if findings.is_empty() { concluded } else { Exit::Findings })
-}
-
-/// The findings of a report. With `--strict` an unknown deadlock verdict is one.
-fn findings(report: &Report, strict: bool) -> Vec<String> {
-    let unknown = (strict && report.deadlock_free.is_none()).then(|| {
-        let why = match report.adaptive_routing {
-            Some(_) => "adaptive routing is on, or may be",
-            None => "the lanes of the paths are not known",
-        };
-        format!("whether there is a credit loop is not known ({why}), and --strict asks for a verdict")
-    });
-    report.faults().into_iter().chain(unknown).collect()
 }
 
 /// The forwarding tables of a file, and its lanes where it has any for a node.

@@ -81,7 +81,7 @@ pub struct Report {
     /// The first of them, switch by switch.
     pub loop_examples: Vec<Vec<String>>,
     pub lanes: usize,
-    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "path records, sampled", "path records, every pair", "SL2VL tables" that
+    /// How the lanes of paths are known: "one", "level 0 assumed" where nothing tells a level, "QoS policy" where a file of OpenSM sets them, "path records, sampled", "path records, every pair", "SL2VL tables" that
     /// put all levels on one lane, "engine" for those of a proposal, "assumed" with the tables, "plan" for what a plan
     /// says, or "unknown".
     pub lanes_from: &'static str,

@@ -189,7 +189,9 @@ pub const COMMANDS: &[Command] = &[
          loop, that is packets that wait for each other forever (with the channels and paths that close one), how long paths are and how evenly they \
          lie. The lanes of paths come from SL2VL tables and from path records, where a subnet manager answers. Findings \
          end with exit code 2. Where nothing tells service levels, level 0 is judged through the SL2VL tables, and the report says so \
-         (\"level 0 assumed\"); SL2VL tables alone put no lane in use. With --strict a verdict that is not known ends with 2. With --partitions only ports that share a partition are pairs, in \
+         (\"level 0 assumed\"); SL2VL tables alone put no lane in use. A QoS policy of OpenSM in the folder sets service \
+         levels; where its rules leave those of paths open, deadlock freedom is not known. With --strict a verdict that is \
+         not known is a finding too (FN-707). With --partitions only ports that share a partition are pairs, in \
          counts, lengths and loads; deadlock freedom is judged over all pairs all the same, for members change without a \
          word from the tables.",
     )

@@ -17,7 +17,7 @@ const LISTED: usize = 10;
 pub const LEVEL_ASSUMED: &str = "level 0 assumed";
 
 /// How the levels of paths are known where a QoS policy sets them.
-const POLICY: &str = "QoS policy";
+pub const POLICY: &str = "QoS policy";
 
 /// What is known of the service levels that packets are sent on.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,6 @@ fn known<'a>(
         }
         (Sent::Unsaid, None) if let Some(policy) = &look.observation.policy => {
             match by_policy(look, policy) {
-                Some(Levels::One(_)) if !mapping.any() => return Known::Whole(Lanes::One, POLICY),
                 Some(levels) => (Cow::Owned(levels), POLICY),
                 None => return Known::Unknown,
             }
@@ -165,13 +164,12 @@ pub(super) fn levels_in_force<'a>(look: &Look, sent: Sent<'a>) -> Option<(Cow<'a
     }
 }
 
-/// The levels that a QoS policy sets, by LID; `None` where its rules leave them open.
+/// The levels that a QoS policy sets, by LID; `None` where its rules leave them open. A policy that gives every port
+/// of the fabric level 0 says that all paths have it.
 pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
     let PolicyLevels::ByDestination(by_guid) = policy else { return None };
-    let mut levels = Levels::One(ServiceLevel::default());
-    if by_guid.is_empty() {
-        return Some(levels);
-    }
+    let one = Levels::One(ServiceLevel::default());
+    let mut levels = one.clone();
     levels.spread(look.fabric().top_lid());
     if let Levels::ByLid(bits) = &mut levels {
         for (_, port) in look.fabric().ports() {
@@ -181,7 +179,7 @@ pub(super) fn by_policy(look: &Look, policy: &PolicyLevels) -> Option<Levels> {
             bits.get_mut(lids).into_iter().flatten().for_each(|bits| *bits = 1 << level);
         }
     }
-    Some(levels)
+    Some(if levels.all() <= 1 { one } else { levels })
 }
 
 /// Of routes that were computed here the level is the number of the lane.

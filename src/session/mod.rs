@@ -94,6 +94,7 @@ pub use whatif::{
     propose, supposed_words,
 };
 pub use wording::{
-    adaptive_words, group_names, groups_line, job_figures_words, lost_words, paired, report_lines, wrap,
+    adaptive_words, group_names, groups_line, job_figures_words, lost_words, paired, report_lines,
+    undecided_finding, wrap,
 };
 pub use written_plan::{Made, UnwrittenPlan, plan_of, plan_text, settled};

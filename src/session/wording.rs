@@ -3,9 +3,12 @@
 use crate::analysis::GroupsCut;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::lanes::LEVEL_ASSUMED;
+use super::lanes::{LEVEL_ASSUMED, POLICY};
 use super::loads::{Bandwidth, JobFigures, JobReport, JobRow, LoadReport};
 use super::{Report, counted};
+
+/// A check under `--strict` that cannot say whether there is a credit loop.
+const UNDECIDED: &str = "FN-707";
 
 /// A label and what it says, line by line.
 pub fn report_lines(report: &Report) -> Vec<(&'static str, String)> {
@@ -267,11 +270,17 @@ pub fn adaptive_words(unknown: u64) -> String {
     }
 }
 
+/// A finding where the certificate has no verdict on deadlock: `--strict` takes that for one.
+pub fn undecided_finding(report: &Report) -> Option<String> {
+    report.deadlock_free.is_none().then(|| format!("{UNDECIDED}: deadlock is {}", deadlock(report)))
+}
+
 fn deadlock(report: &Report) -> String {
     let waiting = report.cycle.as_ref().map_or(0, Vec::len);
     let of_records = match report.lanes_from.strip_prefix("path records, ") {
         Some(which) => format!(" (path records: {which})"),
         None if report.lanes_from == LEVEL_ASSUMED => format!(" ({LEVEL_ASSUMED}: nothing says otherwise)"),
+        None if report.lanes_from == POLICY => " (service levels of the QoS policy)".to_owned(),
         None => String::new(),
     };
     match (report.deadlock_free, report.adaptive_routing) {

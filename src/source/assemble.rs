@@ -122,8 +122,11 @@ impl Assembly {
             Some(known) if *known == file.levels => {}
             Some(_) => {
                 self.policy = Some(PolicyLevels::Undecided);
-                self.note_source("FN-515", || {
-                    format!("{name} sets other service levels than another QoS policy here, so the levels of paths are not known")
+                self.note_source("FN-559", || {
+                    format!(
+                        "{name} sets other service levels than another QoS policy here, so the levels of paths are not \
+                         known"
+                    )
                 });
             }
         }

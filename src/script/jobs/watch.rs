@@ -338,7 +338,9 @@ impl Watch<'_> {
                 return Ok((Event::Unwritten { why: failure.message.unwrap_or_default() }.into(), None));
             }
         };
-        let findings = routed.plan.findings;
+        let mut findings = routed.plan.findings;
+        let transition = &routed.plan.transition;
+        findings.extend(transition.safe.is_none().then(|| transition.word()));
         let event = Event::Proposed { gain, now, proposed, writes, findings, plan };
         Ok((Told { event, missing: None, plan: text }, Some(outcome)))
     }

@@ -36,8 +36,14 @@ fn tables_are_not_judged_where_switches_choose_or_may_choose() {
             "{check}"
         );
         assert_eq!(check["adaptive_unknown"], unknown);
-        let text = fabdeck(&["--source", &source, "check"]).0;
-        assert!(text.contains("\ndeadlock      not judged: "), "{text}");
+        let findings = check["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{check}");
+        assert!(findings[0].as_str().unwrap().starts_with("FN-707: deadlock is not judged: "), "{check}");
+        let strict = fabdeck(&["--source", &source, "check", "--strict"]).0;
+        assert!(strict.contains("\nfinding       FN-707: deadlock is not judged: "), "{strict}");
+        let (text, _, code) = fabdeck(&["--source", &source, "check"]);
+        assert!(text.contains("\ndeadlock      not judged: ") && !text.contains("FN-707"), "{text}");
+        assert_eq!(code, 0, "{text}");
         assert_eq!(
             text.contains("4 switches did not say whether adaptive routing is on"),
             unknown > 0,

@@ -1,0 +1,186 @@
+//! Which service levels count as in use where a folder is the source: those of a QoS policy, and level 0 where nothing
+//! sets any.
+
+use std::path::Path;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::binary;
+
+/// Levels by the service that traffic is of: no LID tells which path has which.
+const BY_SERVICE: &str = "# What storage and IPoIB run on.
+qos-ulps
+    default : 0
+    sdp, port-num 30000 : 1
+    srp, target-port-guid 0x1234 : 3 # storage
+    ipoib : 2
+end-qos-ulps
+";
+
+/// The output of the program in the folder of a site, and how it ended.
+fn run(site: &TempDir, args: &[&str]) -> (String, String, i32) {
+    let ended = binary::fabdeck(site).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(ended.stdout), text(ended.stderr), ended.status.code().unwrap())
+}
+
+fn answer(site: &TempDir, args: &[&str], code: i32) -> Value {
+    let (out, err, ended) = run(site, &[args, &["--json"]].concat());
+    assert_eq!(ended, code, "{args:?}: {out} {err}");
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {out}"))
+}
+
+/// A torus of 16 switches in `site`, a plan of an engine beside it, and the plan's forwarding tables.
+fn site(engine: &str) -> TempDir {
+    let folder = binary::home();
+    std::fs::create_dir(folder.path().join("site")).unwrap();
+    let net = "site/net.txt";
+    let (_, err, code) =
+        run(&folder, &["generate", "torus,dims=4x4", "--format", "ibnetdiscover", "-o", net]);
+    assert_eq!(code, 0, "{err}");
+    run(&folder, &["--source", net, "route", "--engine", engine, "--lanes", "4", "-o", "it.plan"]);
+    convert(&folder, "lfts", "site/opensm-lfts.dump");
+    folder
+}
+
+/// Writes a part of what the plan leads to.
+fn convert(folder: &TempDir, format: &str, to: &str) {
+    let (_, err, code) = run(folder, &["convert", "site/net.txt", "it.plan", "--to", format, "-o", to]);
+    assert_eq!(code, 0, "{err}");
+}
+
+fn write(folder: &TempDir, name: &str, text: &str) {
+    std::fs::write(Path::new(folder.path()).join("site").join(name), text).unwrap();
+}
+
+const CHECK: [&str; 3] = ["--source", "site", "check"];
+const STRICT: [&str; 4] = ["--source", "site", "check", "--strict"];
+
+fn codes(answer: &Value) -> Vec<&str> {
+    answer["notes"].as_array().unwrap().iter().map(|note| note["code"].as_str().unwrap()).collect()
+}
+
+/// Stock OpenSM uses one lane, whatever its SL2VL tables could do with more.
+#[test]
+fn a_credit_loop_in_a_folder_is_a_finding() {
+    let site = site("minhop");
+    let loops = |site: &TempDir| {
+        let check = answer(site, &CHECK, 2);
+        assert_eq!(
+            (&check["deadlock_free"], &check["lanes_from"]),
+            (&false.into(), &"level 0 assumed".into())
+        );
+        assert!(check["findings"].to_string().contains("there is a credit loop"), "{check}");
+        assert!(check["cycle"].as_array().unwrap().len() > 2, "{check}");
+        // A known verdict needs no finding of an open one.
+        assert_eq!(answer(site, &STRICT, 2)["findings"], check["findings"]);
+    };
+    loops(&site);
+    // Tables of a plan on several lanes, which put each level on the lane of its number.
+    let laned = self::site("nue");
+    convert(&laned, "sl2vl", "it.dump");
+    std::fs::copy(laned.path().join("it.dump"), site.path().join("site/opensm-sl2vl.dump")).unwrap();
+    loops(&site);
+    let (text, _, code) = run(&site, &CHECK);
+    assert_eq!(code, 2);
+    assert!(text.contains("(level 0 assumed: nothing says otherwise)"), "{text}");
+}
+
+/// A policy by service puts several levels in use, and the folder does not say which path is on which.
+#[test]
+fn a_policy_that_leaves_levels_open_leaves_the_verdict_open() {
+    let site = site("minhop");
+    write(&site, "qos-policy.conf", BY_SERVICE);
+    let check = answer(&site, &CHECK, 0);
+    assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&Value::Null, &"unknown".into()), "{check}");
+    assert!(codes(&check).contains(&"FN-261") && check["findings"] == Value::Array(vec![]), "{check}");
+    assert!(check["notes"].to_string().contains("service levels 0, 1, 2, 3 by rules"), "{check}");
+
+    let strict = answer(&site, &STRICT, 2);
+    let findings = strict["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{strict}");
+    assert!(findings[0].as_str().unwrap().starts_with("FN-707: deadlock is not known: "), "{strict}");
+    let (text, _, code) = run(&site, &STRICT);
+    assert!(code == 2 && text.contains("\nfinding       FN-707: deadlock is not known: "), "{text}");
+
+    // Without a cycle no lanes close one.
+    let tree = binary::home();
+    std::fs::create_dir(tree.path().join("site")).unwrap();
+    run(&tree, &["generate", "kary,k=2,n=2", "--format", "ibnetdiscover", "-o", "site/net.txt"]);
+    run(&tree, &["--source", "site/net.txt", "route", "--engine", "updn", "-o", "it.plan"]);
+    convert(&tree, "lfts", "site/opensm-lfts.dump");
+    write(&tree, "qos-policy.conf", BY_SERVICE);
+    assert_eq!(answer(&tree, &STRICT, 0)["deadlock_free"], true);
+}
+
+/// Whatever its rules ask for, a policy whose levels are all 0 puts no lane in use.
+#[test]
+fn a_policy_of_level_0_alone_changes_nothing() {
+    let site = site("minhop");
+    let zero: String = BY_SERVICE
+        .lines()
+        .map(|line| match line.split_once(" : ") {
+            Some((what, _)) => format!("{what} : 0\n"),
+            None => format!("{line}\n"),
+        })
+        .collect();
+    write(&site, "qos-policy.conf", &zero);
+    let check = answer(&site, &CHECK, 2);
+    assert_eq!(
+        (&check["deadlock_free"], &check["lanes_from"]),
+        (&false.into(), &"QoS policy".into()),
+        "{check}"
+    );
+    assert!(!codes(&check).contains(&"FN-261"), "{check}");
+}
+
+/// Nue's tables on a torus are free of deadlock on their lanes alone, which a policy by destination sets.
+#[test]
+fn a_policy_by_destination_sets_the_levels_of_paths() {
+    let site = site("nue");
+    convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+    let check = answer(&site, &CHECK, 2);
+    assert_eq!((&check["deadlock_free"], &check["lanes_from"]), (&false.into(), &"level 0 assumed".into()));
+    convert(&site, "qos-policy", "site/qos-policy.conf");
+    let check = answer(&site, &STRICT, 0);
+    assert_eq!(
+        (&check["deadlock_free"], &check["lanes_from"]),
+        (&true.into(), &"QoS policy".into()),
+        "{check}"
+    );
+    assert!(check["lanes"].as_u64().unwrap() > 1, "{check}");
+    let text = run(&site, &CHECK).0;
+    assert!(text.contains("lanes (service levels of the QoS policy)"), "{text}");
+    // Of two policies that differ it is not known which one the subnet manager reads.
+    write(&site, "qos-policy.old", BY_SERVICE);
+    let check = answer(&site, &CHECK, 0);
+    assert!(check["deadlock_free"].is_null() && codes(&check).contains(&"FN-559"), "{check}");
+    answer(&site, &STRICT, 2);
+}
+
+/// A damaged policy takes nothing else with it, and says nothing of levels.
+#[test]
+fn a_damaged_policy_is_left_out() {
+    let site = site("minhop");
+    write(&site, "qos-policy.conf", "qos-ulps\n    default : 0\n    ipoib : 2\n");
+    let check = answer(&site, &CHECK, 2);
+    assert!(codes(&check).contains(&"FN-509") && check["partial"] == true, "{check}");
+    assert_eq!(check["lanes_from"], "level 0 assumed");
+}
+
+/// What a change leads through depends on the levels of the paths in force.
+#[test]
+fn a_watch_over_jobs_says_what_is_not_known_of_the_transition() {
+    let watched = |site: &TempDir| {
+        std::fs::write(site.path().join("jobs.txt"), "node0 a\nnode20 a\nnode40 a\nnode60 a\n").unwrap();
+        let args = ["jobs", "watch", "--file", "jobs.txt", "--count", "1", "--gain", "0"];
+        let event = answer(site, &[&["--source", "site"], &args[..]].concat(), 0);
+        assert_eq!(event["event"], "proposed", "{event}");
+        event["findings"].clone()
+    };
+    let site = site("minhop");
+    assert_eq!(watched(&site), serde_json::json!(["it is not safe while traffic flows"]));
+    write(&site, "qos-policy.conf", BY_SERVICE);
+    assert_eq!(watched(&site), serde_json::json!(["whether it is safe while traffic flows is not known"]));
+}
