@@ -19,6 +19,7 @@ use crate::jobs::{Hosts, Placed};
 use crate::observe::Place;
 use crate::session::{
     Browse, JobChannelRows, JobRows, JobSeen, JobTotals, Look, WeighedJobs, job_channels, jobs_seen,
+    note_judged_lids,
 };
 
 use super::args::RowArgs;
@@ -113,6 +114,7 @@ fn absence(look: &Look, placed: &Placed, line: &JobLine) -> String {
 pub fn placed(look: &mut Look, list: &JobList, place: &Place) -> Placed {
     let placed = Hosts::new(look.fabric(), &look.names).place(list);
     look.observation.notes.extend(placed.notes(place));
+    note_judged_lids(look);
     placed
 }
 

@@ -12,7 +12,7 @@ use crate::routing::{DEGRADED, ENGINES, Engine, Request, UPDN_ROUTES, engine};
 use crate::session::{
     Asked, Comparison, Cost, EngineRow, JobFigures, JobTable, Look, NO_TABLES, Query, adaptive_words,
     assume_lids, cost, counted, drawn_words, group_names, groups_line, job_figures_in_force, mark_random,
-    marks, propose, supposed_words,
+    marks, note_judged_lids, propose, supposed_words,
 };
 
 use super::asking::{FailArgs, RouteArgs, WhatifArgs};
@@ -131,7 +131,11 @@ pub fn request(context: &Context<'_, '_>, look: &mut Look, args: &RouteArgs) -> 
     }
     let manager = look.observation.subnet_manager.as_ref().map(|manager| manager.guid);
     let jobs = match &args.jobs {
-        Some(file) => jobs::read(context, look, file, args.missing)?,
+        Some(file) => {
+            let jobs = jobs::read(context, look, file, args.missing)?;
+            note_judged_lids(look);
+            jobs
+        }
         None => JobMap::default(),
     };
     let (jobs, lanes_by) = (Arc::new(jobs), args.lanes_by.into());

@@ -3,8 +3,13 @@
 use serde::Serialize;
 
 use super::loads::{JobFigures, JobReport, job_rows};
+use super::wording::judged_lid_words;
 use super::{Look, counted, lost_words};
+use crate::analysis::Flows;
+use crate::fabric::{Faults, Routes};
 use crate::jobs::Placed;
+use crate::observe::Place;
+use crate::routing::Problem;
 
 /// A job on the fabric. What is of paths is not known without tables.
 #[derive(Clone, PartialEq, Debug)]
@@ -76,6 +81,23 @@ fn missing_hosts(placed: &Placed) -> Vec<MissingHost> {
         fits,
     };
     unknown.chain(ambiguous).take(MISSING).map(told).collect()
+}
+
+/// Ports of hosts have several LIDs, and figures of jobs are of one of them a pair.
+const JUDGED_LIDS: &str = "FN-708";
+
+/// Notes which of several LIDs of a port the figures of jobs are of.
+pub fn note_judged_lids(look: &mut Look) {
+    let faults = Faults::new();
+    let problem = Problem::new(look.fabric(), &faults);
+    let none = Routes::empty(look.fabric().switch_count(), look.fabric().top_lid());
+    let most = Flows::new(&problem, &none).most_lids();
+    if most > 1 {
+        let place = Place::file(look.source.clone());
+        look.observation.notes.add(JUDGED_LIDS, place, || {
+            format!("the LIDs that figures of jobs are of: {}", judged_lid_words(most))
+        });
+    }
 }
 
 /// Jobs under the tables of a look: those with the most paths over a channel first, equals by name.

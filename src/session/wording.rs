@@ -184,11 +184,15 @@ fn load_lines(loads: &LoadReport) -> Vec<(&'static str, String)> {
 
 /// Which of several LIDs loads are of.
 fn pick_line(lids_per_port: u16) -> Option<(&'static str, String)> {
-    let words = format!(
+    (lids_per_port > 1).then(|| ("  LIDs", judged_lid_words(lids_per_port)))
+}
+
+/// Which of up to so many LIDs of a port the figures of loads and jobs are of.
+pub fn judged_lid_words(lids_per_port: u16) -> String {
+    format!(
         "one of up to {lids_per_port} of a port, by the place of the sender among the hosts; hosts that send to base \
          LIDs alone are another case"
-    );
-    (lids_per_port > 1).then_some(("  LIDs", words))
+    )
 }
 
 /// How many jobs are named.

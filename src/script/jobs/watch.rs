@@ -26,7 +26,7 @@ use crate::script::levels::InForce;
 use crate::script::reading::lines;
 use crate::script::route::{Routed, routed, text_of};
 use crate::script::{Exit, Failure, Stop, levels, phased, target, whatif};
-use crate::session::{Asked, Half, JobFigures, Look, job_figures, jobs_seen};
+use crate::session::{Asked, Half, JobFigures, Look, job_figures, jobs_seen, note_judged_lids};
 
 pub fn run(context: &mut Context<'_, '_>, args: &WatchArgs) -> Result<Exit, Failure> {
     context.refuse_filter("jobs watch")?;
@@ -349,13 +349,14 @@ impl Watch<'_> {
 /// The fabric and its tables as they are now.
 fn looked(context: &mut Context<'_, '_>) -> Result<(Look, InForce), Failure> {
     let wanted = Wanted { tables: true, ..Wanted::default() };
-    let (look, in_force) = levels::look(context, wanted, (None, false))?;
+    let (mut look, in_force) = levels::look(context, wanted, (None, false))?;
     if !look.observation.tables.has_forwarding() {
         return Err(Failure::usage(
             "FD-7913: the source has no forwarding tables, so what a plan would change cannot be said; put a \
              dump of them beside the topology (dump_lfts, opensm-lfts.dump)",
         ));
     }
+    note_judged_lids(&mut look);
     Ok((look, in_force))
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use fabdeck::script::Exit;
 use serde_json::{Value, json};
 
+use super::binary;
 use super::world::fabdeck;
 
 /// Three leaves below three spines, three hosts each: node0 to node2 are on the first leaf.
@@ -480,4 +481,39 @@ fn the_configuration_says_who_knows_where_nobody_does() {
     assert!(code == Some(64) && err.contains("--slurm"), "{err}");
     write("c.toml", "[jobs]\nslurm = true\nsqueue = \"/nowhere/squeue\"\n");
     assert!(ended(&["jobs"]).2.contains("FD-4601: /nowhere/squeue"));
+}
+
+/// With an LMC above 0 the figures of jobs are of one LID of several, which every command with such figures says.
+#[test]
+fn figures_of_jobs_say_which_lid_they_are_of() {
+    let home = binary::home();
+    std::fs::write(home.path().join("jobs.txt"), "node0 7\nnode1 7\nnode2 7\nnode3 7\n").unwrap();
+    let plan = ["--lanes-in-force", "one", "-o"];
+    let commands: [&[&str]; 5] = [
+        &["jobs", "--file", "jobs.txt"],
+        &["show", "jobs", "--file", "jobs.txt"],
+        &["jobs", "channels", "--file", "jobs.txt"],
+        &["whatif", "--engine", "updn", "--jobs", "jobs.txt"],
+        &["jobs", "watch", "--file", "jobs.txt", "--count", "1"],
+    ];
+    let said = |args: &[&str]| {
+        let ended = binary::fabdeck(&home).args(args).output().unwrap();
+        (String::from_utf8(ended.stdout).unwrap(), String::from_utf8(ended.stderr).unwrap())
+    };
+    for (lmc, several) in [(0, false), (2, true)] {
+        let source = format!("sim:kary,k=2,n=2,lmc={lmc}");
+        let route =
+            [&["route", "--engine", "updn", "--jobs", "jobs.txt"], &plan[..], &[&format!("{lmc}.plan")]];
+        for args in commands.into_iter().chain([&route.concat()[..]]) {
+            let (out, err) = said(&[&["--source", &source], args].concat());
+            let note = "FN-708: the LIDs that figures of jobs are of: one of up to 4 of a port";
+            assert_eq!(err.contains(note), several, "{args:?}: {out} {err}");
+        }
+        let (out, _) = said(&["--source", &source, "jobs", "--file", "jobs.txt", "--json"]);
+        let answer: Value = serde_json::from_str(&out).unwrap();
+        let notes = answer["notes"].as_array().unwrap();
+        assert_eq!(notes.iter().any(|note| note["code"] == "FN-708"), several, "{out}");
+        let (check, _) = said(&["--source", &source, "check", "--jobs", "jobs.txt"]);
+        assert_eq!(check.contains("\n  LIDs        one of up to 4 of a port"), several, "{check}");
+    }
 }
