@@ -28,6 +28,7 @@ use crate::stage::{self, Manager, Stage};
 const CONSOLE: &str = "FABDECK_ROAD_CONSOLE";
 const PID: &str = "FABDECK_ROAD_PID";
 const PATIENCE_MS: &str = "FABDECK_ROAD_PATIENCE_MS";
+const PID_FILE: &str = "opensm.pid";
 const PLAN: &str = "new.plan";
 pub const CONF: &str = "road.conf";
 
@@ -67,6 +68,7 @@ pub fn road(part: &str) {
         conf: PathBuf::from(CONF),
         console: number(CONSOLE).map(loopback),
         pid: number(PID).map(|pid| pid as u32),
+        pid_file: Some(PathBuf::from(PID_FILE)).filter(|file| file.exists()),
         patience: Duration::from_millis(number(PATIENCE_MS).unwrap_or(20_000)),
     };
     // A port that reads, and no token for more.
@@ -108,6 +110,7 @@ pub fn road(part: &str) {
             left.iter().for_each(|left| println!("said: left: {}: {}", left.what, left.why));
             println!("said: {} left", left.len());
         }
+        "await" => println!("said: {}", driver.await_manager().unwrap_or_default()),
         // What the tables of the plan's switches are, whatever they should be.
         "bytes" => {
             let slots: Vec<Slot> = steps.iter().map(|step| step.slot).collect();
@@ -275,6 +278,35 @@ fn a_plan_goes_through_opensm_and_back() {
     let kept: Vec<_> =
         beside.filter(|entry| entry.file_name().to_string_lossy().contains("fabdeck-")).collect();
     assert!(kept.is_empty(), "{kept:?}");
+}
+
+/// OpenSM is dead while its change is rolled back: what leads back stays until a later OpenSM has loaded it.
+#[test]
+fn what_leads_back_stays_until_opensm_has_read_it() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine file,minhop");
+    site.by_console = false;
+    let name = |site: &Site| {
+        fs::write(site.path(PID_FILE), site.manager.as_ref().unwrap().id().to_string()).unwrap();
+    };
+    name(&site);
+    let all = site.plan("sssp", &[], 0).writes.len();
+    assert!(site.part("apply")[0].starts_with("applied"));
+    assert_eq!(site.part("await"), [""], "OpenSM is there");
+    let planned = fs::read(site.active()).unwrap();
+    site.manager = None;
+    assert!(site.part("await")[0].contains("FD-5672"));
+    let leads_back = fs::read(site.active()).unwrap();
+    assert_ne!(leads_back, planned, "an OpenSM that starts now loads the old tables");
+    for _ in 0..2 {
+        assert!(site.part("back").iter().any(|said| said.contains("FD-5672")));
+        assert!(site.active().exists() && fs::read(site.active()).unwrap() == leads_back);
+        assert!(site.path("active.lft.fabdeck-note").exists());
+    }
+    site.start();
+    name(&site);
+    assert_eq!(site.part("back"), ["0 left"]);
+    assert!(!site.active().exists() && !site.path("active.lft.fabdeck-note").exists());
+    assert_eq!(site.part("bytes")[0], format!("{all} old, 0 new of {all}"));
 }
 
 /// What was armed and not loaded, a switch and a LID that a file lacks, and somebody else's file.

@@ -468,7 +468,7 @@ fn the_way_back_without_flows_is_kept_as_such() {
     send_trap(&mut other, &told);
     first.says("no-flows");
     first.end();
-    let file = fs::read_dir(&state).unwrap().next().unwrap().unwrap().path();
+    let file = fs::read_dir(state.join("agent")).unwrap().next().unwrap().unwrap().path();
     let slow = serde_json::json!({ own.to_string(): { "service_level": 1, "number": 1 } });
     fs::write(&file, serde_json::json!({ "slow": slow, "outcomes": [] }).to_string()).unwrap();
     let again = lab.agent(4, &args);

@@ -76,6 +76,11 @@ pub trait Driver {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError>;
 
+    /// Why a rollback has to wait for the subnet manager that does its writes; `None`: it need not.
+    fn await_manager(&mut self) -> Option<String> {
+        None
+    }
+
     /// Brings it back to what was before, as far as it holds what the steps wrote; `told` hears how many are settled.
     fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left>;
 }

@@ -75,7 +75,7 @@ impl Keeper<'_> {
                 || steps.iter().any(|step| step.slot.at == Device::Switch(guid))
         };
         let seen = look.fabric.switches().any(|(_, node)| ours(node.guid()));
-        (!seen).then(|| "none of its switches can be seen".to_owned())
+        if seen { self.driver.await_manager() } else { Some("none of its switches can be seen".to_owned()) }
     }
 
     /// Answers whoever asks for as long as this; who wants it rolled back has it tried at once.

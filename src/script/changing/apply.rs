@@ -37,7 +37,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &ApplyArgs) -> Result<Exit, Fail
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     let opensm = args.via == Via::Opensm;
-    let road = road(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
+    let mut road = road(opensm, args.opensm_conf.clone(), args.opensm_console, args.beside_manager);
+    if let (Some(site), Some(process)) = (&mut road.site, &args.opensm_process) {
+        site.name_process(process);
+    }
     let Some(mut ready) = prepare(means, &source, read, &road, &mut Unwatched)? else {
         pending::report_unchanged(context, writes)?;
         return Ok(Exit::Done);

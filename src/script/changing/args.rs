@@ -37,6 +37,9 @@ pub struct ApplyArgs {
     /// With --via opensm: where its console listens, as 127.0.0.1:10000; without one it gets SIGHUP
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub opensm_console: Option<SocketAddr>,
+    /// With --via opensm: its process, by number or by its pid file; usually the only live one of this user called opensm
+    #[arg(long, value_name = "PID|FILE")]
+    pub opensm_process: Option<String>,
     /// With --via direct: write although a subnet manager is in charge, which does not read tables back and may write over
     /// them any time
     #[arg(long)]

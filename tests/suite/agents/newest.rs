@@ -103,7 +103,7 @@ fn what_was_kept_is_no_answer_once_it_is_old() {
     ];
     for (kept, wanted) in cases {
         let content = serde_json::json!({ "slow": {}, "outcomes": [kept] });
-        fs::write(state.join(format!("agent-{guid}.json")), content.to_string()).unwrap();
+        fs::write(state.join(format!("agent/agent-{guid}.json")), content.to_string()).unwrap();
         let agent = lab.agent(4, &args);
         assert_eq!(stands(&lab, 4, &told), Some(wanted), "{kept}");
         agent.end();

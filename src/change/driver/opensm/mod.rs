@@ -7,6 +7,7 @@ mod files;
 mod judge;
 mod lines;
 mod made;
+mod process;
 mod reach;
 mod refusal;
 mod road;

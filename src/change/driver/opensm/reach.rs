@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::conf::Config;
 use super::console::{Console, ConsoleError};
+use super::process::{self, ManagerProcess};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
 
@@ -21,6 +22,9 @@ pub struct OpensmSite {
     /// The process that gets SIGHUP where there is no console, or where a rollback finds that taken; none: the only one
     /// that is called opensm.
     pub pid: Option<u32>,
+    /// The file that holds the number of that process; it is read each time, so a restart of OpenSM does no harm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<PathBuf>,
     /// How long it may take until the switches hold what the files say.
     pub patience: Duration,
 }
@@ -28,7 +32,7 @@ pub struct OpensmSite {
 impl Default for OpensmSite {
     fn default() -> Self {
         let patience = Duration::from_secs(120);
-        Self { conf: "/etc/opensm/opensm.conf".into(), console: None, pid: None, patience }
+        Self { conf: "/etc/opensm/opensm.conf".into(), console: None, pid: None, pid_file: None, patience }
     }
 }
 
@@ -52,15 +56,15 @@ pub enum Call {
     Sweep,
 }
 
+/// Where the kernel lists processes.
+const PROC: &str = "/proc";
+
 /// A way to say that there are new files, open before there are.
 #[derive(Debug)]
 pub enum Bell {
     Console(Box<Console>),
     Process(u32),
 }
-
-/// The name that the kernel shows for its process.
-const NAME: &str = "opensm";
 
 impl OpensmSite {
     /// As far as it can be asked.
@@ -106,22 +110,31 @@ impl OpensmSite {
     /// One for a rollback, which cannot wait until somebody leaves the console or names the process of an OpenSM that was
     /// started again.
     pub fn any_bell(&self) -> Result<Bell, Refusal> {
-        let by_signal = || self.process().or_else(|_| Self { pid: None, ..self.clone() }.process());
+        let by_signal =
+            || self.process().or_else(|_| Self { pid: None, pid_file: None, ..self.clone() }.process());
+        // A pid file is kept up to date by whoever starts OpenSM: another process is another manager.
+        if self.pid_file.is_some() && self.console.is_none() {
+            return self.bell();
+        }
         self.bell().or_else(|refusal| by_signal().map(Bell::Process).map_err(|_| refusal))
     }
 
-    fn process(&self) -> Result<u32, Refusal> {
-        let wrong = |what: String| Err(Refusal::NoProcess(what));
-        if let Some(pid) = self.pid {
-            return match is_opensm(pid) {
-                true => Ok(pid),
-                false => wrong(format!("process {pid} is not called opensm")),
-            };
+    /// Names the process by its number or by the file that holds it.
+    pub fn name_process(&mut self, process: &str) {
+        match process.parse() {
+            Ok(pid) => self.pid = Some(pid),
+            Err(_) => self.pid_file = Some(std::path::absolute(process).unwrap_or_else(|_| process.into())),
         }
-        match processes().as_slice() {
-            [pid] => Ok(*pid),
-            [] => wrong("none is called opensm".to_owned()),
-            several => wrong(format!("processes {several:?} are called opensm")),
+    }
+
+    fn process(&self) -> Result<u32, Refusal> {
+        let named = match (&self.pid_file, self.pid) {
+            (Some(file), _) => Some(process::read_pid_file(file).map_err(Refusal::NoProcess)?),
+            (None, pid) => pid,
+        };
+        match named {
+            Some(pid) => ManagerProcess::named(Path::new(PROC), pid).map_err(Refusal::NoProcess),
+            None => ManagerProcess::only(Path::new(PROC)).map_err(Refusal::NoProcess),
         }
     }
 }
@@ -132,19 +145,6 @@ fn refused(at: SocketAddr, error: ConsoleError) -> Refusal {
         _ => "'console loopback' and 'console_port' in OpenSM's configuration open one",
     };
     Refusal::Console { at, error, hint }
-}
-
-/// SIGHUP ends most other programs.
-fn is_opensm(pid: u32) -> bool {
-    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == NAME)
-}
-
-fn processes() -> Vec<u32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let mut pids: Vec<u32> = pids.filter(|pid| is_opensm(*pid)).collect();
-    pids.sort_unstable();
-    pids
 }
 
 impl Bell {
@@ -165,9 +165,8 @@ impl Bell {
 
 fn hang_up(pid: u32) -> Result<(), String> {
     let process = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-    let Some(process) = process.filter(|_| is_opensm(pid)) else {
-        return Err(format!("process {pid} is not called opensm any more"));
-    };
+    ManagerProcess::named(Path::new(PROC), pid)?;
+    let Some(process) = process else { return Err(format!("{pid} is no process")) };
     let sent = rustix::process::kill_process(process, rustix::process::Signal::HUP);
     sent.map_err(|error| format!("SIGHUP to process {pid}: {error}"))
 }
@@ -182,8 +181,7 @@ mod tests {
         let site = OpensmSite { pid: Some(own), ..OpensmSite::default() };
         assert!(site.bell().unwrap_err().to_string().contains("FD-5672"));
         assert!(hang_up(own).unwrap_err().contains("not called opensm"));
-        assert!(!is_opensm(u32::MAX) && hang_up(u32::MAX).is_err());
-        assert!(!processes().contains(&own));
+        assert!(hang_up(u32::MAX).is_err());
     }
 
     #[test]

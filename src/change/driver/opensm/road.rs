@@ -188,6 +188,28 @@ impl<'a> Opensm<'a> {
         }
     }
 
+    /// Puts the files back, has OpenSM load them, and deletes what led back only once the switches hold the old tables: a
+    /// later rollback needs it otherwise.
+    fn restore_files(&mut self, note: &Note, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
+        let mut left = note.put_back();
+        let silent = self.ring(Call::Load);
+        let loaded = silent.is_none();
+        left.extend(silent);
+        if loaded {
+            self.wait_back(steps, told);
+        }
+        if !loaded || !not_back(&mut *self.actuator, steps).is_empty() {
+            return left;
+        }
+        if note.stands_in() {
+            left.extend(self.leave(note));
+        }
+        let closed = if left.is_empty() { note.close() } else { Ok(()) };
+        let why = |error: std::io::Error| Left { what: "OpenSM's files".to_owned(), why: error.to_string() };
+        left.extend(closed.err().map(why));
+        left
+    }
+
     /// Takes away the file that led back, so that the next engine goes on from those tables.
     fn leave(&mut self, note: &Note) -> Vec<Left> {
         if let Err(error) = note.leave() {
@@ -251,6 +273,15 @@ impl Driver for Opensm<'_> {
         self.actuator.notify(notices, whom, patience)
     }
 
+    /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.
+    fn await_manager(&mut self) -> Option<String> {
+        let note = self.note().ok().flatten()?;
+        let refusal = self.site.any_bell().err()?;
+        let left = note.put_back();
+        let left = left.iter().map(|left| format!("; {}: {}", left.what, left.why)).collect::<String>();
+        Some(format!("{refusal}{left}"))
+    }
+
     /// The files go back all at once, so the switches do too. Where there was none, the tables that were in force go there
     /// first: an engine that is left alone with those of the plan would keep what it likes of them.
     fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
@@ -259,22 +290,7 @@ impl Driver for Opensm<'_> {
             // Nothing was put there.
             Ok(None) => {}
             Err(error) => left.push(error),
-            Ok(Some(note)) => {
-                left = note.put_back();
-                left.extend(self.ring(Call::Load));
-                if left.is_empty() {
-                    self.wait_back(steps, told);
-                }
-                if note.stands_in() {
-                    left.extend(self.leave(&note));
-                }
-                let closed = if left.is_empty() { note.close() } else { Ok(()) };
-                let why = |error: std::io::Error| Left {
-                    what: "OpenSM's files".to_owned(),
-                    why: error.to_string(),
-                };
-                left.extend(closed.err().map(why));
-            }
+            Ok(Some(note)) => left = self.restore_files(&note, steps, told),
         }
         left.extend(not_back(&mut *self.actuator, steps));
         left
