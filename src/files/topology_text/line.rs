@@ -135,15 +135,18 @@ fn starts_with_digit(text: &str) -> bool {
 /// Whether a last line without a newline is a whole record: a port's line up to the rate, which is the last that
 /// ibnetdiscover prints, a blank line, or the prompt of a shell.
 ///
-/// `4xFDR` may be the beginning of `4xFDR10`. It is whole where no line before has that speed, or where the other end
-/// of the cable says FDR.
+/// `4xFDR` may be the beginning of `4xFDR10`. It is whole where lines before have FDR and none has FDR10, or where the
+/// other end of the cable says FDR.
 pub fn is_whole_end(input: Input<'_>, line: &str) -> bool {
     let last = line.split_ascii_whitespace().next_back().unwrap_or("");
     match classify(line) {
         LineKind::Blank => true,
         LineKind::Port(rest) => match rate(last) {
             Some(LinkSpeed::Fdr) => {
-                !input.has_before_last("xFDR10") || other_end(input, rest) == Some(LinkSpeed::Fdr)
+                let is_common =
+                    ["xFDR ", "xFDR\n", "xFDR\r\n"].iter().any(|word| input.has_before_last(word));
+                is_common && !input.has_before_last("xFDR10")
+                    || other_end(input, rest) == Some(LinkSpeed::Fdr)
             }
             Some(_) => true,
             None => is_suffix(last),

@@ -30,11 +30,6 @@ fn a_speed_at_the_very_end_is_settled_by_the_rest_of_the_dump() {
         (at("FDR", false), false, "one cable is FDR, and its other end says so"),
         (at("FDR10", true), false, "FDR10 is no beginning of another"),
         (
-            at("FDR", false).replace("\"aggregation\" lid 3 4xFDR", "\"aggregation\" lid 3 4xEDR"),
-            false,
-            "no line has FDR10",
-        ),
-        (
             at("FDR", false).replacen("lid 2 4xEDR", "lid 2 4xFDR10", 1),
             false,
             "another cable is FDR10, but the other end of this one says FDR",
