@@ -1,19 +1,17 @@
 //! What was done, for whoever asks later: one line each, appended, synced and chained. No line is ever changed.
 
-use std::fs::{self, File, TryLockError};
+use std::fs;
 use std::io;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::file_lock::FileLock;
 use super::home::Home;
 use super::journal::{ChainError, Chained, Disk, FileDisk, line};
 
 /// How long somebody who has nothing else to do waits for the lock of the trail.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// From one try to the next.
-const TURN: Duration = Duration::from_millis(2);
 
 /// One thing that was done or refused.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -43,12 +41,12 @@ impl Home {
         self.audit_all(std::slice::from_ref(entry), PATIENCE)
     }
 
-    /// Appends some, all or none. Whoever may use the folder may hold its lock: nobody waits for it longer than this.
+    /// Appends some, all or none, and waits no longer than this for the lock of the trail.
     pub(super) fn audit_all(&self, entries: &[Entry], patience: Duration) -> Result<(), AuditError> {
         let path = self.folder().join("audit");
         let file = path.display().to_string();
         let bad = |error: io::Error| AuditError::Disk { file: file.clone(), error };
-        let _alone = self.file("audit.lock").and_then(|file| hold(file, patience)).map_err(bad)?;
+        let _lock = FileLock::acquire(&self.folder().join("audit.lock"), patience).map_err(bad)?;
         self.file("audit").and_then(|file| file.sync_all()).map_err(bad)?;
         let bytes = fs::read(&path).map_err(bad)?;
         let chained =
@@ -76,20 +74,5 @@ impl Home {
             Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
         let entries = chained.lines.iter().map(|(_, json)| serde_json::from_str(json));
         entries.collect::<Result<_, _>>().map_err(|error| AuditError::Disk { file, error: error.into() })
-    }
-}
-
-/// Holds everybody else off until it is dropped, once nobody else does.
-fn hold(file: File, patience: Duration) -> io::Result<File> {
-    let since = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if since.elapsed() >= patience => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "somebody else holds its lock"));
-            }
-            Err(TryLockError::WouldBlock) => thread::sleep(TURN),
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! The folder that changes live in: one for all users of a machine, so that nobody changes a fabric behind another's
-//! back.
+//! The state folder: journals of changes, locks and the audit trail. It belongs to one user, and others have no right in
+//! it (`ownership`); they ask the guards of changes at their sockets (`guard::socket_folder`).
 //!
 //! ```text
 //! lock                  held while a change is begun
@@ -7,27 +7,35 @@
 //! changes/000007/
 //!   plan.json           as it was given
 //!   journal             durable before the first write
-//!   guard.lock          held by the process that keeps the change; its number
-//!   guard.sock          where it is asked
-//!   guard.log           what it said
+//!   guard.lock          held by the guard of the change; its process id
+//!   socket              the path of the guard's socket
+//!   guard.log           messages of the guard
 //!   ended               nothing is left to do; the journal says how it ended
 //! ```
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use super::file_lock::FileLock;
 use super::journal::{Begun, Journal, JournalError, Phase, Record};
-use super::kept::{ENDED, JOURNAL, Keeping, Kept, LOCK, PLAN};
-use super::owned;
-use super::shared::Shared;
+use super::kept::{ENDED, JOURNAL, Keeping, Kept, PLAN};
+use super::owned::{self, open_regular};
+use super::ownership::{self, Unfit};
+
+/// How long a process waits for another one that begins a change.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+/// Numbers that are tried for a new change: a folder may be there that no change was begun in.
+const NUMBERS_TRIED: u64 = 1000;
 
 /// Why the folder cannot be used, or no change begun.
 #[derive(Debug, thiserror::Error)]
 pub enum HomeError {
     #[error(
         "FD-5631: {folder}: journals of changes cannot be kept there: {error}; nothing is written to a fabric without. Make \
-         the folder (as root: install -d -m 1777 {folder}), or name another with --state-dir"
+         the folder (as root: install -d -m 700 {folder}), or name another with --state-dir"
     )]
     Folder { folder: String, error: io::Error },
     #[error(
@@ -43,6 +51,9 @@ pub enum HomeError {
     Kept { folder: String, error: io::Error },
     #[error("FD-5636: {folder}: what is pending there cannot be seen: {error}")]
     Unseen { folder: String, error: io::Error },
+    /// The folder takes no new change: it is another user's, or shared.
+    #[error("{0}")]
+    Unfit(String),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("FD-5634: there is no change {0}; 'fabdeck changes' lists those there are")]
@@ -54,14 +65,26 @@ pub enum HomeError {
 pub struct Home(PathBuf);
 
 impl Home {
-    /// Makes what is missing below a folder.
+    /// A folder for new changes: made where it is missing, refused where others could stop a guard.
     pub fn open(folder: &Path) -> Result<Self, HomeError> {
         let home = Self(folder.to_owned());
-        let bad = |error| HomeError::Folder { folder: folder.display().to_string(), error };
-        fs::create_dir_all(folder).map_err(bad)?;
-        home.shared().and_then(|shared| shared.folder(&home.changes())).map_err(bad)?;
+        let bad = |error| home.bad(error);
+        ownership::make_private(folder).map_err(bad)?;
+        home.check_fitness()?;
+        ownership::make_private(&home.changes()).map_err(bad)?;
+        for path in [folder.to_owned(), home.changes(), home.0.join("audit")] {
+            if path.exists() {
+                ownership::narrow(&path).map_err(bad)?;
+            }
+        }
         home.file("lock").map_err(bad)?;
         Ok(home)
+    }
+
+    /// Refuses a folder that is not this user's alone.
+    fn check_fitness(&self) -> Result<(), HomeError> {
+        let unfit = |unfit: Unfit| HomeError::Unfit(unfit.words(&self.0));
+        ownership::fitness(&self.0, &self.changes()).map_err(|error| self.bad(error))?.map_err(unfit)
     }
 
     /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
@@ -74,6 +97,11 @@ impl Home {
         could_be(&self.changes())
     }
 
+    /// Whether this user may not look into it, so that only its guards can be asked.
+    pub fn is_closed(&self) -> bool {
+        fs::read_dir(self.changes()).is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     pub fn folder(&self) -> &Path {
         &self.0
     }
@@ -82,30 +110,25 @@ impl Home {
         self.0.join("changes")
     }
 
-    /// Who may use what lies in it: whoever may use the folder.
-    pub(super) fn shared(&self) -> io::Result<Shared> {
-        Shared::of(&self.0)
-    }
-
-    /// A file of all who use the folder, open to be appended to.
+    /// A file of the folder, open to be appended to.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
-        self.shared()?.file(&self.0.join(name))
+        let path = self.0.join(name);
+        let mut how = OpenOptions::new();
+        how.append(true).mode(0o600);
+        match open_regular(&path, &how) {
+            // In a folder of older versions the kernel refuses to make what another user made.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => open_regular(&path, how.create(true)),
+            opened => opened,
+        }
     }
 
     fn bad(&self, error: io::Error) -> HomeError {
         HomeError::Folder { folder: self.0.display().to_string(), error }
     }
 
-    /// Lets everybody in who may write in the folder.
-    pub fn open_up(&self, path: &Path) -> io::Result<()> {
-        self.shared()?.open_up(path)
-    }
-
-    /// Holds everybody else off until it is dropped.
-    pub(super) fn alone(&self, name: &str) -> io::Result<File> {
-        let file = self.file(name)?;
-        file.lock()?;
-        Ok(file)
+    /// Keeps other processes from beginning a change until the lock is dropped.
+    fn lock_beginning(&self) -> Result<FileLock, HomeError> {
+        FileLock::acquire(&self.0.join("lock"), LOCK_TIMEOUT).map_err(|error| self.bad(error))
     }
 
     /// All changes there are, the first first; those that cannot be read with the reason.
@@ -144,14 +167,30 @@ impl Home {
         Ok(folders.into_iter().filter_map(kept).collect())
     }
 
-    /// The highest number that a folder has, one that was never begun included.
+    /// The highest number of a change that was begun.
     fn last_number(&self) -> io::Result<u64> {
         let mut last = 0;
         for entry in fs::read_dir(self.changes())? {
-            let name = entry?.file_name();
-            last = last.max(name.to_str().and_then(number).unwrap_or(0));
+            let entry = entry?;
+            let number = entry.file_name().to_str().and_then(number).unwrap_or(0);
+            if number > last && could_be(&entry.path().join(PLAN)) {
+                last = number;
+            }
         }
         Ok(last)
+    }
+
+    /// Makes the folder of the next change.
+    fn make_folder(&self) -> io::Result<(u64, PathBuf)> {
+        let last = self.last_number()?;
+        for number in (last..last.saturating_add(NUMBERS_TRIED)).filter_map(|number| number.checked_add(1)) {
+            let folder = self.changes().join(format!("{number:06}"));
+            match fs::DirBuilder::new().mode(0o700).create(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| (number, folder)),
+            }
+        }
+        Err(io::Error::other("no number is left for a change"))
     }
 
     /// The change of an id.
@@ -181,29 +220,21 @@ impl Home {
     /// Begins a change: its journal is durable when this returns. Refused while another one is pending on any of its
     /// switches, and while it is not known whether one is.
     pub fn begin(&self, mut begun: Begun, plan: &str) -> Result<(Kept, Keeping), HomeError> {
-        let alone = self.alone("lock").map_err(|error| self.bad(error))?;
+        let lock = self.lock_beginning()?;
+        self.check_fitness()?;
         self.refuse_second(&begun)?;
-        let shared = self.shared().map_err(|error| self.bad(error))?;
-        let next = self.last_number().map(|last| last.checked_add(1));
-        let none = || self.bad(io::Error::other("no number is left"));
-        begun.number = next.map_err(|error| self.bad(error))?.ok_or_else(none)?;
-        let folder = self.changes().join(format!("{:06}", begun.number));
+        let (number, folder) = self.make_folder().map_err(|error| self.bad(error))?;
+        begun.number = number;
         // The folder outlives the machine too: a journal in one that is lost is none.
-        fs::create_dir(&folder)
-            .and_then(|()| shared.show_folder(&folder))
-            .and_then(|()| File::open(self.changes())?.sync_all())
+        File::open(self.changes())
+            .and_then(|changes| changes.sync_all())
             .and_then(|()| write_durably(&folder.join(PLAN), plan))
-            .and_then(|()| shared.show(&folder.join(PLAN)))
             .map_err(|error| self.bad(error))?;
-        // Whoever looks can tell whether anybody keeps it.
-        let keeping =
-            Keeping::take(&folder).and_then(|keeping| shared.show(&folder.join(LOCK)).map(|()| keeping));
-        let keeping = keeping.map_err(|error| self.bad(error))?;
+        let keeping = Keeping::take(&folder).map_err(|error| self.bad(error))?;
         let path = folder.join(JOURNAL);
         Journal::create(&path)?.keep(&Record::Begun(Box::new(begun)))?;
-        shared.show(&path).map_err(|error| self.bad(error))?;
         let read = Journal::load(&path)?;
-        drop(alone);
+        drop(lock);
         // Whoever made the folder is the first that may keep it.
         let keeping = keeping.ok_or_else(|| self.bad(io::ErrorKind::WouldBlock.into()))?;
         Ok((Kept { folder, read }, keeping))
@@ -214,7 +245,8 @@ impl Home {
     pub fn begin_again(&self, id: &str, again: &Record) -> Result<Option<Kept>, HomeError> {
         let kept = self.find(id)?;
         let Some(keeping) = kept.keep_incomplete()? else { return Ok(None) };
-        let alone = self.alone("lock").map_err(|error| self.bad(error))?;
+        // A folder that takes no new change has its lock open to others, and needs none: nothing else can begin there.
+        let lock = if self.check_fitness().is_ok() { Some(self.lock_beginning()?) } else { None };
         let (mut journal, read) = kept.journal()?;
         for other in self.pending()? {
             let told = other?.read.told;
@@ -226,7 +258,7 @@ impl Home {
         kept.no_end().map_err(|error| self.bad(error))?;
         journal.keep(again)?;
         let (_, read) = kept.journal()?;
-        drop((alone, keeping));
+        drop((lock, keeping));
         Ok(Some(Kept { read, ..kept }))
     }
 }
@@ -244,7 +276,7 @@ fn could_be(path: &Path) -> bool {
 }
 
 fn write_durably(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = owned::open(path, OpenOptions::new().write(true).create_new(true))?;
+    let mut file = owned::open(path, OpenOptions::new().write(true).create_new(true).mode(0o600))?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

@@ -1,10 +1,15 @@
 //! The folder of one change: who keeps it, and what lies in it.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::file_lock::{FileLock, LockHolder};
+use super::guard::is_listening;
 use super::home::HomeError;
 use super::journal::{Begun, Journal, JournalError, Phase, Read};
 use super::lanes::PlanLanes;
@@ -14,7 +19,8 @@ use super::plan::{Plan, SCHEMA};
 pub(super) const JOURNAL: &str = "journal";
 pub(super) const PLAN: &str = "plan.json";
 pub(super) const ENDED: &str = "ended";
-pub(super) const LOCK: &str = "guard.lock";
+const LOCK: &str = "guard.lock";
+const SOCKET: &str = "socket";
 
 pub(super) const UNKNOWN_WRITES: &str = "FD-5628: the journal holds writes that this version does not know: nothing is written or taken back by it";
 
@@ -26,21 +32,18 @@ pub struct Kept {
 
 /// The right to keep one change, for as long as it lives.
 #[derive(Debug)]
-pub struct Keeping(#[allow(dead_code, reason = "the lock goes with the file")] File);
+pub struct Keeping(#[allow(dead_code, reason = "the lock goes with the file")] FileLock);
 
 impl Keeping {
-    /// Unless a process that lives has it.
+    /// Unless another process has it.
     pub(super) fn take(folder: &Path) -> io::Result<Option<Self>> {
-        let file = owned::open(&folder.join(LOCK), OpenOptions::new().create(true).append(true))?;
-        match file.try_lock() {
-            // For people: who it is that keeps it. The lock itself asks nobody.
-            Ok(()) => file
-                .set_len(0)
-                .and_then(|()| (&file).write_all(std::process::id().to_string().as_bytes()))
-                .map(|()| Some(Self(file))),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        owned::owner(folder)?;
+        let Ok(lock) = FileLock::try_acquire(&folder.join(LOCK))? else { return Ok(None) };
+        // For people: which process it is. The lock itself asks nobody.
+        let mut file = lock.file();
+        file.set_len(0)?;
+        file.write_all(std::process::id().to_string().as_bytes())?;
+        Ok(Some(Self(lock)))
     }
 }
 
@@ -74,19 +77,41 @@ impl Kept {
         }
     }
 
-    /// Whether nobody keeps it. Whoever began it lets go of it for its guard to take it, which has so much time for that.
+    /// Whether no guard keeps it. A process that listens at the socket is one; a lock alone proves nothing where other users
+    /// may read its file. The process that began the change leaves the lock to the guard, which has this long to take it.
     pub fn is_abandoned(&self) -> bool {
         const HANDED_OVER: Duration = Duration::from_secs(15);
+        if is_listening(&self.socket()) {
+            return false;
+        }
         // A lock that cannot be looked at is as good as held: `trouble` says what is wrong.
         let Ok(file) = self.lock() else { return false };
-        if file.try_lock_shared().is_err() {
-            return false;
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::Error(_)) => return false,
+            // A guard that has not made its socket yet, or could not; it may be on another machine.
+            Err(TryLockError::WouldBlock) => return self.is_lock_foreign(&file),
         }
         let _ = file.unlock();
         let mut holder = String::new();
         let _ = (&file).take(40).read_to_string(&mut holder);
         let age = file.metadata().and_then(|held| held.modified()).ok().and_then(|time| time.elapsed().ok());
         holder != self.read.told.begun.pid.to_string() || age.is_none_or(|age| age > HANDED_OVER)
+    }
+
+    /// Whether the lock is held by another user, whose process is no guard of this change.
+    fn is_lock_foreign(&self, file: &File) -> bool {
+        let owner = file.metadata().map(|held| held.uid());
+        owner.and_then(|owner| Ok(LockHolder::of(file)?.is_foreign(owner))).unwrap_or(false)
+    }
+
+    /// The process that holds its lock, for an error.
+    pub fn lock_holder(&self) -> Option<LockHolder> {
+        let file = self.lock().ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => LockHolder::of(&file).ok(),
+            _ => None,
+        }
     }
 
     fn lock(&self) -> io::Result<File> {
@@ -200,7 +225,28 @@ impl Kept {
         self.keeper() != Keeper::Nobody
     }
 
+    /// Where its guard is asked: the guard writes down where that is. Guards of older versions listen in the folder itself.
     pub fn socket(&self) -> PathBuf {
+        const PATH_MOST: u64 = 4096;
+        let mut path = Vec::new();
+        let read = owned::open(&self.folder.join(SOCKET), &owned::reading())
+            .and_then(|file| file.take(PATH_MOST).read_to_end(&mut path));
+        match read {
+            Ok(_) if path.ends_with(b".sock") => PathBuf::from(OsString::from_vec(path)),
+            _ => self.usual_socket(),
+        }
+    }
+
+    /// The socket in the folder of the change, which only its owner reaches.
+    pub fn usual_socket(&self) -> PathBuf {
         self.folder.join("guard.sock")
+    }
+
+    /// Writes down where the guard listens.
+    pub fn set_socket(&self, socket: &Path) -> io::Result<()> {
+        let mut how = OpenOptions::new();
+        how.create(true).write(true).truncate(true).mode(0o600);
+        let file = owned::open(&self.folder.join(SOCKET), &how)?;
+        (&file).write_all(socket.as_os_str().as_encoded_bytes())
     }
 }

@@ -5,6 +5,7 @@ mod cut_off;
 mod driver;
 mod essence;
 mod failed;
+mod file_lock;
 mod fingerprint;
 mod guard;
 mod home;
@@ -15,11 +16,12 @@ mod lanes;
 mod migration;
 mod order;
 mod owned;
+mod ownership;
 mod phases;
 mod plan;
-mod shared;
 mod standing;
 mod transition;
+pub mod users;
 mod writes;
 
 pub use audit::{AuditError, Entry};
@@ -28,10 +30,12 @@ pub use driver::{
     Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back, verify,
 };
 pub use failed::{FailedElement, FailedEnd};
+pub use file_lock::LockHolder;
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
-    ALL_LEFT, Answer, Ask, Door, DoorError, Errand, Guard, OUT_OF_REACH, Order, Outlook, Status, Wrong, call,
-    call_within, switched, unreached, wrong,
+    ALL_LEFT, Answer, Ask, Description, Door, DoorError, Entrance, Errand, Grantee, Guard, OUT_OF_REACH,
+    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, describe, is_listening,
+    make_socket_folder, socket_in, sockets, switched, unreached, wrong,
 };
 pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};

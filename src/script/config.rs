@@ -1,6 +1,7 @@
 //! The configuration: defaults for flags, under the names of the flags.
 
 mod jobs;
+mod rights;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +10,13 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use self::jobs::{JOBS_HINT, jobs, line_of_rule};
+use self::rights::{RIGHTS_HINT, rights};
 use super::args::Color;
 use super::theme_choice::ThemeChoice;
 use super::values::duration;
 use super::{Exit, Failure};
 use crate::access::Identity;
+use crate::change::Rights;
 use crate::counters::Thresholds;
 use crate::fabric::{Guid, HostRules};
 use crate::session::interactive::JobSettings;
@@ -27,6 +30,10 @@ pub struct Config {
     pub mkey_file: Option<PathBuf>,
     /// Where changes are kept.
     pub state_dir: Option<PathBuf>,
+    /// Where guards listen.
+    pub socket_dir: Option<PathBuf>,
+    /// What other users may ask of guards.
+    pub rights: Rights,
     pub theme: Option<String>,
     /// Themes by the beginnings of sources: a fabric that matters looks like no other.
     pub themes: BTreeMap<String, String>,
@@ -51,7 +58,7 @@ pub struct Config {
     pub host_rules: HostRules,
 }
 
-const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [[fabric]]";
+const KEYS: &str = "source, node-name-map, color, mkey-file, state-dir, socket-dir, theme, ascii, supposed-lanes, [themes], [keys], [hotspots], [watch], [jobs], [rights], [[fabric]]";
 const FABRIC_KEYS: &str = "name, switches, subnet-prefix, subnet-managers";
 
 impl Config {
@@ -100,6 +107,7 @@ impl Config {
                     Wrong { line, ..Wrong::new(wrong.what, JOBS_HINT) }
                 })?;
             }
+            "rights" => self.rights = rights(value).map_err(hinted(RIGHTS_HINT))?,
             "themes" => self.themes = themes(value).map_err(hinted(THEMES_HINT))?,
             "supposed-lanes" => self.supposed_lanes = Some(supposed_lanes(value)?),
             "ascii" => {
@@ -122,6 +130,7 @@ impl Config {
             "source" => self.source = Some(word.to_owned()),
             "node-name-map" => self.node_name_map = Some(word.into()),
             "theme" => self.theme = Some(word.to_owned()),
+            "socket-dir" => self.socket_dir = Some(word.into()),
             "state-dir" => self.state_dir = Some(word.into()),
             "mkey-file" => self.mkey_file = Some(word.into()),
             "color" => {

@@ -87,6 +87,8 @@ impl Context<'_, '_> {
             node_name_map: globals.node_name_map.as_ref().or(config.node_name_map.as_ref()).cloned(),
             host_rules: config.host_rules.clone(),
             state_dir: globals.state_dir.as_ref().or(config.state_dir.as_ref()).cloned(),
+            socket_dir: config.socket_dir.clone(),
+            rights: config.rights.clone(),
             config: globals.config.clone(),
             mkey_file: globals.mkey_file.clone(),
         }

@@ -52,7 +52,11 @@ impl Exit {
                 (4, "refused", "refused: read-only, not opted in, locked by another, or not confirmed")
             }
             Self::RolledBack => (5, "rolled-back", "applied, not confirmed, rolled back"),
-            Self::RollbackIncomplete => (6, "rollback-incomplete", "rollback incomplete: a person is needed"),
+            Self::RollbackIncomplete => (
+                6,
+                "rollback-incomplete",
+                "rollback incomplete, or a change beyond its deadline that nothing takes back: a person is needed",
+            ),
             Self::BadInput => (7, "bad-input", "bad input file, with file, line or offset and reason"),
             Self::Unreachable => (8, "unreachable", "source not reachable, or timed out"),
             Self::Usage => (64, "usage", "the command line cannot be carried out as it is written"),

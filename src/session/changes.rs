@@ -1,6 +1,6 @@
 //! What is said of a change, wherever it is said.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::migrations::migration_words;
 use crate::change::{Left, Phase, Status, Told};
@@ -45,7 +45,13 @@ pub struct ChangeRow {
     /// What keeps its guard from doing what it is there for.
     #[serde(default)]
     pub trouble: Option<String>,
+    /// Its window is over and nothing takes it back.
+    #[serde(default)]
+    pub overdue: bool,
 }
+
+/// A guard begins the rollback within a second of the deadline; this much later something is wrong.
+const OVERDUE_AFTER: SignedDuration = SignedDuration::from_secs(5);
 
 impl ChangeRow {
     pub fn of(told: &Told, drift: Option<String>, trouble: Option<String>) -> Self {
@@ -72,7 +78,21 @@ impl ChangeRow {
             phase_of_five: told.phase_of_five(),
             drift,
             trouble,
+            overdue: false,
         }
+    }
+
+    /// The same, judged at a time.
+    pub fn at(mut self, now: Timestamp) -> Self {
+        let deadline = self.deadline.as_ref().and_then(|deadline| deadline.parse::<Timestamp>().ok());
+        let late = deadline.is_some_and(|deadline| now.duration_since(deadline) > OVERDUE_AFTER);
+        self.overdue = self.state == Phase::Applied && late;
+        self
+    }
+
+    /// The state as it is shown.
+    pub fn state_title(&self) -> &'static str {
+        if self.overdue { "OVERDUE" } else { self.state.title() }
     }
 }
 
@@ -184,8 +204,10 @@ fn state(status: &Status, now: Timestamp) -> String {
 /// `9m 58s left, until 14:12:03 UTC`.
 pub fn until_words(deadline: &str, now: Timestamp) -> String {
     let Ok(at) = deadline.parse::<Timestamp>() else { return format!("until {deadline}") };
-    let left = at.duration_since(now).as_secs().max(0);
-    format!("{} left, until {}", span_words(left), time_of_day(deadline))
+    match at.duration_since(now).as_secs() {
+        late if late < 0 => format!("{} beyond its deadline, {}", span_words(-late), time_of_day(deadline)),
+        left => format!("{} left, until {}", span_words(left), time_of_day(deadline)),
+    }
 }
 
 /// `14:12:03 UTC`; the words of a journal where they are no time.
@@ -240,6 +262,25 @@ mod tests {
         assert_eq!(seconds_left("2026-11-22T13:00:00Z", now), Some(0), "it is over");
         assert_eq!(seconds_left("soon", now), None);
         assert_eq!([0, 59, 60, 599, 3600].map(countdown), ["0:00", "0:59", "1:00", "9:59", "1:00:00"]);
+    }
+
+    #[test]
+    fn a_change_is_overdue_once_its_guard_should_have_taken_it_back() {
+        let begun = crate::change::Begun::default();
+        let mut told = Told::begun(begun);
+        told.take(&crate::change::Record::Applied {
+            time: "2026-11-22T14:00:00Z".into(),
+            deadline: "2026-11-22T14:10:00Z".into(),
+        });
+        let row = ChangeRow::of(&told, None, None);
+        let at = |time: &str| row.clone().at(time.parse().unwrap());
+        assert!(!at("2026-11-22T14:09:59Z").overdue && !at("2026-11-22T14:10:04Z").overdue);
+        assert!(at("2026-11-22T14:10:06Z").overdue);
+        assert_eq!(at("2026-11-22T14:10:06Z").state_title(), "OVERDUE");
+        assert_eq!(
+            until_words("2026-11-22T14:10:00Z", "2026-11-22T14:12:03Z".parse().unwrap()),
+            "2m 3s beyond its deadline, 14:10:00 UTC"
+        );
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What a guard is asked, and what it says.
 
+use std::collections::BTreeSet;
 use std::sync::mpsc::Sender;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::journal::{Left, Phase, Told};
+use super::super::journal::{Begun, Left, Phase, Told};
 
 /// A request, as it goes through the door.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -41,6 +42,18 @@ impl Ask {
         }
     }
 
+    /// The same question, signed by the user that the kernel names.
+    pub fn signed(self, user: &str) -> Self {
+        let user = user.to_owned();
+        match self {
+            Self::Status => self,
+            Self::Confirm { .. } => Self::Confirm { user },
+            Self::Extend { seconds, .. } => Self::Extend { user, seconds },
+            Self::GoOn { .. } => Self::GoOn { user },
+            Self::RollBack { anyway, .. } => Self::RollBack { user, anyway },
+        }
+    }
+
     /// What is asked, as the command is called.
     pub fn word(&self) -> &'static str {
         match self {
@@ -49,6 +62,26 @@ impl Ask {
             Self::Extend { .. } => "extend",
             Self::GoOn { .. } => "confirm --go-on",
             Self::RollBack { .. } => "rollback",
+        }
+    }
+}
+
+/// A line through the door: a request, or the wish to know what the change is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(tag = "ask", rename_all = "kebab-case")]
+pub(super) enum Question {
+    /// How it stands and what it is, for users who cannot read its journal.
+    Describe,
+    #[serde(untagged)]
+    Ask(Ask),
+}
+
+impl Question {
+    /// What the guard itself is asked.
+    pub fn ask(&self) -> Ask {
+        match self {
+            Self::Describe => Ask::Status,
+            Self::Ask(ask) => ask.clone(),
         }
     }
 }
@@ -105,6 +138,29 @@ impl Status {
 pub enum Answer {
     Status(Status),
     Refused { why: String },
+}
+
+/// A change for users who cannot read its journal.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Description {
+    pub number: u64,
+    pub time: String,
+    pub user: String,
+    pub source: String,
+    pub via: String,
+    pub engine: String,
+    pub accepted: Vec<String>,
+    pub switches: BTreeSet<String>,
+    pub simulator: Option<String>,
+    pub status: Status,
+}
+
+impl Description {
+    pub fn of(begun: &Begun, status: Status) -> Self {
+        let Begun { number, time, user, source, via, engine, accepted, switches, simulator, .. } =
+            begun.clone();
+        Self { number, time, user, source, via, engine, accepted, switches, simulator, status }
+    }
 }
 
 /// A request with the way back.

@@ -1,6 +1,9 @@
-//! Where a guard is asked: a socket in the folder of its change, a line of JSON each way.
+//! Where a guard is asked: a socket, a line of JSON each way. The kernel tells who asks, and the owner's configuration what
+//! that user may ask.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::{self, Permissions};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +14,10 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 
-use super::ask::{Answer, Ask, Order};
+use super::ask::{Answer, Ask, Description, Order, Question};
+use super::refusals::Refusals;
+use super::rights::{Caller, Rights, refusal};
+use crate::change::journal::Begun;
 
 /// How long either end waits for the other's line.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const SEEN_OUT: Duration = Duration::from_secs(1);
 /// A longer line is no request.
 const LINE_MOST: u64 = 64 * 1024;
+/// A longer answer is none: the switches of a large fabric fit many times.
+const ANSWER_MOST: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
@@ -37,30 +45,44 @@ pub enum DoorError {
 pub struct Door {
     /// Callers that were let in and have no answer yet.
     inside: Arc<AtomicUsize>,
+    entrance: Arc<Entrance>,
+}
+
+/// What every caller is held against.
+#[derive(Debug)]
+pub struct Entrance {
+    pub begun: Begun,
+    /// What users other than the owner and root may ask.
+    pub rights: Rights,
+    pub refusals: Refusals,
 }
 
 impl Door {
-    /// Lets everybody in who may open the folder; each has a thread for one question.
-    pub fn open(socket: &Path, orders: Sender<Order>) -> std::io::Result<Self> {
+    /// Takes every caller in; each has a thread for one question.
+    pub fn open(socket: &Path, orders: Sender<Order>, entrance: Entrance) -> std::io::Result<Self> {
         // What a guard left behind that was killed; the lock says that none lives.
         match std::fs::remove_file(socket) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let listener = UnixListener::bind(socket)?;
+        // Who may ask what is decided by the kernel's word on the caller, not by the mode.
+        fs::set_permissions(socket, Permissions::from_mode(0o666))?;
+        let entrance = Arc::new(entrance);
+        let held = Arc::clone(&entrance);
         let inside = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (orders, caller) = (orders.clone(), Caller::enter(&counted));
+                let (orders, visit, held) = (orders.clone(), Visit::begin(&counted), Arc::clone(&held));
                 // Without a thread to be had the caller finds its stream ended.
                 let _ = thread::Builder::new().spawn(move || {
-                    answer(&stream, &orders);
-                    drop(caller);
+                    answer(&stream, &orders, &held);
+                    drop(visit);
                 });
             }
         })?;
-        Ok(Self { inside })
+        Ok(Self { inside, entrance })
     }
 
     /// Whoever was answered has the answer before the process ends.
@@ -69,39 +91,78 @@ impl Door {
         while self.inside.load(Ordering::SeqCst) > 0 && since.elapsed() < SEEN_OUT {
             thread::sleep(Duration::from_millis(1));
         }
+        self.entrance.refusals.flush();
     }
 }
 
-/// Somebody who was let in.
-struct Caller(Arc<AtomicUsize>);
+/// The time from the acceptance of a connection to its answer.
+struct Visit(Arc<AtomicUsize>);
 
-impl Caller {
-    fn enter(inside: &Arc<AtomicUsize>) -> Self {
+impl Visit {
+    fn begin(inside: &Arc<AtomicUsize>) -> Self {
         inside.fetch_add(1, Ordering::SeqCst);
         Self(Arc::clone(inside))
     }
 }
 
-impl Drop for Caller {
+impl Drop for Visit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// One question, and its answer; what is no question gets none.
-fn answer(stream: &UnixStream, orders: &Sender<Order>) -> Option<()> {
+fn answer(stream: &UnixStream, orders: &Sender<Order>, entrance: &Entrance) -> Option<()> {
+    let caller = Caller::of(stream).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let mut line = String::new();
     BufReader::new(stream.take(LINE_MOST)).read_line(&mut line).ok()?;
-    let ask: Ask = serde_json::from_str(&line).ok()?;
-    let (reply, answered) = channel();
-    orders.send(Order { ask, reply }).ok()?;
-    let answer = answered.recv_timeout(PATIENCE).ok()?;
-    let mut text = serde_json::to_string(&answer).ok()?;
+    let question: Question = serde_json::from_str(&line).ok()?;
+    let ask = question.ask();
+    let answer = if entrance.rights.allow(&ask, &caller, own_uid()) {
+        let user = caller.signature(ask.user()).to_owned();
+        let (reply, answered) = channel();
+        orders.send(Order { ask: ask.signed(&user), reply }).ok()?;
+        answered.recv_timeout(PATIENCE).ok()?
+    } else {
+        let why = refusal(&ask, &caller);
+        entrance.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
+        Answer::Refused { why }
+    };
+    let mut text = match (question, answer) {
+        (Question::Describe, Answer::Status(status)) => {
+            serde_json::to_string(&Description::of(&entrance.begun, status))
+        }
+        (_, answer) => serde_json::to_string(&answer),
+    }
+    .ok()?;
     text.push('\n');
     let mut stream = stream;
     stream.write_all(text.as_bytes()).ok()
+}
+
+fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+/// Whether a process listens at a socket. A guard that is stopped or busy listens still.
+pub fn is_listening(socket: &Path) -> bool {
+    const TIMEOUT: Duration = Duration::from_millis(100);
+    match connect(socket, TIMEOUT) {
+        Ok(_) => true,
+        // A guard whose callers queue up to the last place.
+        Err(error) => matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+    }
+}
+
+/// Asks the guard behind a socket what its change is: `Err` of the inner result is the guard's refusal.
+pub fn describe(socket: &Path, timeout: Duration) -> Result<Result<Description, String>, DoorError> {
+    let text = exchange(socket, &Question::Describe, timeout)?;
+    if let Ok(Answer::Refused { why }) = serde_json::from_str(&text) {
+        return Ok(Err(why));
+    }
+    serde_json::from_str(&text).map(Ok).map_err(DoorError::NoGuard)
 }
 
 /// Asks the guard behind a socket.
@@ -111,26 +172,32 @@ pub fn call(socket: &Path, ask: &Ask) -> Result<Answer, DoorError> {
 
 /// The same, for somebody who has other things to do.
 pub fn call_within(socket: &Path, ask: &Ask, patience: Duration) -> Result<Answer, DoorError> {
+    let text = exchange(socket, &Question::Ask(ask.clone()), patience)?;
+    serde_json::from_str(&text).map_err(DoorError::NoGuard)
+}
+
+/// One line there and one back.
+fn exchange(socket: &Path, question: &Question, timeout: Duration) -> Result<String, DoorError> {
     // What is not there as a whole line is no question, and nobody acts on it.
     let asked = || {
-        let mut stream = knock(socket, patience)?;
-        stream.set_read_timeout(Some(patience))?;
-        let mut line = serde_json::to_string(ask)?;
+        let mut stream = connect(socket, timeout)?;
+        stream.set_read_timeout(Some(timeout))?;
+        let mut line = serde_json::to_string(question)?;
         line.push('\n');
         stream.write_all(line.as_bytes())?;
         Ok(stream)
     };
     let stream = asked().map_err(DoorError::Silent)?;
     let mut text = String::new();
-    BufReader::new(stream).read_line(&mut text).map_err(DoorError::Unanswered)?;
+    BufReader::new(stream.take(ANSWER_MOST)).read_line(&mut text).map_err(DoorError::Unanswered)?;
     if text.is_empty() {
-        return Err(DoorError::Unanswered(std::io::ErrorKind::UnexpectedEof.into()));
+        return Err(DoorError::Unanswered(ErrorKind::UnexpectedEof.into()));
     }
-    serde_json::from_str(&text).map_err(DoorError::NoGuard)
+    Ok(text)
 }
 
 /// Before the door of a guard that has stopped callers queue, and the next one waits for a place: no longer than this either.
-fn knock(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
+fn connect(socket: &Path, patience: Duration) -> std::io::Result<UnixStream> {
     let address = SocketAddrUnix::new(socket)?;
     let caller = net::socket_with(AddressFamily::UNIX, SocketType::STREAM, net::SocketFlags::CLOEXEC, None)?;
     sockopt::set_socket_timeout(&caller, sockopt::Timeout::Send, Some(patience))?;

@@ -8,10 +8,16 @@ mod notices;
 mod outlook;
 mod phases;
 mod reach;
+mod refusals;
+mod rights;
+mod socket_folder;
 mod trail;
 
-pub use ask::{Answer, Ask, Order, Status};
-pub use door::{Door, DoorError, call, call_within};
+pub use ask::{Answer, Ask, Description, Order, Status};
+pub use door::{Door, DoorError, Entrance, call, call_within, describe, is_listening};
 pub use keeper::{ALL_LEFT, Errand, Guard};
 pub use outlook::{Outlook, Wrong, switched, unreached, wrong};
 pub use reach::OUT_OF_REACH;
+pub use refusals::Refusals;
+pub use rights::{Grantee, Rights};
+pub use socket_folder::{make as make_socket_folder, socket_in, sockets};

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::change::owned::open_regular;
@@ -24,7 +25,7 @@ pub struct FileDisk(File);
 impl FileDisk {
     /// A new file in a folder that is there, whose entry outlives the machine too.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
         if let Some(folder) = path.parent() {
             File::open(folder)?.sync_all()?;
         }

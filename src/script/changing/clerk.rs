@@ -264,7 +264,8 @@ impl Office {
     }
 
     fn changes(&self) -> Result<Changes, Failure> {
-        let Listing { rows: listed, mut unread } = lock(&self.known).list(self.means(), GLANCE)?;
+        let Listing { rows: listed, mut unread, closed } = lock(&self.known).list(self.means(), GLANCE)?;
+        unread.extend(closed);
         // A guard that died gets a successor from whoever notices first, and a console looks all the time.
         if lock(&self.known).has_abandoned() {
             home::resume(self.means(), &mut |line| unread.push(line.to_owned()));

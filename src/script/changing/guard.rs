@@ -1,20 +1,22 @@
 //! `guard`: the process that keeps changes, apart from whoever asked for them.
 
 use std::path::PathBuf;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
 use super::args::GuardArgs;
-use super::home;
 use super::means::Means;
+use super::{foreign, home};
 use crate::change::{
-    Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Phase, Reopened, Told,
+    Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
+    Phase, Refusals, Reopened, Told, is_listening, make_socket_folder, socket_in,
 };
 use crate::script::context::Context;
 use crate::script::open::Reach;
 use crate::script::{Exit, Failure};
+use crate::session::ChangeRow;
 use crate::source::Right;
 
 /// How long a guard waits for whoever began the change to let go of it.
@@ -39,6 +41,10 @@ fn keep_one(context: &mut Context<'_, '_>, id: &str, errand: Errand) -> Result<E
     let (home, kept) = home::find(Means { outside: context.outside, given: &given }, id)?;
     let has_one = || Failure::new(Exit::Refused, format!("FD-7984: change {id} has a guard already"));
     let keeping = kept_soon(&kept)?.ok_or_else(has_one)?;
+    // Locks do not keep guards apart everywhere: file systems of a network may have one for each machine.
+    if is_listening(&kept.socket()) {
+        return Err(has_one());
+    }
     let told = keep(context, &home, &kept, keeping, errand)?;
     Ok(super::told::exit(told.phase))
 }
@@ -64,7 +70,10 @@ fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let (mut own, mut started) = (None, false);
     for (home, kept) in found {
         let taken = match own.is_none() && kept.is_own() {
-            true => kept_soon(&kept).map(|keeping| own = keeping.map(|keeping| (home, kept, keeping))),
+            true => kept_soon(&kept).map(|keeping| {
+                let keeping = keeping.filter(|_| !is_listening(&kept.socket()));
+                own = keeping.map(|keeping| (home, kept, keeping));
+            }),
             false => home::start_keeper(means, &home, &kept).map(|_| started = true),
         };
         if let Err(failure) = taken {
@@ -93,13 +102,23 @@ fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Home, Kept)>, Exit), Failure> {
     let (mut found, mut worst) = (Vec::new(), Exit::Done);
     for home in home::all(means) {
+        if home.is_closed() {
+            context.output.say(&foreign::unknown(&home, "only its owner can give its changes a guard"));
+            worst = worst.max(Exit::Refused);
+            continue;
+        }
         let pending = match home.pending() {
             Ok(pending) => pending,
             Err(error) => vec![Err(error)],
         };
         for kept in pending {
             match kept {
-                Ok(kept) if !kept.is_abandoned() => {}
+                Ok(kept) if !kept.is_abandoned() => {
+                    if let Some(why) = overdue_beside(&kept) {
+                        context.output.say(&why);
+                        worst = Exit::RollbackIncomplete;
+                    }
+                }
                 Ok(kept) if kept.may_have_guard() => found.push((home.clone(), kept)),
                 Ok(kept) => context.output.say(&home::of_another(&kept)),
                 Err(error) => {
@@ -110,6 +129,20 @@ fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Ho
         }
     }
     Ok((found, worst))
+}
+
+/// What is wrong with a change that another process keeps, or seems to, beyond its deadline.
+fn overdue_beside(kept: &Kept) -> Option<String> {
+    let told = &kept.read.told;
+    let row = ChangeRow::of(told, None, None).at(Timestamp::now());
+    let holder = kept.lock_holder().map_or_else(|| "its guard".to_owned(), |holder| holder.to_string());
+    row.overdue.then(|| {
+        format!(
+            "FD-5639: change {} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
+             --resume' takes the change back",
+            told.begun.id
+        )
+    })
 }
 
 /// Keeps one change to its end.
@@ -138,8 +171,8 @@ fn keep(
     let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
     let right = Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches };
     let (sender, orders) = channel();
-    let door = Door::open(&kept.socket(), sender);
-    let door = door.and_then(|door| home.open_up(&kept.socket()).map(|()| door));
+    let means = Means { outside: context.outside, given: &context.given() };
+    let (door, remark) = open_door(means, (home, kept), begun, sender);
     let (outside, source) = (context.outside, begun.source.clone());
     let mut way = Reopened::new(|| {
         let opened = outside.actuator(&source, &reach, &right);
@@ -157,6 +190,7 @@ fn keep(
         }
     };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
+    remark.iter().for_each(|remark| say(remark));
     let deaf = door.as_ref().err().map(|error| no_door(kept, error));
     deaf.iter().for_each(|deaf| say(deaf));
     let guard = Guard {
@@ -184,9 +218,37 @@ fn keep(
     Ok(told)
 }
 
+/// Opens the guard's socket where other users reach it, or else in the folder of the change, with a remark.
+fn open_door(
+    means: Means<'_>,
+    (home, kept): (&Home, &Kept),
+    begun: &Begun,
+    orders: Sender<Order>,
+) -> (std::io::Result<Door>, Option<String>) {
+    let entrance = || Entrance {
+        begun: begun.clone(),
+        rights: means.given.rights.clone(),
+        refusals: Refusals::to_trail(home, &begun.id),
+    };
+    let public = home::socket_folder(means, home.folder()).map(|folder| {
+        let socket = socket_in(&folder, &begun.id);
+        let opened =
+            make_socket_folder(&folder).and_then(|()| Door::open(&socket, orders.clone(), entrance()));
+        opened.and_then(|door| kept.set_socket(&socket).map(|()| door))
+    });
+    let remark = match public {
+        Some(Ok(door)) => return (Ok(door), None),
+        Some(Err(error)) => Some(format!("only the owner of the state folder can ask this guard: {error}")),
+        None => None,
+    };
+    let socket = kept.usual_socket();
+    let door = Door::open(&socket, orders, entrance());
+    (door.and_then(|door| kept.set_socket(&socket).map(|()| door)), remark)
+}
+
 /// Why nobody can ask this guard anything.
 fn no_door(kept: &Kept, error: &std::io::Error) -> String {
-    let socket = kept.socket();
+    let socket = kept.usual_socket();
     let long = match socket.as_os_str().len() > SOCKET_MOST {
         true => {
             format!("; no socket's path may have more than {SOCKET_MOST} bytes: take a shorter --state-dir")

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::foreign;
 use super::means::Means;
 use super::prepared::simulator;
 use crate::change::{
@@ -11,8 +12,10 @@ use crate::change::{
 };
 use crate::script::{Exit, Failure, GuardOf};
 
-/// One folder for all users, so that nobody changes a live fabric behind another's back.
-const ALL_USERS: &str = "/var/lib/fabdeck";
+/// The state folder of the machine: changes of live fabrics have one owner, and other users ask its guards.
+const MACHINE: &str = "/var/lib/fabdeck";
+/// Where guards of the machine's state folder listen.
+const MACHINE_SOCKETS: &str = "/run/fabdeck";
 
 /// The folder for changes of a source.
 pub fn of_source(means: Means<'_>, simulated: bool) -> Result<Home, Failure> {
@@ -22,12 +25,18 @@ pub fn of_source(means: Means<'_>, simulated: bool) -> Result<Home, Failure> {
 pub fn folder_of(means: Means<'_>, simulated: bool) -> PathBuf {
     let own = means.outside.user_state().filter(|_| simulated);
     let asked = means.given.state_dir.clone();
-    asked.unwrap_or_else(|| own.unwrap_or_else(|| ALL_USERS.into()))
+    asked.unwrap_or_else(|| own.unwrap_or_else(|| MACHINE.into()))
+}
+
+/// The folder of sockets that other users reach; `None`: guards of this state folder listen in it, for its owner alone.
+pub fn socket_folder(means: Means<'_>, folder: &Path) -> Option<PathBuf> {
+    let usual = (folder == Path::new(MACHINE)).then(|| PathBuf::from(MACHINE_SOCKETS));
+    means.given.socket_dir.clone().or(usual)
 }
 
 /// Every folder that changes may be in and that is there, whether it can be entered or not.
 pub fn all(means: Means<'_>) -> Vec<Home> {
-    let usual = || [Some(ALL_USERS.into()), means.outside.user_state()].into_iter().flatten().collect();
+    let usual = || [Some(MACHINE.into()), means.outside.user_state()].into_iter().flatten().collect();
     let folders: Vec<PathBuf> = means.given.state_dir.clone().map_or_else(usual, |folder| vec![folder]);
     folders.iter().map(|folder| Home::there(folder)).filter(Home::is_there).collect()
 }
@@ -61,7 +70,7 @@ pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
         kept.map(|kept| (kept.read.told.begun.id, kept.read.told.begun.number)).collect();
     match meaning(&known, text).as_slice() {
         // Whoever looks for it says that there is none.
-        [] => Ok(text.to_owned()),
+        [] => Ok(foreign::find(means, text).map_or_else(|| text.to_owned(), |(_, id)| id)),
         [id] => Ok((*id).to_owned()),
         several => {
             let ids = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
@@ -88,7 +97,8 @@ pub fn in_force(
 ) -> Result<Vec<Migration>, Failure> {
     let here = Begun { simulator: simulator(source)?, switches, ..Begun::default() };
     let mut left = Vec::new();
-    for home in all(means) {
+    // Simulators have folders of their users; another user's folder is of the fabric.
+    for home in all(means).into_iter().filter(|home| here.simulator.is_none() || !home.is_closed()) {
         left.extend(in_force_at(&home, &here).map_err(refused)?);
     }
     Ok(left_by(left))
@@ -98,6 +108,12 @@ pub fn in_force(
 pub fn find(means: Means<'_>, id: &str) -> Result<(Home, Kept), Failure> {
     let mut unknown = None;
     for home in all(means) {
+        if home.is_closed() {
+            unknown.get_or_insert_with(|| {
+                HomeError::Unfit(foreign::unknown(&home, "no guard of this change answers"))
+            });
+            continue;
+        }
         match home.find(id) {
             Ok(kept) => return Ok((home, kept)),
             Err(HomeError::Unknown(_)) => {}
@@ -113,6 +129,7 @@ pub fn refused(error: HomeError) -> Failure {
         | HomeError::Pending { .. }
         | HomeError::Unread { .. }
         | HomeError::Unseen { .. }
+        | HomeError::Unfit(_)
         | HomeError::Kept { .. } => Exit::Refused,
         HomeError::Journal(_) => Exit::Failed,
         HomeError::Unknown(_) => Exit::Usage,
@@ -181,7 +198,7 @@ fn start(means: Means<'_>, home: &Home, errand: &[&str], of: GuardOf<'_>) -> Res
 
 /// Whoever starts finds what was left behind: a change that is pending and that nobody keeps gets a guard again.
 pub fn resume(means: Means<'_>, say: &mut dyn FnMut(&str)) {
-    for home in all(means) {
+    for home in all(means).into_iter().filter(|home| !home.is_closed()) {
         let pending = match home.pending() {
             Ok(pending) => pending,
             Err(error) => {

@@ -80,7 +80,7 @@ impl Listing for Changes {
         match COLUMNS[column].id.as_ref() {
             "number" => row.number.into(),
             "id" => row.id.as_str().into(),
-            "state" => row.state.title().into(),
+            "state" => row.state_title().into(),
             // To the second, as people read it.
             "time" => {
                 let time = row.time.get(..19).unwrap_or(&row.time);

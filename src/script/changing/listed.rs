@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::home;
 use super::means::Means;
+use super::{foreign, home};
 use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, call_within};
 use crate::script::Failure;
 use crate::session::ChangeRow;
@@ -32,6 +32,8 @@ pub struct Listed {
 pub struct Listing {
     pub rows: Vec<Listed>,
     pub unread: Vec<String>,
+    /// State folders of other users whose changes cannot be known, with the reason.
+    pub closed: Vec<String>,
 }
 
 /// For somebody who asks once.
@@ -53,7 +55,15 @@ impl Known {
     pub fn list(&mut self, means: Means<'_>, patience: Duration) -> Result<Listing, Failure> {
         let mut listing = Listing::default();
         let mut there = BTreeSet::new();
+        let mut foreign_rows = Vec::new();
         for home in home::all(means) {
+            if home.is_closed() {
+                match foreign::list(means, &home, patience) {
+                    Ok(rows) => foreign_rows.extend(rows),
+                    Err(why) => listing.closed.push(why),
+                }
+                continue;
+            }
             let read = home.those(|folder| {
                 there.insert(folder.to_owned());
                 self.is_news(folder, patience)
@@ -76,7 +86,11 @@ impl Known {
             }
         }
         self.0.retain(|folder, _| there.contains(folder));
-        listing.rows = self.0.values().map(One::listed).collect();
+        listing.rows = self.0.values().map(One::listed).chain(foreign_rows).collect();
+        let now = Timestamp::now();
+        for listed in &mut listing.rows {
+            listed.row = listed.row.clone().at(now);
+        }
         sort(&mut listing.rows);
         Ok(listing)
     }

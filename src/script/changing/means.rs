@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::change::Rights;
 use crate::fabric::{HostRules, NameMap};
 use crate::observe::{Notes, Observation};
 use crate::script::Failure;
@@ -19,6 +20,10 @@ pub struct Given {
     pub host_rules: HostRules,
     /// Where changes are kept, where anybody said so.
     pub state_dir: Option<PathBuf>,
+    /// Where guards listen, where the configuration says so.
+    pub socket_dir: Option<PathBuf>,
+    /// What other users may ask of guards of this user.
+    pub rights: Rights,
     /// `--config` and `--mkey-file` as they were given, for a guard to be given them too.
     pub config: Option<PathBuf>,
     pub mkey_file: Option<PathBuf>,

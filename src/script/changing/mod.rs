@@ -6,6 +6,7 @@ mod args;
 mod asking;
 mod carried;
 mod clerk;
+mod foreign;
 mod guard;
 mod home;
 mod laned;

@@ -9,14 +9,14 @@ use super::listed::{self, Listing};
 use super::means::Means;
 use super::schemas::UNCHANGED;
 use super::told::{exit, user};
-use super::{asking, home, list, seen};
+use super::{asking, foreign, home, list, seen};
 use crate::change::{Ask, Home, Kept, Phase, Status};
 use crate::script::context::Context;
 use crate::script::progress::{renew, take_away};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
 use crate::session::{
-    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, waits_words,
+    ChangeRow, change_progress, change_words, phase_of_five_words, silent_words, time_of_day, waits_words,
 };
 
 const TURN: Duration = Duration::from_millis(50);
@@ -43,6 +43,11 @@ pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<E
     let first = order(context, &id, &Ask::RollBack { user: user(), anyway: args.force })?;
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
+    if let Some((home, _)) = foreign::find(means, &id).filter(|_| home::find(means, &id).is_err()) {
+        let status = foreign::await_end(means, &home, first)?;
+        report(context, &status)?;
+        return Ok(if status.phase == Phase::RolledBack { Exit::Done } else { exit(status.phase) });
+    }
     let (home, kept) = home::find(means, &id)?;
     let status = until(context, means, (&home, &kept), first, |status| !status.phase.is_pending())?;
     report(context, &status)?;
@@ -139,17 +144,34 @@ pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("changes")?;
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
-    let Listing { rows, unread } = listed::all(means)?;
+    let Listing { rows, unread, closed } = listed::all(means)?;
     rows.iter().for_each(|listed| seen::saw(means.outside, &listed.row.id, listed.row.state));
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
+    let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
+    let is_known = unread.is_empty() && closed.is_empty();
     if context.output.json {
         let mut object = context.plain_object("changes")?;
         object.list("rows", rows.iter())?;
         object.end()?;
-    } else {
+    } else if is_known || !rows.is_empty() {
         rows.reverse();
         list::write(context, rows)?;
     }
-    unread.iter().for_each(|error| context.output.say(error));
-    Ok(if unread.is_empty() { Exit::Done } else { Exit::BadInput })
+    unread.iter().chain(&closed).chain(&overdue).for_each(|line| context.output.say(line));
+    Ok(match () {
+        () if !overdue.is_empty() => Exit::RollbackIncomplete,
+        () if !unread.is_empty() => Exit::BadInput,
+        () if !closed.is_empty() => Exit::Refused,
+        () => Exit::Done,
+    })
+}
+
+/// A change that should have been taken back: what it says and what to do.
+fn overdue_words(row: &ChangeRow) -> String {
+    let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
+    format!(
+        "FD-5639: change {id} is OVERDUE: nobody confirmed it until {} and its guard has not taken it back; 'fabdeck rollback {id}' \
+         takes it back now, 'fabdeck guard --resume' gives it another guard",
+        time_of_day(deadline)
+    )
 }

@@ -60,5 +60,6 @@ pub fn row() -> Value {
         ("phase_of_five", nullable(number())),
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
+        ("overdue", flag()),
     ])
 }

@@ -1,6 +1,6 @@
 //! What is said of a change.
 
-use crate::change::{Begun, Phase, Status};
+use crate::change::{Begun, Phase, Status, users};
 use crate::script::Exit;
 
 /// What a guard says of a plan that the fabric has moved away from.
@@ -25,10 +25,17 @@ pub fn exit_of(status: &Status) -> Exit {
     }
 }
 
-/// Who does this: the name that the system has for the user.
+/// The user of this process as the kernel has it. What `sudo` says of who called it is added, and proves nothing.
 pub fn user() -> String {
-    let named = std::env::var("USER").ok().filter(|name| !name.is_empty());
-    named.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+    let uid = rustix::process::geteuid().as_raw();
+    let name = users::name_of(uid);
+    let claims = std::env::var("SUDO_USER").ok().filter(|claimed| uid == 0 && is_user_name(claimed));
+    claims.map_or_else(|| name.clone(), |claimed| format!("{name} (sudo by {claimed})"))
+}
+
+fn is_user_name(text: &str) -> bool {
+    let fits = |sign: char| sign.is_ascii_alphanumeric() || "._-@".contains(sign);
+    (1..=64).contains(&text.len()) && text.chars().all(fits)
 }
 
 /// By which a change is called: it is no secret, and cannot be mistaken for that of another.

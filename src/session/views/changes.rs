@@ -21,7 +21,7 @@ macro_rules! columns {
 
 columns! {
     "number" "NO" Number "the number of the change" |row, _| Value::Number(row.number);
-    "state" "STATE" Text "how far it is" |row, _| Value::text(row.state.title());
+    "state" "STATE" Text "how far it is" |row, _| Value::text(row.state_title());
     "left" "LEFT" Text "how long it still waits to be confirmed, or how much of it is written" progress;
     "what" "WHAT" Text "the engine that proposed it, or what becomes of a link" |row, _| Value::text(&row.engine);
     "why" "BECAUSE" Text "why it is or was rolled back, or refused" |row, _| text(row.why.as_deref());

@@ -90,6 +90,7 @@ impl ChangesSeen {
         let Some(row) = self.pending().next() else { return self.ended_word() };
         let left = self.left_ms(row);
         let (word, severity) = match row.state {
+            Phase::Applied if row.overdue => ("OVERDUE".to_owned(), Severity::Error),
             Phase::Applied if left.is_some_and(|left| left < SHORT_MS) => {
                 (left.map_or_else(String::new, in_words), Severity::Error)
             }
@@ -129,7 +130,7 @@ impl ChangesSeen {
     pub fn parting(&self) -> Option<String> {
         let row = self.pending().next()?;
         let left = self.left_ms(row).map_or_else(String::new, |left| format!(", {}", in_words(left)));
-        let (number, id, state) = (row.number, &row.id, row.state.title());
+        let (number, id, state) = (row.number, &row.id, row.state_title());
         Some(format!(
             "change {number} goes on without this session: {state}{left}; 'fabdeck confirm {id}' keeps it, \
              'fabdeck rollback {id}' takes it back"

@@ -58,7 +58,7 @@ fn meddled(state: &mut State, was: &ChangeRow, row: &ChangeRow) {
 
 /// Somebody's change that is under way.
 fn found(state: &mut State, row: &ChangeRow) {
-    let (number, user, what) = (row.number, &row.user, row.state.title());
+    let (number, user, what) = (row.number, &row.user, row.state_title());
     let text = format!("change {number} of {user} is {what} ({})", keys(state));
     state.say(Severity::Warning, text);
 }

@@ -29,7 +29,7 @@ pub fn change_detail(state: &State) -> Option<Whole> {
     let seen = &state.known.changes;
     let left = seen.left_ms(row).map(|left| format!("; {} left", countdown(left / 1000)));
     let mut pairs = vec![
-        ("state", format!("{}{}", row.state.title(), left.unwrap_or_default())),
+        ("state", format!("{}{}", row.state_title(), left.unwrap_or_default())),
         ("what", row.engine.clone()),
         ("id", row.id.clone()),
         ("begun", format!("{} by {}", row.time, row.user)),

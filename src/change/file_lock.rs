@@ -1,0 +1,207 @@
+//! Locks on files of the state folder.
+//!
+//! `flock` asks for no right to write, so any user who may read a file may hold its lock for ever. Three rules keep that
+//! from stopping a guard:
+//!
+//! - a lock file is readable for its owner alone (0600);
+//! - every wait ends after a timeout, with an error that names the process that holds the lock;
+//! - where another user opened the file of an older version (0644, 0666), the file is replaced and the new one is locked.
+
+use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::owned::open_regular;
+use super::users;
+
+/// Time from one attempt to the next.
+const RETRY_INTERVAL: Duration = Duration::from_millis(2);
+/// How often a file may be replaced by others before the lock is given up.
+const REPLACEMENTS_MOST: u32 = 16;
+
+/// A lock that is held until this value is dropped.
+#[derive(Debug)]
+pub(super) struct FileLock(File);
+
+/// The process that holds a lock, as `/proc/locks` shows it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LockHolder {
+    pub pid: Option<u32>,
+    /// The real user id: a program that is set-user-ID does not hide who started it.
+    pub uid: Option<u32>,
+    pub program: Option<String>,
+}
+
+impl FileLock {
+    /// Waits at most `timeout` for the lock of a file, which is made where it is missing.
+    pub fn acquire(path: &Path, timeout: Duration) -> io::Result<Self> {
+        let since = Instant::now();
+        loop {
+            match Self::try_acquire(path)? {
+                Ok(lock) => return Ok(lock),
+                Err(holder) if since.elapsed() >= timeout => return Err(held_error(path, &holder, timeout)),
+                Err(_) => thread::sleep(RETRY_INTERVAL),
+            }
+        }
+    }
+
+    /// One attempt: the lock, or who holds it.
+    pub fn try_acquire(path: &Path) -> io::Result<Result<Self, LockHolder>> {
+        for _ in 0..REPLACEMENTS_MOST {
+            let file = open_private(path)?;
+            match file.try_lock() {
+                Ok(()) if is_at(path, &file)? => return Ok(Ok(Self(file))),
+                // Another process replaced the file in between.
+                Ok(()) => {}
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {
+                    let holder = LockHolder::of(&file)?;
+                    if !holder.is_foreign(file.metadata()?.uid()) {
+                        return Ok(Err(holder));
+                    }
+                    replace(path)?;
+                }
+            }
+        }
+        Err(io::Error::other(format!(
+            "{}: other processes replace the lock file again and again",
+            path.display()
+        )))
+    }
+
+    pub fn file(&self) -> &File {
+        &self.0
+    }
+}
+
+impl LockHolder {
+    /// The holder of a lock that could not be had. Nothing is known of a process in another PID namespace or on another
+    /// machine.
+    pub fn of(file: &File) -> io::Result<Self> {
+        let locks = fs::read_to_string("/proc/locks").unwrap_or_default();
+        let Some(pid) = pid_of_lock(&locks, &file.metadata()?) else { return Ok(Self::default()) };
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+        let uid =
+            field("Uid:").and_then(|ids| ids.split_whitespace().next()).and_then(|uid| uid.parse().ok());
+        Ok(Self { pid: Some(pid), uid, program: field("Name:").map(str::to_owned) })
+    }
+
+    /// Whether the holder is neither the owner of the file nor root. The process that took the lock may have ended and have
+    /// left it to a child: guards start no process that inherits a lock.
+    pub fn is_foreign(&self, owner: u32) -> bool {
+        self.pid.is_some() && self.uid.is_none_or(|uid| uid != owner && uid != 0)
+    }
+}
+
+impl std::fmt::Display for LockHolder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some(pid) = self.pid else {
+            return f.write_str("a process that this system does not show (another machine or container)");
+        };
+        write!(f, "process {pid}")?;
+        match (&self.program, self.uid) {
+            (Some(program), Some(uid)) => write!(f, " ({program}, {})", users::name_of(uid)),
+            _ => f.write_str(" (ended; a child of it keeps the lock)"),
+        }
+    }
+}
+
+fn held_error(path: &Path, holder: &LockHolder, timeout: Duration) -> io::Error {
+    let what = format!(
+        "{} is locked by {holder} and was not released within {} s",
+        path.display(),
+        timeout.as_secs()
+    );
+    io::Error::new(io::ErrorKind::TimedOut, what)
+}
+
+/// Opens a lock file, and takes the right to read it from everybody but its owner.
+fn open_private(path: &Path) -> io::Result<File> {
+    let file = open_regular(path, OpenOptions::new().create(true).append(true).read(true).mode(0o600))?;
+    let held = file.metadata()?;
+    if held.uid() == rustix::process::geteuid().as_raw() && held.mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Puts a new lock file in the place of one that another user holds.
+fn replace(path: &Path) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    let _ = fs::remove_file(&beside);
+    OpenOptions::new().create_new(true).write(true).mode(0o600).open(&beside)?;
+    fs::rename(&beside, path)
+}
+
+/// Whether a path still leads to an open file.
+fn is_at(path: &Path, file: &File) -> io::Result<bool> {
+    let (there, held) = (fs::symlink_metadata(path), file.metadata()?);
+    Ok(there.is_ok_and(|there| (there.dev(), there.ino()) == (held.dev(), held.ino())))
+}
+
+/// The process that `/proc/locks` names for a file: `1: FLOCK  ADVISORY  WRITE 4711 fe:00:131074 0 EOF`. Overlay file
+/// systems show the device below there, so a single lock on a file of this number counts too.
+fn pid_of_lock(locks: &str, file: &Metadata) -> Option<u32> {
+    let (major, minor) = (rustix::fs::major(file.dev()), rustix::fs::minor(file.dev()));
+    let (id, inode) = (format!("{major:02x}:{minor:02x}:{}", file.ino()), format!(":{}", file.ino()));
+    let holders: Vec<(u32, &str)> = locks
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().skip_while(|word| *word != "FLOCK");
+            let (pid, of) = (words.nth(3)?, words.next()?);
+            Some((pid.parse().ok()?, of)).filter(|(_, of)| of.ends_with(&inode))
+        })
+        .collect();
+    let exact = holders.iter().find(|(_, of)| *of == id);
+    exact.or_else(|| holders.first().filter(|_| holders.len() == 1)).map(|(pid, _)| *pid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_names_its_holder_and_is_waited_for_in_bounded_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let first = FileLock::acquire(&path, Duration::ZERO).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+        let since = Instant::now();
+        let error = FileLock::acquire(&path, Duration::from_millis(50)).unwrap_err();
+        assert!(since.elapsed() < Duration::from_secs(5));
+        let own = format!("process {}", std::process::id());
+        assert!(error.to_string().contains(&own), "{error}");
+        drop(first);
+        FileLock::acquire(&path, Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn the_mode_of_an_older_lock_file_is_narrowed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o666)).unwrap();
+        FileLock::acquire(&path, Duration::ZERO).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn only_the_owner_and_root_hold_a_lock_rightly() {
+        let holder = |pid, uid| LockHolder { pid, uid, program: None };
+        for (holder, foreign) in [
+            (holder(None, None), false),
+            (holder(Some(7), Some(1000)), false),
+            (holder(Some(7), Some(0)), false),
+            (holder(Some(7), Some(1001)), true),
+            (holder(Some(7), None), true),
+        ] {
+            assert_eq!(holder.is_foreign(1000), foreign, "{holder:?}");
+        }
+    }
+}

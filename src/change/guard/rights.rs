@@ -1,0 +1,149 @@
+//! What users other than the owner of a state folder may ask its guards: what the owner's configuration grants, and nothing
+//! else. Who asks is known from the kernel (`SO_PEERCRED`), never from what the asker says.
+
+use std::os::unix::net::UnixStream;
+
+use rustix::net::sockopt;
+
+use super::ask::Ask;
+use crate::change::users;
+
+/// The process at the other end of a guard's socket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Caller {
+    pub uid: u32,
+    pub gid: u32,
+    pub name: String,
+}
+
+/// Users to whom a right is granted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Grantee {
+    Everyone,
+    Uid(u32),
+    User(String),
+    Group(String),
+}
+
+/// The rights that the configuration grants. The owner of the state folder and root have all of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rights {
+    pub list: Vec<Grantee>,
+    pub confirm: Vec<Grantee>,
+    pub extend: Vec<Grantee>,
+    pub roll_back: Vec<Grantee>,
+}
+
+impl Caller {
+    pub fn of(stream: &UnixStream) -> std::io::Result<Self> {
+        let peer = sockopt::socket_peercred(stream)?;
+        let (uid, gid) = (peer.uid.as_raw(), peer.gid.as_raw());
+        Ok(Self { uid, gid, name: users::name_of(uid) })
+    }
+
+    /// The name for journal and trail. What the asker says of itself may add to its name (`root (sudo by ada)`).
+    pub fn signature<'a>(&'a self, claimed: &'a str) -> &'a str {
+        let adds = claimed.strip_prefix(&self.name).is_some_and(|more| more.starts_with(" ("));
+        if adds { claimed } else { &self.name }
+    }
+
+    fn is(&self, grantee: &Grantee) -> bool {
+        match grantee {
+            Grantee::Everyone => true,
+            Grantee::Uid(uid) => *uid == self.uid,
+            Grantee::User(name) => *name == self.name,
+            Grantee::Group(group) => users::is_in_group(&self.name, self.gid, group),
+        }
+    }
+}
+
+impl Grantee {
+    /// `*`, `ada`, `1001` or `@fabric`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix('@') {
+            Some("") => None,
+            Some(group) => Some(Self::Group(group.to_owned())),
+            None if text.is_empty() => None,
+            None if text == "*" => Some(Self::Everyone),
+            None => Some(text.parse().map_or_else(|_| Self::User(text.to_owned()), Self::Uid)),
+        }
+    }
+}
+
+impl Rights {
+    /// Whether a caller may ask this of a guard that runs as `owner`.
+    pub fn allow(&self, ask: &Ask, caller: &Caller, owner: u32) -> bool {
+        let granted = match ask {
+            Ask::Status => &self.list,
+            Ask::Confirm { .. } | Ask::GoOn { .. } => &self.confirm,
+            Ask::Extend { .. } => &self.extend,
+            Ask::RollBack { .. } => &self.roll_back,
+        };
+        caller.uid == owner || caller.uid == 0 || granted.iter().any(|grantee| caller.is(grantee))
+    }
+}
+
+/// Why a guard refuses a caller.
+pub(super) fn refusal(ask: &Ask, caller: &Caller) -> String {
+    format!(
+        "FD-7999: {} has no right to '{}' here: the owner of the change grants it in the configuration, [rights] {}",
+        caller.name,
+        ask.word(),
+        right_name(ask)
+    )
+}
+
+fn right_name(ask: &Ask) -> &'static str {
+    match ask {
+        Ask::Status => "list",
+        Ask::Confirm { .. } | Ask::GoOn { .. } => "confirm",
+        Ask::Extend { .. } => "extend",
+        Ask::RollBack { .. } => "rollback",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rights_are_those_of_the_configuration_and_no_more() {
+        let caller = |uid, name: &str| Caller { uid, gid: uid, name: name.to_owned() };
+        let rights = Rights {
+            list: vec![Grantee::Everyone],
+            confirm: vec![Grantee::User("ada".to_owned()), Grantee::Uid(1007)],
+            ..Rights::default()
+        };
+        let confirm = Ask::Confirm { user: "ada".to_owned() };
+        let back = Ask::RollBack { user: String::new(), anyway: false };
+        for (caller, ask, allowed) in [
+            (caller(0, "root"), &back, true),
+            (caller(1000, "owner"), &back, true),
+            (caller(1001, "ada"), &Ask::Status, true),
+            (caller(1001, "ada"), &confirm, true),
+            (caller(1001, "ada"), &back, false),
+            (caller(1007, "uid 1007"), &confirm, true),
+            // A name in the question gives no right.
+            (caller(1002, "bo"), &confirm, false),
+        ] {
+            assert_eq!(rights.allow(ask, &caller, 1000), allowed, "{caller:?} {ask:?}");
+        }
+    }
+
+    #[test]
+    fn a_claim_adds_to_the_name_and_does_not_replace_it() {
+        let root = Caller { uid: 0, gid: 0, name: "root".to_owned() };
+        assert_eq!(root.signature("root (sudo by ada)"), "root (sudo by ada)");
+        assert_eq!(root.signature("ada"), "root");
+        assert_eq!(root.signature("rooted (x)"), "root");
+    }
+
+    #[test]
+    fn grantees_are_names_numbers_groups_or_all() {
+        assert_eq!(Grantee::parse("*"), Some(Grantee::Everyone));
+        assert_eq!(Grantee::parse("1001"), Some(Grantee::Uid(1001)));
+        assert_eq!(Grantee::parse("ada"), Some(Grantee::User("ada".to_owned())));
+        assert_eq!(Grantee::parse("@fabric"), Some(Grantee::Group("fabric".to_owned())));
+        assert_eq!((Grantee::parse(""), Grantee::parse("@")), (None, None));
+    }
+}

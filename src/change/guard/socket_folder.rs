@@ -1,0 +1,54 @@
+//! The folder in which guards listen: others can enter it, and only its owner can write in it. A socket is named after its
+//! change, so that `confirm ID` finds it without a look into the state folder.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// Folders that hold more sockets than this are not ours.
+const SOCKETS_MOST: usize = 4096;
+
+/// The socket of a change.
+pub fn socket_in(folder: &Path, id: &str) -> PathBuf {
+    folder.join(format!("{id}.sock"))
+}
+
+/// Makes the folder for a guard's socket; refuses one in which others could put another socket in its place.
+pub fn make(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o755).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o755))?,
+        Err(_) => {}
+    }
+    let held = fs::symlink_metadata(folder)?;
+    let own = rustix::process::geteuid().as_raw();
+    if !held.is_dir() || held.uid() != own || held.mode() & 0o022 != 0 {
+        let what = format!(
+            "{} has to be a folder of the guard's user in which nobody else may write",
+            folder.display()
+        );
+        return Err(io::Error::other(what));
+    }
+    Ok(())
+}
+
+/// The changes that have a socket in a folder, with it; sockets of others than the folder's owner are none.
+pub fn sockets(folder: &Path) -> io::Result<Vec<(String, PathBuf)>> {
+    let owner = fs::symlink_metadata(folder)?.uid();
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)?.take(SOCKETS_MOST) {
+        let path = entry?.path();
+        let name =
+            path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".sock"));
+        let (Some(id), Ok(held)) = (name, fs::symlink_metadata(&path)) else { continue };
+        if held.uid() == owner {
+            found.push((id.to_owned(), path.clone()));
+        }
+    }
+    found.sort();
+    Ok(found)
+}

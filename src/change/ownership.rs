@@ -1,0 +1,95 @@
+//! Who owns a state folder. A folder takes new changes only where it belongs to one user, who is this process's, and where
+//! nobody else may write. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
+//! the numbers of all.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use super::users;
+
+/// Rights of others: to read or to write.
+const OTHERS: u32 = 0o077;
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Why a folder takes no new change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Unfit {
+    /// It belongs to another user, and to nobody else.
+    OfAnother { owner: u32 },
+    /// Others may write in it, or something in it is theirs.
+    Shared { owner: u32, what: String },
+}
+
+/// Makes a folder that only its owner may enter; one that is there stays as it is.
+pub(super) fn make_private(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        // The mask may have taken rights of the owner.
+        Ok(()) => fs::set_permissions(folder, Permissions::from_mode(0o700)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether a state folder is fit for new changes; `changes` is the folder in it that holds them.
+pub(super) fn fitness(folder: &Path, changes: &Path) -> io::Result<Result<(), Unfit>> {
+    let held = fs::metadata(folder)?;
+    let owner = held.uid();
+    let shared = |what: String| Ok(Err(Unfit::Shared { owner, what }));
+    if held.mode() & OTHERS_WRITE != 0 {
+        return shared(format!("its mode {:o} lets others write in it", held.mode() & 0o7777));
+    }
+    if owner != rustix::process::geteuid().as_raw() {
+        return Ok(Err(Unfit::OfAnother { owner }));
+    }
+    let entries = match fs::read_dir(changes) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(())),
+        entries => entries?,
+    };
+    let held = fs::symlink_metadata(changes)?;
+    if held.uid() != owner || held.mode() & OTHERS_WRITE != 0 {
+        return shared(format!("others may write in {}", changes.display()));
+    }
+    for entry in entries {
+        let entry = entry?;
+        let uid = entry.metadata()?.uid();
+        if uid != owner {
+            return shared(format!("{} is of {}", entry.path().display(), users::name_of(uid)));
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// Takes the right to read what is in a folder from others, where the folder is this process's.
+pub(super) fn narrow(path: &Path) -> io::Result<()> {
+    let held = fs::symlink_metadata(path)?;
+    if held.is_symlink() || held.mode() & OTHERS == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(held.mode() & 0o700))
+}
+
+impl Unfit {
+    /// What is wrong and what to do, for an error.
+    pub fn words(&self, folder: &Path) -> String {
+        let folder = folder.display();
+        match self {
+            Self::OfAnother { owner } => {
+                let owner = users::name_of(*owner);
+                format!(
+                    "FD-5637: {folder}: the state folder is {owner}'s, and only its owner begins changes there: \
+                     sudo -u {owner} fabdeck ...; or name a folder of your own with --state-dir"
+                )
+            }
+            Self::Shared { owner, what } => format!(
+                "FD-5638: {folder}: {what}, so that others can stop the guard of a change; the folder takes no new change. What \
+                 is pending in it can still be confirmed or rolled back. Then, as root: chown -R {owner} {folder} && chmod -R \
+                 go= {folder}"
+            ),
+        }
+    }
+}
