@@ -34,7 +34,7 @@ pub use file_lock::LockHolder;
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
     ALL_LEFT, Answer, Ask, Description, Door, DoorError, Entrance, Errand, Grantee, Guard, OUT_OF_REACH,
-    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, describe, is_listening,
+    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, decided, describe, is_listening,
     make_socket_folder, socket_in, sockets, switched, unreached, wrong,
 };
 pub use home::{Home, HomeError};

@@ -76,6 +76,8 @@ pub(super) fn narrow(path: &Path) -> io::Result<()> {
 impl Unfit {
     /// What is wrong and what to do, for an error.
     pub fn words(&self, folder: &Path) -> String {
+        // The commands may be run elsewhere.
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
         let folder = folder.display();
         match self {
             Self::OfAnother { owner } => {

@@ -15,6 +15,8 @@ mod hung_up;
 mod keyed;
 mod lives;
 mod notices;
+mod other_users;
+mod ownership;
 mod phases;
 mod phases_crashes;
 mod phases_decided;
@@ -24,7 +26,7 @@ mod racing;
 mod reach;
 mod returning;
 mod serviced;
-mod shared;
+
 mod shown;
 mod slow_lanes;
 mod staged;

@@ -169,3 +169,8 @@ pub struct Order {
     pub ask: Ask,
     pub reply: Sender<Answer>,
 }
+
+/// Why nothing can be asked of a change that is over.
+pub fn decided(id: &str, phase: Phase) -> String {
+    format!("FD-7985: change {id} is {}: there is nothing left to decide", phase.title())
+}

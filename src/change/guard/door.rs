@@ -7,14 +7,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketType, sockopt};
 
-use super::ask::{Answer, Ask, Description, Order, Question};
+use super::ask::{Answer, Ask, Description, Order, Question, Status, decided};
 use super::refusals::Refusals;
 use super::rights::{Caller, Rights, refusal};
 use crate::change::journal::Begun;
@@ -55,6 +55,8 @@ pub struct Entrance {
     /// What users other than the owner and root may ask.
     pub rights: Rights,
     pub refusals: Refusals,
+    /// Whether one of them asked: they cannot read in the journal how the change ended.
+    pub asked_by_others: AtomicBool,
 }
 
 impl Door {
@@ -83,6 +85,22 @@ impl Door {
             }
         })?;
         Ok(Self { inside, entrance })
+    }
+
+    /// Tells users who cannot read the journal how the change ended, for as long as one of them may ask again.
+    pub fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
+        const REPORTED: Duration = Duration::from_secs(2);
+        if !self.entrance.asked_by_others.load(Ordering::SeqCst) {
+            return;
+        }
+        let since = Instant::now();
+        while let Ok(order) = orders.recv_timeout(REPORTED.saturating_sub(since.elapsed())) {
+            // The asker may be gone.
+            let _ = order.reply.send(match order.ask {
+                Ask::Status => Answer::Status(status.clone()),
+                _ => Answer::Refused { why: decided(&status.id, status.phase) },
+            });
+        }
     }
 
     /// Whoever was answered has the answer before the process ends.
@@ -120,6 +138,9 @@ fn answer(stream: &UnixStream, orders: &Sender<Order>, entrance: &Entrance) -> O
     BufReader::new(stream.take(LINE_MOST)).read_line(&mut line).ok()?;
     let question: Question = serde_json::from_str(&line).ok()?;
     let ask = question.ask();
+    if caller.uid != own_uid() {
+        entrance.asked_by_others.store(true, Ordering::SeqCst);
+    }
     let answer = if entrance.rights.allow(&ask, &caller, own_uid()) {
         let user = caller.signature(ask.user()).to_owned();
         let (reply, answered) = channel();

@@ -434,6 +434,10 @@ impl Keeper<'_> {
 
     /// Takes the change back, unless nobody asked for it and it would make things worse.
     fn take_back(&mut self, steps: &[Step], why: &str, asked: bool) -> Result<(), JournalError> {
+        if self.journal.is_superseded() {
+            // Another guard keeps the change, and may have confirmed it.
+            return self.journal.mark(&Record::Written { count: self.told.written });
+        }
         let (time, user) = (self.time(), self.user());
         let recorded = match self.told.phase {
             Phase::RollingBack => Ok(()),

@@ -13,7 +13,7 @@ mod rights;
 mod socket_folder;
 mod trail;
 
-pub use ask::{Answer, Ask, Description, Order, Status};
+pub use ask::{Answer, Ask, Description, Order, Status, decided};
 pub use door::{Door, DoorError, Entrance, call, call_within, describe, is_listening};
 pub use keeper::{ALL_LEFT, Errand, Guard};
 pub use outlook::{Outlook, Wrong, switched, unreached, wrong};

@@ -14,6 +14,11 @@ pub trait Disk: Send {
     /// What was appended outlives the machine once this returns.
     fn sync(&mut self) -> io::Result<()>;
 
+    /// How long the file is by now, where another process may append to it too.
+    fn length(&self) -> io::Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// Cuts it off behind its first `length` bytes; what was there behind them is gone for good once this returns.
     fn cut(&mut self, length: u64) -> io::Result<()>;
 }
@@ -54,6 +59,10 @@ impl Disk for FileDisk {
 
     fn sync(&mut self) -> io::Result<()> {
         self.0.sync_data()
+    }
+
+    fn length(&self) -> io::Result<Option<u64>> {
+        self.0.metadata().map(|held| Some(held.len()))
     }
 
     fn cut(&mut self, length: u64) -> io::Result<()> {

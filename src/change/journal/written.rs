@@ -24,6 +24,10 @@ pub enum JournalError {
     Record { file: String, offset: u64, what: String },
     #[error("{file}: FD-5604: the journal has no beginning: nothing was written to the fabric under it")]
     Empty { file: String },
+    #[error(
+        "{file}: FD-5606: another guard has written to the journal: this one is not the newest, and writes nothing more"
+    )]
+    Superseded { file: String },
     #[error("{file}: FD-5605: the journal failed before, and nothing more is written to it")]
     Failed { file: String },
 }
@@ -38,6 +42,8 @@ pub struct Journal {
     /// Everything that was appended is durable.
     durable: bool,
     failed: bool,
+    /// Another process has appended to the file.
+    superseded: bool,
 }
 
 /// What a file tells.
@@ -60,7 +66,15 @@ impl Read {
 impl Journal {
     /// Over an empty disk.
     pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
-        Self { name: name.into(), disk, link: Link::default(), length: 0, durable: true, failed: false }
+        Self {
+            name: name.into(),
+            disk,
+            link: Link::default(),
+            length: 0,
+            durable: true,
+            failed: false,
+            superseded: false,
+        }
     }
 
     pub fn create(path: &Path) -> Result<Self, JournalError> {
@@ -115,6 +129,9 @@ impl Journal {
 
     /// Writes a record that may be lost.
     pub fn mark(&mut self, record: &Record) -> Result<(), JournalError> {
+        if self.is_superseded() {
+            return Err(JournalError::Superseded { file: self.name.clone() });
+        }
         if self.failed {
             return Err(JournalError::Failed { file: self.name.clone() });
         }
@@ -152,6 +169,14 @@ impl Journal {
         if self.disk.cut(before).is_err() {
             let _ = self.disk.append(b"\n").and_then(|()| self.disk.sync());
         }
+    }
+
+    /// Whether another guard has written to the file: locks do not keep guards of two machines apart on every file system.
+    /// What cannot be looked up is left to the append, which fails with its reason.
+    pub fn is_superseded(&mut self) -> bool {
+        let length = self.disk.length().ok().flatten();
+        self.superseded |= !self.failed && length.is_some_and(|length| length != self.length);
+        self.superseded
     }
 
     /// Whether it can be written still.

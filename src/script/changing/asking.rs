@@ -74,8 +74,7 @@ fn again(
 
 /// It is over.
 pub fn decided(id: &str, phase: Phase) -> Failure {
-    let what = format!("FD-7985: change {id} is {}: there is nothing left to decide", phase.title());
-    Failure::new(Exit::Refused, what)
+    Failure::new(Exit::Refused, crate::change::decided(id, phase))
 }
 
 /// One question, once there is a guard that answers.

@@ -1,6 +1,7 @@
 //! `guard`: the process that keeps changes, apart from whoever asked for them.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use super::means::Means;
 use super::{foreign, home};
 use crate::change::{
     Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
-    Phase, Refusals, Reopened, Told, is_listening, make_socket_folder, socket_in,
+    Phase, Refusals, Reopened, Status, Told, is_listening, make_socket_folder, socket_in,
 };
 use crate::script::context::Context;
 use crate::script::open::Reach;
@@ -207,6 +208,9 @@ fn keep(
         trouble: trouble.or(deaf),
     };
     let told = guard.keep(errand);
+    if let Ok(door) = &door {
+        door.report_end(&orders, &Status::of(&told));
+    }
     drop(orders);
     if let Ok(door) = &door {
         door.see_out();
@@ -229,6 +233,7 @@ fn open_door(
         begun: begun.clone(),
         rights: means.given.rights.clone(),
         refusals: Refusals::to_trail(home, &begun.id),
+        asked_by_others: AtomicBool::new(false),
     };
     let public = home::socket_folder(means, home.folder()).map(|folder| {
         let socket = socket_in(&folder, &begun.id);

@@ -190,6 +190,11 @@ pub fn command(home: &Path) -> Command {
     command
 }
 
+/// The user of these tests, as the kernel has it.
+pub fn user() -> String {
+    fabdeck::change::users::name_of(rustix::process::geteuid().as_raw())
+}
+
 pub const DEMO: &str = "sim:demo,traffic=none";
 
 #[test]
@@ -208,7 +213,7 @@ fn a_change_is_applied_confirmed_and_listed() {
     // Another plan for the fabric as it is now has to wait.
     lab.ends(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
     let pending = lab.ends(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 4);
-    assert!(pending.contains("FD-5632") && pending.contains("ada") && pending.contains(&id), "{pending}");
+    assert!(pending.contains("FD-5632") && pending.contains(&user()) && pending.contains(&id), "{pending}");
     assert!(lab.ends(&["confirm", "00000000"], 64).contains("FD-5634"));
     lab.ends(&["extend", "1", "1m"], 0);
     lab.ends(&["confirm", &id[..4]], 0);

@@ -88,7 +88,9 @@ fn only_numbers_of_changes_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::open(folder.path()).unwrap();
     for name in ["18446744073709551615", "9223372036854775807", "+00007", "12345", "1e6", "000004"] {
-        std::fs::create_dir(folder.path().join("changes").join(name)).unwrap();
+        let change = folder.path().join("changes").join(name);
+        std::fs::create_dir(&change).unwrap();
+        std::fs::write(change.join("plan.json"), "{}").unwrap();
     }
     let (kept, _keeping) = home.begin(begun("a", "0x1", None), "{}").unwrap();
     assert!(kept.folder.ends_with("000005"), "{}", kept.folder.display());

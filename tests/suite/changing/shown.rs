@@ -1,6 +1,6 @@
 //! What is seen of changes: the list of them, and the line that renews itself on a terminal.
 
-use super::processes::Lab;
+use super::processes::{Lab, user};
 use crate::console::pty::Session;
 
 const DEMO: &str = "sim:demo,traffic=none";
@@ -19,18 +19,22 @@ fn changes_are_a_table_with_the_newest_last() {
     let titles: Vec<&str> = title.split_whitespace().collect();
     assert_eq!(titles, ["NO", "ID", "STATE", "TIME", "USER", "VIA", "ENGINE", "WRITES", "SOURCE", "WHY"]);
     for (line, number, id, state, why) in [
-        (one, "1", &first, "rolled back ", "asked for by ada"),
-        (two, "2", &second, "applied, not confirmed ", " left, until "),
+        (one, "1", &first, "rolled back ", &format!("asked for by {}", user())),
+        (two, "2", &second, "applied, not confirmed ", &" left, until ".to_owned()),
     ] {
         let place = |title_of: &str| title.find(title_of).unwrap();
         assert!(line.trim_start().starts_with(number), "{line}");
         assert!(line[place("ID")..].starts_with(&format!("{id}  ")), "{line}");
         assert!(line[place("STATE")..].starts_with(state), "{line}");
         assert!(
-            line[place("USER")..].starts_with("ada ") && line[place("VIA")..].starts_with("direct "),
+            line[place("USER")..].starts_with(&format!("{} ", user()))
+                && line[place("VIA")..].starts_with("direct "),
             "{line}"
         );
-        assert!(line[place("ENGINE")..].starts_with("updn ") && line[place("WHY")..].contains(why), "{line}");
+        assert!(
+            line[place("ENGINE")..].starts_with("updn ") && line[place("WHY")..].contains(why.as_str()),
+            "{line}"
+        );
         let writes = line[..place("WRITES") + "WRITES".len()].rsplit(' ').next().unwrap();
         assert!(writes.parse::<u32>().is_ok_and(|writes| writes > 0), "{line}");
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use fabdeck::change::{Entry, Home};
 
 use super::long;
-use super::processes::{DEMO, Lab, command};
+use super::processes::{DEMO, Lab, command, user};
 
 fn refusals(lab: &Lab) -> Vec<Entry> {
     let trail = Home::open(&lab.home.path().join("state")).unwrap().trail().unwrap();
@@ -46,7 +46,7 @@ fn refusals_stand_in_the_trail() {
     for ((change, detail), (about, words)) in told.iter().zip(wanted) {
         assert!(*change == about && detail.starts_with(words), "{change:?} {detail} instead of {words}");
     }
-    assert!(refusals(&lab).iter().all(|entry| entry.user == "ada"));
+    assert!(refusals(&lab).iter().all(|entry| entry.user == user()));
 }
 
 /// A trail that cannot be written to changes no answer.

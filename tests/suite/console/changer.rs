@@ -84,6 +84,7 @@ pub fn row(number: u64, state: Phase) -> ChangeRow {
         phase_of_five: None,
         drift: None,
         trouble: None,
+        overdue: false,
     }
 }
 
