@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn users_and_groups_are_found_by_number_and_by_name() {
-        let passwd = "root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\nbroken\n";
+        let passwd = "root:x:0:0:root:/root:/bin/sh\nada:x:1000:1000::/srv/ada:/bin/sh\nbroken\n";
         assert_eq!(user_name(passwd, 1000), Some("ada"));
         assert_eq!(user_name(passwd, 1001), None);
         let groups = "root:x:0:\nfabric:x:300:bo,ada\nada:x:1000:\nshort:x\n";

@@ -87,8 +87,15 @@ impl Door {
         Ok(Self { inside, entrance })
     }
 
-    /// Tells users who cannot read the journal how the change ended, for as long as one of them may ask again.
-    pub fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
+    /// Ends with the change: callers have their answers, and users who cannot read the journal know how it ended.
+    pub fn close(&self, orders: Receiver<Order>, status: &Status) {
+        self.report_end(&orders, status);
+        drop(orders);
+        self.see_out();
+    }
+
+    /// Tells how the change ended for as long as a user who cannot read the journal may ask again.
+    fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
         const REPORTED: Duration = Duration::from_secs(2);
         if !self.entrance.asked_by_others.load(Ordering::SeqCst) {
             return;
@@ -104,7 +111,7 @@ impl Door {
     }
 
     /// Whoever was answered has the answer before the process ends.
-    pub fn see_out(&self) {
+    fn see_out(&self) {
         let since = Instant::now();
         while self.inside.load(Ordering::SeqCst) > 0 && since.elapsed() < SEEN_OUT {
             thread::sleep(Duration::from_millis(1));

@@ -86,7 +86,7 @@ impl Rights {
 /// Why a guard refuses a caller.
 pub(super) fn refusal(ask: &Ask, caller: &Caller) -> String {
     format!(
-        "FD-7999: {} has no right to '{}' here: the owner of the change grants it in the configuration, [rights] {}",
+        "FD-5665: {} has no right to '{}' here: the owner of the change grants it in the configuration, [rights] {}",
         caller.name,
         ask.word(),
         right_name(ask)

@@ -94,7 +94,7 @@ pub fn find(means: Means<'_>, text: &str) -> Option<(Home, String)> {
 pub fn unknown(home: &Home, why: &str) -> String {
     let folder = home.folder().display();
     format!(
-        "FD-5640: {folder}: whether a change is pending there is not known: this user may not look into it, and {why}; ask its \
+        "FD-7993: {folder}: whether a change is pending there is not known: this user may not look into it, and {why}; ask its \
          owner, or as the owner: sudo fabdeck changes"
     )
 }

@@ -139,7 +139,7 @@ fn overdue_beside(kept: &Kept) -> Option<String> {
     let holder = kept.lock_holder().map_or_else(|| "its guard".to_owned(), |holder| holder.to_string());
     row.overdue.then(|| {
         format!(
-            "FD-5639: change {} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
+            "FD-7992: change {} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
              --resume' takes the change back",
             told.begun.id
         )
@@ -209,11 +209,7 @@ fn keep(
     };
     let told = guard.keep(errand);
     if let Ok(door) = &door {
-        door.report_end(&orders, &Status::of(&told));
-    }
-    drop(orders);
-    if let Ok(door) = &door {
-        door.see_out();
+        door.close(orders, &Status::of(&told));
     }
     if !told.phase.is_pending() {
         kept.end();

@@ -170,7 +170,7 @@ pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 fn overdue_words(row: &ChangeRow) -> String {
     let (id, deadline) = (&row.id, row.deadline.as_deref().unwrap_or_default());
     format!(
-        "FD-5639: change {id} is OVERDUE: nobody confirmed it until {} and its guard has not taken it back; 'fabdeck rollback {id}' \
+        "FD-7992: change {id} is OVERDUE: nobody confirmed it until {} and its guard has not taken it back; 'fabdeck rollback {id}' \
          takes it back now, 'fabdeck guard --resume' gives it another guard",
         time_of_day(deadline)
     )

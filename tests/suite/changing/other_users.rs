@@ -162,14 +162,14 @@ fn a_change_beyond_its_deadline_is_told_as_overdue() {
     };
     let (code, text) = run(&["changes"]);
     assert_eq!(code, 6, "{text}");
-    assert!(text.contains("OVERDUE") && text.contains("FD-5639") && !text.contains("0s left"), "{text}");
+    assert!(text.contains("OVERDUE") && text.contains("FD-7992") && !text.contains("0s left"), "{text}");
     let (code, text) = run(&["changes", "--json"]);
     assert_eq!(code, 6, "{text}");
     assert!(text.contains("\"overdue\":true"), "{text}");
     let (code, text) = run(&["guard", "--resume"]);
     assert_eq!(code, 6, "{text}");
     let holder = format!("process {}", std::process::id());
-    assert!(text.contains("FD-5639") && text.contains(&holder), "{text}");
+    assert!(text.contains("FD-7992") && text.contains(&holder), "{text}");
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     for (args, right) in [(["confirm", &id[..4]], "confirm"), (["rollback", &id], "rollback")] {
         let (code, text) = second_user(&lab, &args);
         assert_eq!(code, 4, "{text}");
-        assert!(text.contains("FD-7999") && text.contains(&format!("[rights] {right}")), "{text}");
+        assert!(text.contains("FD-5665") && text.contains(&format!("[rights] {right}")), "{text}");
     }
     let (code, text) = second_user(&lab, &["extend", &id, "1m"]);
     assert_eq!(code, 0, "{text}");
@@ -230,11 +230,11 @@ fn what_another_user_cannot_see_is_told_as_not_known() {
     let lab = lab("");
     let id = lab.apply();
     let (code, text) = second_user(&lab, &["changes"]);
-    assert!(code == 4 && text.contains("FD-7999"), "{code}: {text}");
+    assert!(code == 4 && text.contains("FD-5665"), "{code}: {text}");
     lab.kill_guard();
     for args in [&["changes"][..], &["rollback", &id], &["guard", "--resume"]] {
         let (code, text) = second_user(&lab, args);
-        assert!(code == 4 && text.contains("FD-5640"), "{args:?} {code}: {text}");
+        assert!(code == 4 && text.contains("FD-7993"), "{args:?} {code}: {text}");
         assert!(!text.contains("nothing is pending") && !text.contains("no change is pending"), "{text}");
     }
     lab.ends(&["rollback", &id], 0);
@@ -267,8 +267,17 @@ fn a_second_guard_finds_the_first_at_its_socket() {
     let id = lab.apply();
     let first = lab.guards();
     replace_lock(&lab.folder().join("guard.lock"));
-    let refused = lab.ends(&["guard", "--keep", &id], 4);
-    assert!(refused.contains("FD-7984"), "{refused}");
+    let mut second = lab.command(&["guard", "--keep", &id]).spawn().unwrap();
+    let since = Instant::now();
+    while second.try_wait().unwrap().is_none() {
+        if since.elapsed() > Duration::from_secs(20) {
+            second.kill().unwrap();
+            panic!("a second guard runs beside the first{}", lab.logs());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (code, refused) = said(&second.wait_with_output().unwrap());
+    assert!(code == 4 && refused.contains("FD-7984"), "{code}: {refused}");
     fs::write(lab.folder().join("guard.lock"), &first[0]).unwrap();
     lab.ends(&["confirm", &id], 0);
 }
