@@ -134,14 +134,13 @@ fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Ho
 
 /// What is wrong with a change that another process keeps, or seems to, beyond its deadline.
 fn overdue_beside(kept: &Kept) -> Option<String> {
-    let told = &kept.read.told;
+    let (told, id) = (&kept.read.told, &kept.read.told.begun.id);
     let row = ChangeRow::of(told, None, None).at(Timestamp::now());
     let holder = kept.lock_holder().map_or_else(|| "its guard".to_owned(), |holder| holder.to_string());
     row.overdue.then(|| {
         format!(
-            "FD-7992: change {} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
-             --resume' takes the change back",
-            told.begun.id
+            "FD-7992: change {id} is OVERDUE: {holder} holds it and has not taken it back; end that process, and 'fabdeck guard \
+             --resume' takes the change back"
         )
     })
 }
