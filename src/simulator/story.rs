@@ -101,9 +101,9 @@ impl World {
     }
 }
 
-/// The demo's: everybody talks a little with others, and two with all their might; three hosts write to a storage
-/// host that takes in half of what its link carries, and every five seconds one more; a cable counts more and more
-/// symbol errors, goes down for two seconds, and comes back at 1x.
+/// The demo's: every host sends a little to two others; three hosts write to a storage host that takes in half of what
+/// its link carries, and every five seconds one more, up to six; twelve hosts send to others over the cables that the
+/// writers fill; a cable counts more and more symbol errors, goes down for two seconds, and comes back at 1x.
 #[derive(Clone, Debug)]
 pub struct Demo {
     pub flows: Vec<Flow>,
@@ -117,14 +117,33 @@ impl Demo {
     pub const HOST_LIMIT_MBPS: u32 = 100_000;
     pub const RATIO: u32 = 10_000;
 
+    /// Packets that were held up for longer are not sent any more, 0.1 s of the fabric: flows that are freed go on at
+    /// their rate, and fill no other host's link with what has piled up.
+    pub const BACKLOG: Duration = Duration::from_micros(10);
+
     const TALK_MBPS: u32 = 3_000;
     const WRITE_MBPS: u32 = 40_000;
+    const BYSTANDER_MBPS: u32 = 15_000;
     const FIRST_WRITERS: usize = 3;
-    const WRITERS: usize = 13;
     const EVERY: Duration = Duration::from_secs(5);
-    /// Who sends to whom with all its might over cables that the writers fill: the places of hosts. The tables
-    /// of the demo lead to these by the cables that lead from their racks to the storage host.
-    const BYSTANDERS: [(usize, usize); 2] = [(1, 18), (7, 29)];
+    /// Who writes to the storage host: the places of hosts, in the order in which they begin.
+    const WRITERS: [usize; 6] = [0, 2, 4, 6, 12, 18];
+    /// Who sends to whom over cables that the writers fill: the places of hosts. The tables of the demo lead to these
+    /// by the cables that lead from their racks to the storage host.
+    const BYSTANDERS: [(usize, usize); 12] = [
+        (1, 18),
+        (3, 29),
+        (5, 8),
+        (7, 29),
+        (8, 18),
+        (9, 13),
+        (10, 2),
+        (11, 13),
+        (13, 2),
+        (15, 7),
+        (19, 12),
+        (21, 7),
+    ];
     const NEIGHBOURS: [usize; 2] = [7, 13];
 
     pub fn new(fabric: &Fabric) -> Self {
@@ -137,7 +156,8 @@ impl Demo {
         let mut story = Self { flows: talk.collect(), scenes: Vec::new() };
         for (from, to) in Self::BYSTANDERS {
             let ends = hosts.get(from).zip(hosts.get(to));
-            let flow = ends.map(|(from, to)| Flow { mbps: Some(Self::WRITE_MBPS), ..Flow::new(*from, *to) });
+            let mbps = Some(Self::BYSTANDER_MBPS);
+            let flow = ends.map(|(from, to)| Flow { mbps, ..Flow::new(*from, *to) });
             story.flows.extend(flow);
         }
         story.write(fabric, &hosts);
@@ -155,8 +175,7 @@ impl Demo {
             fabric.node(fabric.port(**port).node).facts.description.starts_with("storage01 ")
         };
         let Some(storage) = hosts.iter().find(named).copied() else { return };
-        // Those in between keep out of it: what becomes of them is the network's doing.
-        let writers = hosts.iter().filter(|host| **host != storage).step_by(2).take(Self::WRITERS);
+        let writers = Self::WRITERS.iter().filter_map(|place| hosts.get(*place));
         for (number, writer) in writers.enumerate() {
             let later = number.saturating_sub(Self::FIRST_WRITERS - 1) as u32;
             let flow = self.flows.len();

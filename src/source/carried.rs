@@ -15,7 +15,11 @@ use crate::simulator::{Behind, Carried, Demo, Ratio, Share, SimulatedPort, World
 /// What the demo is there to show.
 pub fn demo(world: &World, ratio: Option<Ratio>) -> Carried {
     let Demo { flows, scenes } = Demo::new(world.fabric());
-    let settings = Settings { host_limit_mbps: Some(Demo::HOST_LIMIT_MBPS), ..Settings::default() };
+    let settings = Settings {
+        host_limit_mbps: Some(Demo::HOST_LIMIT_MBPS),
+        backlog: Some(Demo::BACKLOG),
+        ..Settings::default()
+    };
     Carried {
         load: Load { pattern: Pattern::Flows(flows), settings },
         ratio: ratio.or(Ratio::new(Demo::RATIO)).unwrap_or(Ratio::USUAL),

@@ -22,6 +22,7 @@ pub mod pty;
 mod readable;
 mod recorded;
 mod recorded_jobs;
+mod relief;
 mod replaying;
 mod same;
 mod terminal;

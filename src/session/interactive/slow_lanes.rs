@@ -12,7 +12,7 @@ use super::state::State;
 use super::tasks::TaskId;
 use super::watch::Reading;
 use crate::lanes::{Moves, propose};
-use crate::session::{LaneStanding, LaneState, Look, Sent, counted, lane_state};
+use crate::session::{LaneStanding, LaneState, Look, Sent, Value, counted, lane_state};
 
 /// Tables of lanes are many: they are not read at every sweep.
 const REST_MS: u64 = 5000;
@@ -57,6 +57,28 @@ pub struct LanesSeen {
     of: Option<LanesAsked>,
     under: Option<(TaskId, LanesAsked)>,
     due_ms: u64,
+    /// Who waited when the last move of flows was begun.
+    before_move: Option<HeldUp>,
+}
+
+/// How many hosts are held up, and for how many ticks a second all of them wait.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct HeldUp {
+    hosts: usize,
+    ticks: f64,
+}
+
+impl HeldUp {
+    fn of(reading: &Reading) -> Self {
+        let held = &reading.watched.verdict.held_up;
+        Self { hosts: held.len(), ticks: held.iter().map(|held| held.at.congestion).sum() }
+    }
+
+    /// `14 hosts, 35.6G ticks/s`.
+    fn words(self) -> String {
+        let ticks = Value::Number(self.ticks as u64).scaled().into_owned();
+        format!("{}, {ticks} ticks/s", counted(self.hosts, "host", "hosts"))
+    }
 }
 
 impl LanesSeen {
@@ -102,6 +124,19 @@ pub fn tick(state: &mut State) -> Vec<Effect> {
 /// A change was written or taken back: what was read of lanes is old.
 pub fn changed(known: &mut Known) {
     (known.lanes.of, known.lanes.due_ms) = (None, 0);
+}
+
+/// Flows are about to be moved, or moved back: what waits now is what the waiting afterwards is compared with.
+pub fn moves_begin(known: &mut Known) {
+    known.lanes.before_move = known.watch.reading.as_ref().map(|reading| HeldUp::of(reading));
+}
+
+/// What a move of flows has changed, once a verdict over the time after it is there.
+fn relief(known: &Known) -> Option<(Severity, String)> {
+    let before = known.lanes.before_move?;
+    let reading = known.watch.reading.as_ref().filter(|_| !known.watch.before_look())?;
+    let now = HeldUp::of(reading);
+    Some((Severity::Said, format!("held up before the move: {}; now: {}", before.words(), now.words())))
 }
 
 /// How lanes stand.
@@ -164,6 +199,7 @@ pub fn lanes_head(known: &Known) -> Vec<(Severity, String)> {
     let Some(state) = &lanes.state else { return Vec::new() };
     let mut lines = vec![flows_head(state, known.watch.reading.is_some())];
     lines.extend(tables_head(state));
+    lines.extend(relief(known));
     lines
 }
 

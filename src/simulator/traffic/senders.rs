@@ -451,6 +451,7 @@ impl TrafficRun {
         if self.senders.seats[end as usize].drains() {
             return;
         }
+        let backlog = self.settings.backlog.map(|time| time.as_nanos() as u64 * 1000);
         let Senders { scripts, flows, .. } = &mut self.senders;
         let Script::Turns(all) = &mut scripts[end as usize] else { return };
         let Some(turns) = all.iter_mut().find(|turns| turns.lane == lane) else { return };
@@ -467,7 +468,8 @@ impl TrafficRun {
         let flow = &mut flows[number as usize];
         let ready = flow.due.max(now);
         if flow.interval > 0 {
-            flow.due += flow.interval;
+            let oldest = backlog.map_or(0, |time| now.saturating_sub(time));
+            flow.due = flow.due.max(oldest) + flow.interval;
         }
         let (lid, level) = (flow.lid, flow.level);
         self.put(end, lane, (Packet { ready, behind: NONE, lid, level }, number));

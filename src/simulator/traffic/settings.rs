@@ -24,6 +24,8 @@ pub struct Settings {
     pub host_limit_mbps: Option<u32>,
     /// The same for switches that send and take in. The default is a 1x SDR link (switch-to-switch fat-tree paper, 7.2).
     pub switch_limit_mbps: u32,
+    /// What a listed flow of some rate could not send for so long is never made; without one it is made later.
+    pub backlog: Option<Duration>,
     /// What hosts offer, as a share of what they can send: for patterns that are drawn.
     pub load: f64,
     /// Of ports with several LIDs the lower half alone is sent to, until an end is told otherwise; else all of them.
@@ -40,6 +42,7 @@ impl Default for Settings {
             forwarding: Duration::from_nanos(100),
             host_limit_mbps: None,
             switch_limit_mbps: 2000,
+            backlog: None,
             load: 1.0,
             base_lids: false,
             seed: 1,

@@ -11,6 +11,7 @@ use crate::session::interactive::entering;
 use crate::session::interactive::forward;
 use crate::session::interactive::layer::Layer;
 use crate::session::interactive::messages::Severity;
+use crate::session::interactive::slow_lanes;
 use crate::session::interactive::state::{Loading, State};
 use crate::session::interactive::tasks::TaskId;
 use crate::session::time_of_day;
@@ -107,6 +108,9 @@ pub(super) fn begin(
     };
     let line = line.map(|line| format!("{line}{accepted} --confirm-within {}s", acceptance.window.as_secs()));
     let title = offer.title.clone();
+    if !offer.migrations.is_empty() {
+        slow_lanes::moves_begin(&mut state.known);
+    }
     let (task, effect) = state.begin_quiet("beginning a change", Job::Apply { offer, acceptance });
     state.known.changes.beginning = Some((task, title.clone(), line));
     state.say(Severity::Said, format!("{title} is being applied; the screens are free"));
