@@ -121,28 +121,27 @@ impl Demo {
     /// their rate, and fill no other host's link with what has piled up.
     pub const BACKLOG: Duration = Duration::from_micros(10);
 
-    const TALK_MBPS: u32 = 3_000;
+    const TALK_MBPS: u32 = 1_500;
     const WRITE_MBPS: u32 = 40_000;
-    const BYSTANDER_MBPS: u32 = 15_000;
     const FIRST_WRITERS: usize = 3;
     const EVERY: Duration = Duration::from_secs(5);
     /// Who writes to the storage host: the places of hosts, in the order in which they begin.
     const WRITERS: [usize; 6] = [0, 2, 4, 6, 12, 18];
-    /// Who sends to whom over cables that the writers fill: the places of hosts. The tables of the demo lead to these
+    /// Who sends to whom over cables that the writers fill, and how many Mb/s: the places of hosts. The tables of the demo lead to these
     /// by the cables that lead from their racks to the storage host.
-    const BYSTANDERS: [(usize, usize); 12] = [
-        (1, 18),
-        (3, 29),
-        (5, 8),
-        (7, 29),
-        (8, 18),
-        (9, 13),
-        (10, 2),
-        (11, 13),
-        (13, 2),
-        (15, 7),
-        (19, 12),
-        (21, 7),
+    const BYSTANDERS: [(usize, usize, u32); 12] = [
+        (1, 18, 40_000),
+        (3, 29, 15_000),
+        (5, 8, 15_000),
+        (7, 29, 15_000),
+        (8, 18, 15_000),
+        (9, 13, 15_000),
+        (10, 2, 15_000),
+        (11, 13, 15_000),
+        (13, 2, 15_000),
+        (15, 7, 15_000),
+        (19, 12, 15_000),
+        (21, 7, 15_000),
     ];
     const NEIGHBOURS: [usize; 2] = [7, 13];
 
@@ -154,10 +153,9 @@ impl Demo {
         });
         let talk = talk.map(|(from, to)| Flow { mbps: Some(Self::TALK_MBPS), ..Flow::new(*from, *to) });
         let mut story = Self { flows: talk.collect(), scenes: Vec::new() };
-        for (from, to) in Self::BYSTANDERS {
+        for (from, to, mbps) in Self::BYSTANDERS {
             let ends = hosts.get(from).zip(hosts.get(to));
-            let mbps = Some(Self::BYSTANDER_MBPS);
-            let flow = ends.map(|(from, to)| Flow { mbps, ..Flow::new(*from, *to) });
+            let flow = ends.map(|(from, to)| Flow { mbps: Some(mbps), ..Flow::new(*from, *to) });
             story.flows.extend(flow);
         }
         story.write(fabric, &hosts);
