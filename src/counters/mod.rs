@@ -16,7 +16,7 @@ pub use growth::{Growth, growth};
 pub use hot_spots::{Contributor, HotSpot, HotSpots, Role, Waiting, hot_spots};
 pub use oversubscribed::Oversubscribed;
 pub use placed::{node_of, port_of};
-pub use rates::{PortRates, Rates, rates, rates_of_growth, rates_of_sweeps};
+pub use rates::{PortRates, Rates, growth_between, rates, rates_of_growth, rates_of_sweeps};
 pub use thresholds::Thresholds;
 pub use trouble::{ANCHOR, Trouble, Why, troubles};
 pub use waiting_time::{part_waited, tick_of, tick_seconds};

@@ -220,6 +220,16 @@ fn growth_of(counter: &Counter, before: &CounterValues, after: &CounterValues) -
     growth(counter, before.get(counter), after.get(counter))
 }
 
+/// By how much a counter grew, told by the form of it that says more.
+pub fn growth_between(
+    narrow: &Counter,
+    wide: &Counter,
+    before: &CounterValues,
+    after: &CounterValues,
+) -> Growth {
+    better(growth_of(wide, before, after), growth_of(narrow, before, after))
+}
+
 /// Of the wide and the narrow form of one counter the one that says more: devices have either, or a wide one that sticks
 /// beside a narrow one that moves, or the other way round.
 fn better(wide: Growth, narrow: Growth) -> Growth {

@@ -1,5 +1,6 @@
 //! What can be said of one element, line by line: for the pane beside a list.
 
+use super::link_errors::error_lines;
 use super::screen::ScreenId;
 use super::whatif::{WhatifPane, engine_lines, loss_lines};
 use crate::fabric::{LinkId, NodeId, Port, PortId, PortNum, Resolved};
@@ -232,6 +233,7 @@ fn link(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     if let Some([there, back]) = known.paths.as_ref().and_then(|paths| paths.load_of(id)) {
         lines.push(("paths", format!("{there} one way, {back} the other")));
     }
+    lines.extend(error_lines(look, known, id));
     lines
 }
 

@@ -7,6 +7,7 @@ mod fabric;
 mod hotspots;
 mod jobs;
 mod lanes;
+mod link_errors;
 mod links;
 mod paths;
 mod screen;
