@@ -61,7 +61,7 @@ fn a_confirmation_that_is_not_durable_is_not_read_as_one() {
     let (simulator, plan) = staged("kary,k=3,n=2", "updn");
     let begun = Record::Begun(Box::new(Stage::new(&simulator, &plan).begun(600)));
     let time = String::from("2026-01-01T00:00:00Z");
-    let applied = Record::Applied { time: time.clone(), deadline: time.clone() };
+    let applied = Record::Applied { time: time.clone(), deadline: time.clone(), ends: None };
     let confirmed = Record::Confirmed { time, user: "ada".into() };
     // The append fails or the sync; then the cut works, or fails too.
     for (first, half) in [(5, false), (5, true), (6, false)] {
