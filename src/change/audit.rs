@@ -52,6 +52,9 @@ impl Home {
         let chained =
             Chained::read(&bytes).map_err(|error| AuditError::Damaged { file: file.clone(), error })?;
         let (mut text, mut link) = (String::new(), chained.link);
+        if chained.unended {
+            text.push('\n');
+        }
         for entry in entries {
             let json = serde_json::to_string(entry).map_err(|error| bad(error.into()))?;
             let (line, next) = line(link, &json);

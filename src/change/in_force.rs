@@ -117,7 +117,7 @@ mod tests {
             migrations: vec![migration],
             ..Begun::default()
         };
-        let applied = || Record::Applied { time: time(), deadline: time() };
+        let applied = || Record::Applied { time: time(), deadline: time(), ends: None };
         let confirmed = || Record::Confirmed { time: time(), user: "ada".into() };
         let notifying = |back| Record::Notifying { time: time(), back };
         let notified = || Record::Notified { time: time(), answered: Vec::new(), silent: Vec::new() };
@@ -148,7 +148,7 @@ mod tests {
             answered: Vec::new(),
             silent: vec![host.to_owned()],
         };
-        let applied = || Record::Applied { time: time(), deadline: time() };
+        let applied = || Record::Applied { time: time(), deadline: time(), ends: None };
         let confirmed = || Record::Confirmed { time: time(), user: "ada".into() };
         let left = vec![crate::change::Left { what: "host h2".into(), why: String::new() }];
         let returned = || Record::Returned { time: time(), left: left.clone() };

@@ -1,6 +1,7 @@
 //! Changes: plans of what exactly would be written to which fabric, and plans that are applied, confirmed or rolled back.
 
 mod audit;
+mod clock;
 mod cut_off;
 mod driver;
 mod essence;
@@ -25,6 +26,7 @@ pub mod users;
 mod writes;
 
 pub use audit::{AuditError, Entry};
+pub use clock::{BootTime, Clock, SystemClock};
 pub use cut_off::CutOff;
 pub use driver::{
     Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back, verify,
@@ -34,8 +36,8 @@ pub use file_lock::LockHolder;
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
     ALL_LEFT, Answer, Ask, Description, Door, DoorError, Entrance, Errand, Grantee, Guard, OUT_OF_REACH,
-    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, decided, describe, is_listening,
-    make_socket_folder, socket_in, sockets, switched, unreached, wrong,
+    Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, deadline_now, decided, describe,
+    is_listening, make_socket_folder, socket_in, sockets, switched, unreached, window_left, wrong,
 };
 pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};

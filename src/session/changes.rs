@@ -271,6 +271,7 @@ mod tests {
         told.take(&crate::change::Record::Applied {
             time: "2026-11-22T14:00:00Z".into(),
             deadline: "2026-11-22T14:10:00Z".into(),
+            ends: None,
         });
         let row = ChangeRow::of(&told, None, None);
         let at = |time: &str| row.clone().at(time.parse().unwrap());

@@ -64,7 +64,7 @@ impl Bench {
         let steps = steps(&read.told.begun.writes)?;
         Direct(&mut self.actuator).write(&steps, &mut journal, &mut |_| Ok(()))?;
         verify(&mut self.actuator, &steps)?;
-        journal.keep(&Record::Applied { time: String::new(), deadline: String::new() })?;
+        journal.keep(&Record::Applied { time: String::new(), deadline: String::new(), ends: None })?;
         let all = since.elapsed();
         assert!(plan.hash == self.plan.hash, "it is the plan that was begun");
         drop(keeping);

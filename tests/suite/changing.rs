@@ -45,8 +45,9 @@ use fabdeck::access::{
     WriteToken,
 };
 use fabdeck::change::{
-    Begun, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration, OUT_OF_REACH, Order, Plan,
-    PlanFlow, PlanPort, Record, Standing, Told, Towards, Unanswered, Write, wrong,
+    Begun, BootTime, Clock, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration,
+    OUT_OF_REACH, Order, Plan, PlanFlow, PlanPort, Record, Standing, SystemClock, Told, Towards, Unanswered,
+    Write, wrong,
 };
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
 use fabdeck::generate::{Spec, generate};
@@ -425,7 +426,7 @@ impl<'a> Stage<'a> {
         hands: &mut dyn Actuator,
         window_s: u64,
         orders: &Receiver<Order>,
-        now: &dyn Fn() -> Timestamp,
+        clock: &dyn Clock,
         say: &mut dyn FnMut(&str),
     ) -> Told {
         let record = Record::Begun(Box::new(self.begun(window_s)));
@@ -434,8 +435,18 @@ impl<'a> Stage<'a> {
         let told = Told::of(&[record]).unwrap();
         let driver = &mut Direct(hands);
         let (patience, trouble) = (self.patience, None);
-        let guard =
-            Guard { plan: self.plan, journal, told, home: None, driver, orders, now, say, patience, trouble };
+        let guard = Guard {
+            plan: self.plan,
+            journal,
+            told,
+            home: None,
+            driver,
+            orders,
+            clock,
+            say,
+            patience,
+            trouble,
+        };
         guard.keep(Errand::Apply)
     }
 
@@ -447,15 +458,46 @@ impl<'a> Stage<'a> {
         orders: &Receiver<Order>,
         say: &mut dyn FnMut(&str),
     ) -> Told {
+        self.take_over_at(hands, left, orders, (&SystemClock, say))
+    }
+
+    /// The same under another clock.
+    fn take_over_under(
+        &mut self,
+        hands: &mut dyn Actuator,
+        left: &[u8],
+        orders: &Receiver<Order>,
+        clock: &dyn Clock,
+    ) -> Told {
+        self.take_over_at(hands, left, orders, (clock, &mut |_| ()))
+    }
+
+    fn take_over_at(
+        &mut self,
+        hands: &mut dyn Actuator,
+        left: &[u8],
+        orders: &Receiver<Order>,
+        (clock, say): (&dyn Clock, &mut dyn FnMut(&str)),
+    ) -> Told {
         let read = Journal::read("journal", left).unwrap();
         let length = left.len() - read.torn as usize;
         let course = Course { bytes: left[..length].to_vec(), durable: length, ..Course::default() };
         let witness = Witness(Arc::new(Mutex::new(course)));
         let journal = Journal::over(Box::new(Recorder(witness)), &read);
-        let (told, driver, now) = (read.told, &mut Direct(hands), &Timestamp::now);
+        let (told, driver) = (read.told, &mut Direct(hands));
         let (patience, trouble) = (self.patience, None);
-        let guard =
-            Guard { plan: self.plan, journal, told, home: None, driver, orders, now, say, patience, trouble };
+        let guard = Guard {
+            plan: self.plan,
+            journal,
+            told,
+            home: None,
+            driver,
+            orders,
+            clock,
+            say,
+            patience,
+            trouble,
+        };
         guard.keep(Errand::TakeOver)
     }
 
@@ -492,12 +534,38 @@ impl<'a> Stage<'a> {
             home: None,
             driver: &mut driver,
             orders,
-            now: &Timestamp::now,
+            clock: &SystemClock,
             say: &mut |line| said.push(line.to_owned()),
             patience: self.patience,
             trouble: None,
         };
         guard.keep(errand)
+    }
+}
+
+/// A wall clock that a test sets; the time since the start of the machine goes on as it does.
+pub struct WallClock<F>(pub F);
+
+impl<F: Fn() -> Timestamp> Clock for WallClock<F> {
+    fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+
+    fn boot_time(&self) -> BootTime {
+        SystemClock.boot_time()
+    }
+}
+
+/// Time that passes as a test wants: both clocks go together.
+pub struct TestTime<F>(pub F);
+
+impl<F: Fn() -> Timestamp> Clock for TestTime<F> {
+    fn now(&self) -> Timestamp {
+        (self.0)()
+    }
+
+    fn boot_time(&self) -> BootTime {
+        BootTime { boot: "a run of the test".to_owned(), ms: (self.0)().as_millisecond() as u64 }
     }
 }
 

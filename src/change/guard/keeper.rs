@@ -9,14 +9,16 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use super::ask::{Answer, Ask, Order, Status};
 use super::drift::{AHEAD, Seen};
 use super::outlook::{Outlook, switched, unreached, wrong};
 use super::trail::{SHORT, Trail};
+use super::window::{StepWatch, deadline_now, window_left};
 use crate::access::{Unwatched, Wanted};
 use crate::change::audit::Entry;
+use crate::change::clock::Clock;
 use crate::change::driver::{Driver, Halt, verify};
 use crate::change::home::Home;
 use crate::change::journal::{Journal, JournalError, Left, Phase, Record, Told};
@@ -27,11 +29,11 @@ use crate::change::writes::Step;
 /// How often a guard that waits looks at the time.
 const TURN: Duration = Duration::from_millis(250);
 /// How often it reads back what it wrote while it waits.
-const LOOK_AFTER: SignedDuration = SignedDuration::from_secs(10);
+const LOOK_AFTER: Duration = Duration::from_secs(10);
 /// And while it is under way, between two slices of it.
 const BREATH: Duration = Duration::from_millis(20);
 /// No window is longer, however often it is extended.
-const WINDOW_MOST: SignedDuration = SignedDuration::from_hours(24);
+const WINDOW_MOST: Duration = Duration::from_secs(24 * 3600);
 
 /// What is left where going back would lose paths, and nobody asked for it.
 pub const ALL_LEFT: &str = "everything";
@@ -55,7 +57,7 @@ pub struct Guard<'a> {
     pub home: Option<&'a Home>,
     pub driver: &'a mut dyn Driver,
     pub orders: &'a Receiver<Order>,
-    pub now: &'a dyn Fn() -> Timestamp,
+    pub clock: &'a dyn Clock,
     pub say: &'a mut dyn FnMut(&str),
     /// How long a fabric that is out of reach is tried again before the rollback ends without it.
     pub patience: SignedDuration,
@@ -66,7 +68,7 @@ pub struct Guard<'a> {
 impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
-        let Self { plan, journal, told, home, driver, orders, now, say, patience, trouble } = self;
+        let Self { plan, journal, told, home, driver, orders, clock, say, patience, trouble } = self;
         let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
         let untouched = !told.may_be_written();
         Keeper {
@@ -76,7 +78,7 @@ impl Guard<'_> {
             home,
             driver,
             orders,
-            now,
+            clock,
             say,
             patience,
             trouble,
@@ -85,6 +87,7 @@ impl Guard<'_> {
             untouched,
             unanswered,
             waited,
+            stepped: None,
         }
         .keep(errand)
     }
@@ -98,7 +101,7 @@ pub(super) struct Keeper<'a> {
     pub home: Option<&'a Home>,
     pub driver: &'a mut dyn Driver,
     pub orders: &'a Receiver<Order>,
-    pub now: &'a dyn Fn() -> Timestamp,
+    pub clock: &'a dyn Clock,
     pub say: &'a mut dyn FnMut(&str),
     pub patience: SignedDuration,
     pub trouble: Option<String>,
@@ -112,6 +115,8 @@ pub(super) struct Keeper<'a> {
     unanswered: bool,
     /// Hosts took more than one round to leave them.
     pub waited: bool,
+    /// That the wall clock was set while the change waited.
+    stepped: Option<String>,
 }
 
 impl Keeper<'_> {
@@ -156,7 +161,7 @@ impl Keeper<'_> {
         let change = self.told.begun.id.clone();
         // The way back waits for nobody.
         let patience = if self.told.phase == Phase::RollingBack { Duration::ZERO } else { SHORT };
-        Trail { home: self.home, change, now: self.now, say: self.say, kept: &mut self.kept, patience }
+        Trail { home: self.home, change, clock: self.clock, say: self.say, kept: &mut self.kept, patience }
     }
 
     /// As bytes; the journal was checked when it was begun.
@@ -165,7 +170,7 @@ impl Keeper<'_> {
     }
 
     pub(super) fn time(&self) -> String {
-        (self.now)().to_string()
+        self.clock.now().to_string()
     }
 
     /// A record that outlives the machine, and a line of the audit trail, which follows the journal.
@@ -221,9 +226,10 @@ impl Keeper<'_> {
             let why = halt.to_string();
             return self.take_back(steps, &why, false);
         }
-        let deadline = (self.now)() + SignedDuration::from_secs(self.told.begun.window_s as i64);
-        let (time, deadline) = (self.time(), deadline.to_string());
-        let applied = Record::Applied { time, deadline: deadline.clone() };
+        let window = Duration::from_secs(self.told.begun.window_s);
+        let (time, deadline) = (self.time(), (self.clock.now() + window).to_string());
+        let ends = Some(self.clock.boot_time().after(window));
+        let applied = Record::Applied { time, deadline: deadline.clone(), ends };
         match self.record(applied, "applied", &user, &format!("to be confirmed until {deadline}")) {
             Ok(()) => self.wait(steps),
             Err(error) => self.take_back(steps, &error.to_string(), false),
@@ -264,7 +270,7 @@ impl Keeper<'_> {
         let mut trail = Trail {
             home: self.home,
             change,
-            now: self.now,
+            clock: self.clock,
             say: self.say,
             kept: &mut self.kept,
             patience: SHORT,
@@ -293,15 +299,20 @@ impl Keeper<'_> {
 
     /// Keeps the time until somebody confirms, or nobody did.
     fn wait(&mut self, steps: &[Step]) -> Result<(), JournalError> {
-        let mut looked = (self.now)();
+        let mut looked = self.clock.boot_time();
         let mut seen = Seen::default();
-        let mut until = self.until();
+        let mut steps_of_clock = StepWatch::new(self.clock);
+        self.begin_window();
         loop {
-            let now = (self.now)();
-            let Some(left) = self.left(now, until) else {
+            let now = self.clock.boot_time();
+            let left = window_left(&self.told, self.clock);
+            if left.is_zero() {
                 return self.take_back(steps, "nobody confirmed it in time", false);
-            };
-            if !seen.is_looking() && now.duration_since(looked).abs() >= LOOK_AFTER {
+            }
+            if let Some(step) = steps_of_clock.step(self.clock) {
+                self.report_step(step);
+            }
+            if !seen.is_looking() && looked.until(&now).is_none_or(|passed| passed >= LOOK_AFTER) {
                 looked = now;
                 seen.begin(steps);
             }
@@ -337,13 +348,9 @@ impl Keeper<'_> {
                     self.refuse(&order, why);
                 }
                 Ask::Extend { user, seconds } => {
-                    let before = self.deadline();
-                    if let Err(error) = self.extend(&order, user, *seconds, now) {
+                    if let Err(error) = self.extend(&order, user, *seconds) {
                         return self.not_durable(steps, &order, &error);
                     }
-                    let longer =
-                        self.deadline().zip(before).map(|(after, before)| after.duration_since(before));
-                    until += longer.and_then(|longer| Duration::try_from(longer).ok()).unwrap_or_default();
                 }
                 Ask::RollBack { user, anyway } => {
                     if !anyway && let Some(why) = self.warning(steps) {
@@ -370,50 +377,51 @@ impl Keeper<'_> {
         self.take_back(steps, &why, false)
     }
 
-    fn deadline(&self) -> Option<Timestamp> {
-        self.told.deadline.as_ref().and_then(|deadline| deadline.parse().ok())
+    /// Fixes the end of the window by the time since the machine started, also where the journal is of an earlier run of it.
+    fn begin_window(&mut self) {
+        let here = self.clock.boot_time();
+        let of_this_run = self.told.ends.as_ref().is_some_and(|ends| here.is_of_run_of(ends));
+        if !of_this_run {
+            self.told.ends = Some(here.after(window_left(&self.told, self.clock)));
+        }
     }
 
-    /// When the window is over for whoever counts the seconds: a clock that is set back makes it no longer.
-    fn until(&self) -> Instant {
-        let now = (self.now)();
-        let left = self.deadline().map_or(SignedDuration::ZERO, |deadline| deadline.duration_since(now));
-        Instant::now() + Duration::try_from(left.min(WINDOW_MOST)).unwrap_or_default()
-    }
-
-    /// What is left of the window, by the clock or by the seconds that went by, whichever is less.
-    fn left(&self, now: Timestamp, until: Instant) -> Option<Duration> {
-        let left = Duration::try_from(self.deadline()?.duration_since(now)).ok()?;
-        let left = left.min(until.saturating_duration_since(Instant::now()));
-        (!left.is_zero()).then_some(left)
+    /// Somebody has set the wall clock: the window goes on as it was.
+    fn report_step(&mut self, step: SignedDuration) {
+        let words = format!(
+            "the wall clock was set {} by {} s at {}; the window counts on by the time since the machine started",
+            if step.is_negative() { "back" } else { "forward" },
+            step.abs().as_secs(),
+            self.clock.now()
+        );
+        let user = self.user();
+        self.audit("clock set", &user, &words);
+        self.stepped = Some(words);
     }
 
     fn answer(&self, order: &Order, seen: &Seen) {
         let drift = seen.words.clone();
-        let trouble: Vec<&str> = self.trouble.iter().chain(&seen.trouble).map(String::as_str).collect();
+        let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.stepped);
+        let trouble: Vec<&str> = trouble.map(String::as_str).collect();
         let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
-        let status = Status { drift, trouble, ..Status::of(&self.told) };
+        let deadline = deadline_now(&self.told, self.clock);
+        let status = Status { drift, trouble, deadline, ..Status::of(&self.told) };
         // Whoever asked may be gone.
         let _ = order.reply.send(Answer::Status(status));
     }
 
-    fn extend(
-        &mut self,
-        order: &Order,
-        user: &str,
-        seconds: u64,
-        now: Timestamp,
-    ) -> Result<(), JournalError> {
-        let longer = SignedDuration::from_secs(seconds.min(WINDOW_MOST.as_secs() as u64) as i64);
-        let until = self.deadline().unwrap_or(now) + longer;
-        if until.duration_since(now) > WINDOW_MOST {
+    fn extend(&mut self, order: &Order, user: &str, seconds: u64) -> Result<(), JournalError> {
+        let longer = Duration::from_secs(seconds.min(WINDOW_MOST.as_secs()));
+        let left = window_left(&self.told, self.clock) + longer;
+        if left > WINDOW_MOST {
             let why =
                 "FD-5653: a change that waits longer than a day for its confirmation is none".to_owned();
             self.refuse(order, why);
             return Ok(());
         }
-        let (time, deadline) = (self.time(), until.to_string());
-        let record = Record::Extended { time, user: user.to_owned(), deadline: deadline.clone() };
+        let (time, deadline) = (self.time(), (self.clock.now() + left).to_string());
+        let ends = Some(self.clock.boot_time().after(left));
+        let record = Record::Extended { time, user: user.to_owned(), deadline: deadline.clone(), ends };
         self.record(record, "extended", user, &format!("until {deadline}"))?;
         self.answer(order, &Seen::default());
         Ok(())
@@ -494,7 +502,7 @@ impl Keeper<'_> {
         self.leave_base_again();
         let change = self.told.begun.id.clone();
         let (kept, patience) = (&mut self.kept, Duration::ZERO);
-        let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
+        let mut trail = Trail { home: self.home, change, clock: self.clock, say: self.say, kept, patience };
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
         let all = steps.len() as u64;
         left.extend(self.driver.take_back(steps, &mut |done| {
@@ -510,7 +518,7 @@ impl Keeper<'_> {
     pub(super) fn heed_all(&mut self, orders: Vec<Order>) -> Result<(), String> {
         let change = self.told.begun.id.clone();
         let (kept, patience) = (&mut self.kept, SHORT);
-        let mut trail = Trail { home: self.home, change, now: self.now, say: self.say, kept, patience };
+        let mut trail = Trail { home: self.home, change, clock: self.clock, say: self.say, kept, patience };
         let mut end = Ok(());
         for order in orders {
             end = end.and(heed_one(&order, (&self.told, self.trouble.as_deref()), &mut trail));

@@ -12,6 +12,7 @@ mod refusals;
 mod rights;
 mod socket_folder;
 mod trail;
+mod window;
 
 pub use ask::{Answer, Ask, Description, Order, Status, decided};
 pub use door::{Door, DoorError, Entrance, call, call_within, describe, is_listening};
@@ -21,3 +22,4 @@ pub use reach::OUT_OF_REACH;
 pub use refusals::Refusals;
 pub use rights::{Grantee, Rights};
 pub use socket_folder::{make as make_socket_folder, socket_in, sockets};
+pub use window::{deadline_now, window_left};

@@ -9,6 +9,7 @@ use super::ask::{Answer, Ask, Order, Status};
 use super::keeper::{Keeper, busy};
 use super::outlook::switched;
 use crate::access::{Device, Unwatched, Wanted};
+use crate::change::clock::{BootTime, Clock};
 use crate::change::journal::{Left, Record};
 use crate::change::writes::Step;
 
@@ -17,6 +18,22 @@ pub const OUT_OF_REACH: SignedDuration = SignedDuration::from_hours(1);
 /// From one try to the next: twice as long each time, between these.
 const PAUSES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
+/// Since when nothing of the fabric is seen. The time is counted by a clock that nobody can set.
+struct Unreached {
+    time: Timestamp,
+    since: BootTime,
+}
+
+impl Unreached {
+    fn now(clock: &dyn Clock) -> Self {
+        Self { time: clock.now(), since: clock.boot_time() }
+    }
+
+    fn waited(&self, clock: &dyn Clock) -> Duration {
+        self.since.until(&clock.boot_time()).unwrap_or_default()
+    }
+}
+
 impl Keeper<'_> {
     /// Restores what can be restored. A fabric that goes out of reach on the way is waited for as well.
     pub(super) fn go_back(&mut self, steps: &[Step]) -> Vec<Left> {
@@ -24,27 +41,28 @@ impl Keeper<'_> {
         loop {
             self.reach(steps, &mut since);
             let left = self.restore(steps);
-            if left.is_empty() || self.is_over(since) || self.unseen(steps).is_none() {
+            if left.is_empty() || self.is_over(since.as_ref()) || self.unseen(steps).is_none() {
                 return left;
             }
         }
     }
 
-    fn is_over(&self, since: Option<Timestamp>) -> bool {
-        since.is_some_and(|since| (self.now)().duration_since(since) >= self.patience)
+    fn is_over(&self, since: Option<&Unreached>) -> bool {
+        let patience = Duration::try_from(self.patience).unwrap_or_default();
+        since.is_some_and(|since| since.waited(self.clock) >= patience)
     }
 
     /// Waits until something of the fabric is seen, or its patience is over; `since`: from when on there was nothing.
-    fn reach(&mut self, steps: &[Step], since: &mut Option<Timestamp>) {
+    fn reach(&mut self, steps: &[Step], since: &mut Option<Unreached>) {
         let (user, before) = (self.user(), self.trouble.clone());
         let (mut pause, mut tries) = (PAUSES[0], 0_u32);
         while let Some(why) = self.unseen(steps) {
-            let begun = *since.get_or_insert_with(self.now);
+            let begun = since.get_or_insert_with(|| Unreached::now(self.clock)).time;
             tries += 1;
             if tries == 1 {
                 self.audit("out of reach", &user, &why);
             }
-            if self.is_over(*since) {
+            if self.is_over(since.as_ref()) {
                 let detail = format!("nothing was seen of the fabric since {begun}");
                 self.audit("given up", &user, &detail);
                 break;
@@ -57,7 +75,7 @@ impl Keeper<'_> {
             pause = (pause * 2).min(PAUSES[1]);
         }
         self.trouble = before;
-        if tries > 0 && !self.is_over(*since) {
+        if tries > 0 && !self.is_over(since.as_ref()) {
             self.audit("within reach again", &user, "");
         }
     }
@@ -121,7 +139,7 @@ impl Keeper<'_> {
     /// From now on it is taken back even where that loses paths.
     fn force(&mut self, user: &str) {
         let why = self.told.why.clone().unwrap_or_default();
-        let record = Record::Returning { time: (self.now)().to_string(), why, asked: true };
+        let record = Record::Returning { time: self.time(), why, asked: true };
         if let Err(error) = self.record(record, "rolling back", user, "even where that loses paths") {
             (self.say)(&error.to_string());
             self.told.asked = true;

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use crate::change::audit::{Entry, PATIENCE};
+use crate::change::clock::Clock;
 use crate::change::home::Home;
 
 /// How long a guard that has time waits for a trail that somebody else holds.
@@ -14,7 +13,7 @@ pub(super) const SHORT: Duration = Duration::from_secs(1);
 pub(super) struct Trail<'t> {
     pub home: Option<&'t Home>,
     pub change: String,
-    pub now: &'t dyn Fn() -> Timestamp,
+    pub clock: &'t dyn Clock,
     pub say: &'t mut dyn FnMut(&str),
     /// Lines that could not be added yet, the first first.
     pub kept: &'t mut Vec<Entry>,
@@ -28,7 +27,7 @@ impl Trail<'_> {
         (self.say)(&format!("{what}{}{detail}", if detail.is_empty() { "" } else { ": " }));
         let Some(home) = self.home else { return };
         self.kept.push(Entry {
-            time: (self.now)().to_string(),
+            time: self.clock.now().to_string(),
             user: user.to_owned(),
             pid: std::process::id(),
             what: what.to_owned(),

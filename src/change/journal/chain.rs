@@ -48,8 +48,10 @@ pub struct Chained<'t> {
     /// The JSON of each line, with where the line begins.
     pub lines: Vec<(u64, &'t str)>,
     pub link: Link,
-    /// Bytes up to the end of the last whole line.
+    /// Bytes up to the end of the last record, with its newline where it has one.
     pub length: u64,
+    /// The last record holds and has no newline: the next line begins with one.
+    pub unended: bool,
     /// Bytes behind it: a line that was not written to its end.
     pub torn: u64,
 }
@@ -64,7 +66,8 @@ pub struct ChainError {
 
 impl<'t> Chained<'t> {
     /// Reads lines up to the end. What a crash leaves at the end of a file (a line without its end, or zeros) is torn; a line
-    /// that ends as lines do and does not hold is damage.
+    /// that ends as lines do and does not hold is damage. The newline itself is under no checksum: a last record that holds
+    /// counts without it, and with other bytes in its place.
     pub fn read(bytes: &'t [u8]) -> Result<Self, ChainError> {
         let mut read = Self::default();
         let mut rest = bytes;
@@ -77,9 +80,30 @@ impl<'t> Chained<'t> {
             read.length += end as u64 + 1;
             rest = &rest[end + 1..];
         }
+        if let Some((json, link)) = unended(rest, read.link) {
+            let end = json.as_ptr() as usize + json.len() - rest.as_ptr() as usize;
+            read.lines.push((read.length, json));
+            read.link = link;
+            read.length += end as u64;
+            read.unended = true;
+            rest = &rest[end..];
+        }
         read.torn = rest.len() as u64;
         Ok(read)
     }
+}
+
+/// The record that these bytes, which hold no newline, begin with. The checksum is computed along the bytes, so that a record
+/// of any length costs one pass.
+fn unended(bytes: &[u8], before: Link) -> Option<(&str, Link)> {
+    let wanted = std::str::from_utf8(bytes.get(..CRC)?).ok()?;
+    let wanted = u32::from_str_radix(wanted, 16).ok()?;
+    let mut hasher = crc32fast::Hasher::new();
+    (CRC + 1..bytes.len()).find_map(|at| {
+        hasher.update(&bytes[at..=at]);
+        let fits = hasher.clone().finalize() == wanted;
+        fits.then(|| checked(&bytes[..=at], before).ok()).flatten()
+    })
 }
 
 fn checked(line: &[u8], before: Link) -> Result<(&str, Link), &'static str> {
@@ -125,14 +149,16 @@ mod tests {
         let ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at + 1).collect();
         for cut in 0..=text.len() {
             let read = Chained::read(&text.as_bytes()[..cut]).unwrap();
-            let whole = ends.iter().filter(|end| **end <= cut).count();
+            // A line that lacks its newline alone holds.
+            let whole = ends.iter().filter(|end| **end - 1 <= cut).count();
             assert_eq!(read.lines.len(), whole, "{cut}");
+            assert_eq!(read.unended, ends.iter().any(|end| end - 1 == cut), "{cut}");
             assert_eq!((read.length + read.torn) as usize, cut);
         }
     }
 
     #[test]
-    fn a_flipped_bit_is_told_with_its_line_or_tears_the_end() {
+    fn a_flipped_bit_is_told_with_its_line_or_loses_no_record() {
         let text = text();
         let starts: Vec<u64> =
             Chained::read(text.as_bytes()).unwrap().lines.iter().map(|(at, _)| *at).collect();
@@ -143,10 +169,27 @@ mod tests {
                 let line = starts.iter().rposition(|start| *start <= at as u64).unwrap();
                 match Chained::read(&bytes) {
                     Err(error) => assert_eq!(error.offset, starts[line], "{at} {bit}"),
-                    // The last line lost its end.
-                    Ok(read) => assert!(at == text.len() - 1 && read.lines.len() == 2, "{at} {bit}"),
+                    // The last line lost its newline.
+                    Ok(read) => {
+                        assert!(at == text.len() - 1 && read.lines.len() == 3, "{at} {bit}");
+                        assert!(read.unended && read.torn == 1, "{at} {bit}");
+                    }
                 }
             }
+        }
+    }
+
+    /// The machine stopped while it wrote behind a record whose newline was damaged.
+    #[test]
+    fn a_record_that_holds_is_read_whatever_is_in_the_place_of_its_newline() {
+        let text = text();
+        let whole = Chained::read(text.as_bytes()).unwrap();
+        for behind in [&b""[..], b"\0", &[0; 4096], b"K1f3a90c2 7b1e", b" ", b"}"] {
+            let mut bytes = text.trim_end().as_bytes().to_vec();
+            bytes.extend_from_slice(behind);
+            let read = Chained::read(&bytes).unwrap();
+            assert_eq!((&read.lines, read.link), (&whole.lines, whole.link));
+            assert_eq!((read.length, read.torn), (text.len() as u64 - 1, behind.len() as u64));
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::change::clock::BootTime;
 use crate::change::driver::OpensmSite;
 use crate::change::migration::Migration;
 use crate::change::phases::{PlanPhases, Unanswered};
@@ -106,11 +107,16 @@ pub enum Record {
     Applied {
         time: String,
         deadline: String,
+        /// The deadline by the time since the machine started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<BootTime>,
     },
     Extended {
         time: String,
         user: String,
         deadline: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ends: Option<BootTime>,
     },
     Confirmed {
         time: String,
@@ -140,6 +146,26 @@ pub enum Record {
         time: String,
         why: String,
     },
+}
+
+impl Record {
+    /// When it was written, for those that have a time.
+    pub fn time(&self) -> Option<&str> {
+        match self {
+            Self::Written { .. } => None,
+            Self::Begun(begun) => Some(&begun.time),
+            Self::Notifying { time, .. }
+            | Self::Notified { time, .. }
+            | Self::GoingOn { time, .. }
+            | Self::Applied { time, .. }
+            | Self::Extended { time, .. }
+            | Self::Confirmed { time, .. }
+            | Self::Returning { time, .. }
+            | Self::Returned { time, .. }
+            | Self::Again { time, .. }
+            | Self::Refused { time, .. } => Some(time),
+        }
+    }
 }
 
 /// How far a change is.
@@ -215,6 +241,10 @@ pub struct Told {
     pub written: u64,
     /// Where it waits to be confirmed.
     pub deadline: Option<String>,
+    /// The same by the time since the machine started, where the journal has it.
+    pub ends: Option<BootTime>,
+    /// When the last record with a time was written.
+    pub last_time: Option<String>,
     /// Why it is or was rolled back, or refused.
     pub why: Option<String>,
     /// Whoever wants it rolled back wants it even where that loses paths.
@@ -247,6 +277,8 @@ impl Told {
             phase: Phase::Applying,
             written: 0,
             deadline: None,
+            ends: None,
+            last_time: None,
             why: None,
             asked: false,
             hosts: Hosts::Untold,
@@ -271,6 +303,9 @@ impl Told {
     }
 
     pub fn take(&mut self, record: &Record) {
+        if let Some(time) = record.time() {
+            self.last_time = Some(time.to_owned());
+        }
         match record {
             Record::Begun(_) => {}
             Record::Written { count } => self.written = *count,
@@ -296,11 +331,14 @@ impl Told {
                 }
             }
             Record::GoingOn { .. } => (self.going_on, self.way_is_free) = (true, true),
-            Record::Applied { deadline, .. } => {
+            Record::Applied { deadline, ends, .. } => {
+                self.ends.clone_from(ends);
                 self.written = self.begun.writes.len() as u64;
                 (self.phase, self.deadline) = (Phase::Applied, Some(deadline.clone()));
             }
-            Record::Extended { deadline, .. } => self.deadline = Some(deadline.clone()),
+            Record::Extended { deadline, ends, .. } => {
+                (self.deadline, self.ends) = (Some(deadline.clone()), ends.clone());
+            }
             Record::Confirmed { time, .. } => self.end(Phase::Confirmed, time, &[]),
             Record::Returning { why, asked, .. } => {
                 (self.phase, self.why, self.asked) = (Phase::RollingBack, Some(why.clone()), *asked);

@@ -39,6 +39,8 @@ pub struct Journal {
     link: Link,
     /// Bytes that its lines have.
     length: u64,
+    /// The last record has no newline, so that the next one brings it.
+    unended: bool,
     /// Everything that was appended is durable.
     durable: bool,
     failed: bool,
@@ -52,6 +54,7 @@ pub struct Read {
     pub told: Told,
     link: Link,
     length: u64,
+    unended: bool,
     /// Bytes at the end that a crash left behind.
     pub torn: u64,
 }
@@ -66,15 +69,9 @@ impl Read {
 impl Journal {
     /// Over an empty disk.
     pub fn on(name: impl Into<String>, disk: Box<dyn Disk>) -> Self {
-        Self {
-            name: name.into(),
-            disk,
-            link: Link::default(),
-            length: 0,
-            durable: true,
-            failed: false,
-            superseded: false,
-        }
+        let (link, length) = (Link::default(), 0);
+        let name = name.into();
+        Self { name, disk, link, length, unended: false, durable: true, failed: false, superseded: false }
     }
 
     pub fn create(path: &Path) -> Result<Self, JournalError> {
@@ -90,14 +87,18 @@ impl Journal {
         let name = path.display().to_string();
         let file = owned::open(path, OpenOptions::new().append(true));
         match file.and_then(|file| FileDisk::over(file, read.length)) {
-            Ok(disk) => Ok(Self { link: read.link, length: read.length, ..Self::on(name, Box::new(disk)) }),
+            Ok(disk) => Ok(Self::on(name, Box::new(disk)).behind(read)),
             Err(error) => Err(JournalError::Disk { file: name, what: "opened", error }),
         }
     }
 
     /// Goes on with what was read, on a disk that holds it.
     pub fn over(disk: Box<dyn Disk>, read: &Read) -> Self {
-        Self { link: read.link, length: read.length, ..Self::on("journal", disk) }
+        Self::on("journal", disk).behind(read)
+    }
+
+    fn behind(self, read: &Read) -> Self {
+        Self { link: read.link, length: read.length, unended: read.unended, ..self }
     }
 
     pub fn load(path: &Path) -> Result<Read, JournalError> {
@@ -124,7 +125,8 @@ impl Journal {
             records.push(record.map_err(wrong)?);
         }
         let told = Told::of(&records).ok_or(JournalError::Empty { file })?;
-        Ok(Read { told, link: chained.link, length: chained.length, torn: chained.torn })
+        let Chained { link, length, unended, torn, .. } = chained;
+        Ok(Read { told, link, length, unended, torn })
     }
 
     /// Writes a record that may be lost.
@@ -138,7 +140,10 @@ impl Journal {
         let broken =
             |error: io::Error| JournalError::Disk { file: self.name.clone(), what: "written", error };
         let json = serde_json::to_string(record).map_err(|error| broken(error.into()))?;
-        let (text, link) = line(self.link, &json);
+        let (mut text, link) = line(self.link, &json);
+        if self.unended {
+            text.insert(0, '\n');
+        }
         self.durable = false;
         if let Err(error) = self.disk.append(text.as_bytes()) {
             let error = broken(error);
@@ -147,6 +152,7 @@ impl Journal {
         }
         self.link = link;
         self.length += text.len() as u64;
+        self.unended = false;
         Ok(())
     }
 
@@ -163,11 +169,12 @@ impl Journal {
     }
 
     /// What the caller is told to be lost is believed by nobody who reads the file: it is cut off, or the file is damaged with
-    /// an empty line, which is refused.
+    /// an empty line, which is refused. Two newlines: the first may be the one that a record still lacked.
     fn fail(&mut self, before: u64) {
         self.failed = true;
         if self.disk.cut(before).is_err() {
-            let _ = self.disk.append(b"\n").and_then(|()| self.disk.sync());
+            let mut newline = || self.disk.append(b"\n");
+            let _ = newline().and_then(|()| newline()).and_then(|()| self.disk.sync());
         }
     }
 
@@ -196,5 +203,43 @@ impl std::fmt::Debug for Journal {
             .field("name", &self.name)
             .field("failed", &self.failed)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// Writes all but the newline of a line and fails, then cannot cut it off.
+    struct ShortDisk(Arc<Mutex<Vec<u8>>>);
+
+    impl Disk for ShortDisk {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            let short = bytes.len() > 2;
+            let written = if short { &bytes[..bytes.len() - 1] } else { bytes };
+            self.0.lock().unwrap().extend_from_slice(written);
+            if short { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn cut(&mut self, _: u64) -> io::Result<()> {
+            Err(io::Error::other("input/output error"))
+        }
+    }
+
+    /// The record is whole but for its newline, and its writer was told that it is lost: nothing believes it.
+    #[test]
+    fn a_record_that_failed_at_its_newline_is_damage() {
+        let bytes = Arc::default();
+        let mut journal = Journal::on("journal", Box::new(ShortDisk(Arc::clone(&bytes))));
+        let confirmed = Record::Confirmed { time: "2026-01-01T00:00:00Z".into(), user: "ada".into() };
+        journal.keep(&confirmed).unwrap_err();
+        let error = Journal::read("journal", &bytes.lock().unwrap()).unwrap_err();
+        assert!(matches!(error, JournalError::Damaged { .. }), "{error}");
     }
 }

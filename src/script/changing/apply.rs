@@ -4,8 +4,6 @@ use std::io::BufRead;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use jiff::Timestamp;
-
 use super::args::{ApplyArgs, Via, WhenSilent};
 use super::carried::road;
 use super::means::Means;
@@ -15,7 +13,7 @@ use super::told::{exit_of, user};
 use super::{accept, pending};
 use crate::access::{Actuator, Unwatched};
 use crate::change::{
-    Answer, Ask, Begun, Direct, Errand, Guard, OUT_OF_REACH, Order, Phase, Plan, Staged, Status,
+    Answer, Ask, Begun, Direct, Errand, Guard, OUT_OF_REACH, Order, Phase, Plan, Staged, Status, SystemClock,
 };
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
@@ -167,7 +165,7 @@ fn in_process(
         home: None,
         driver: &mut driver,
         orders: &orders,
-        now: &Timestamp::now,
+        clock: &SystemClock,
         say: &mut |line| said.push(line.to_owned()),
         patience: OUT_OF_REACH,
         trouble: None,

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::means::Means;
 use super::{foreign, home};
-use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, call_within};
+use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, SystemClock, call_within, deadline_now};
 use crate::script::Failure;
 use crate::session::ChangeRow;
 
@@ -148,7 +148,12 @@ impl One {
                 // Nobody keeps it just now, or nobody lets us ask.
                 let unasked = status.is_none() && kept.read.told.phase.is_pending();
                 let trouble = unasked.then(|| kept.trouble()).flatten();
-                let row = ChangeRow::of(&kept.read.told, None, trouble);
+                let told = &kept.read.told;
+                let mut row = ChangeRow::of(told, None, trouble);
+                // The wall clock may have been set since the deadline was recorded.
+                if told.phase == Phase::Applied {
+                    row.deadline = deadline_now(told, &SystemClock);
+                }
                 // That it is over is believed once the journal says so.
                 let status = status.as_ref().filter(|status| status.phase.is_pending());
                 listed(&kept.read.told.begun, status.map_or(row.clone(), |status| row.as_told(status)))

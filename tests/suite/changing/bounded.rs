@@ -46,7 +46,13 @@ fn a_silent_switch_makes_no_guard_deaf_and_no_deadline_late() {
             let (mut stage, mut said) = (Stage::new(simulator, plan), Vec::new());
             stage.patience = SignedDuration::from_millis(500);
             let mut say = |line: &str| said.push((Timestamp::now(), line.to_owned()));
-            let told = stage.apply_with(&mut actuator(simulator), 15, &orders, &Timestamp::now, &mut say);
+            let told = stage.apply_with(
+                &mut actuator(simulator),
+                15,
+                &orders,
+                &fabdeck::change::SystemClock,
+                &mut say,
+            );
             (told, said)
         });
         let deadline: Timestamp = applied(&sender).deadline.unwrap().parse().unwrap();
@@ -98,7 +104,7 @@ fn a_trail_that_somebody_holds_keeps_nothing_from_going_back() {
                 home: Some(home),
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                now: &Timestamp::now,
+                clock: &fabdeck::change::SystemClock,
                 say: &mut |line| {
                     said.push((Timestamp::now(), line.to_owned()));
                     if line.starts_with("rolled back") {
@@ -137,7 +143,7 @@ fn a_clock_that_is_set_back_makes_no_window_longer() {
     // Without an end of its own this test would have none.
     let now = || if begun.elapsed() < Duration::from_secs(20) { still } else { Timestamp::now() };
     let mut say = |line: &str| over.send((begun.elapsed(), line.to_owned())).unwrap();
-    let told = stage.apply_with(&mut actuator(&simulator), 1, &orders, &now, &mut say);
+    let told = stage.apply_with(&mut actuator(&simulator), 1, &orders, &super::WallClock(now), &mut say);
     assert_eq!(told.phase, Phase::RolledBack);
     let said: Vec<_> = watched.try_iter().collect();
     let back = said.iter().find(|(_, line)| line.starts_with("rolling back")).unwrap();
@@ -200,6 +206,6 @@ fn what_is_compared_is_no_more_than_eight_writes_old() {
     let (_sender, orders) = nobody();
     let mut hands = Reading(actuator(&simulator), 0, 0);
     let mut stage = Stage::new(&simulator, &plan);
-    let told = stage.apply_with(&mut hands, 0, &orders, &Timestamp::now, &mut |_| {});
+    let told = stage.apply_with(&mut hands, 0, &orders, &fabdeck::change::SystemClock, &mut |_| {});
     assert_eq!((told.phase, hands.2), (Phase::RolledBack, 8));
 }

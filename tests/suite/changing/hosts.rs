@@ -256,7 +256,7 @@ fn run(site: &Site, seed: u64) -> ([Came; 2], Tables) {
         };
         let _there = There(&turns, host);
         turns.pass(host);
-        stage.apply_with(&mut hands, 600, &orders, &|| turns.time(), &mut say)
+        stage.apply_with(&mut hands, 600, &orders, &super::TestTime(|| turns.time()), &mut say)
     };
     let told = std::thread::scope(|scope| {
         let other = scope.spawn(|| keep(1));

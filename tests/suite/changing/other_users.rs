@@ -154,7 +154,7 @@ fn a_change_beyond_its_deadline_is_told_as_overdue() {
     let begun = Begun { id: "0badcafe".into(), engine: "updn".into(), ..Begun::default() };
     let (kept, _keeping) = home.begin(begun, "{}").unwrap();
     let past = |minutes| (Timestamp::now() - SignedDuration::from_mins(minutes)).to_string();
-    let applied = Record::Applied { time: past(12), deadline: past(2) };
+    let applied = Record::Applied { time: past(12), deadline: past(2), ends: None };
     kept.journal().unwrap().0.keep(&applied).unwrap();
     let run = |args: &[&str]| {
         let mut command = super::processes::command(parent.path());

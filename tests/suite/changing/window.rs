@@ -5,7 +5,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::Actuator;
-use fabdeck::change::{Answer, Ask, Order, Phase, Status, Told};
+use fabdeck::change::{Answer, Ask, Clock, Journal, Order, Phase, Record, Status, SystemClock, Told};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Stage, actuator, nobody, seen, staged};
 
@@ -148,4 +149,85 @@ fn an_extension_that_cannot_be_written_takes_the_change_back() {
         running.join().unwrap()
     });
     assert_eq!((told.phase, seen(&simulator).tables == before), (Phase::RollingBack, true));
+}
+
+/// A wall clock that somebody sets at a moment, by hours.
+fn set_clock(hours: i64, at: Duration) -> impl Fn() -> Timestamp {
+    let begun = Instant::now();
+    move || {
+        let set =
+            if begun.elapsed() >= at { SignedDuration::from_hours(hours) } else { SignedDuration::ZERO };
+        Timestamp::now() + set
+    }
+}
+
+/// Forward or back, while it waits: the window is as long as it was asked for, and the trail says that the clock was set.
+#[test]
+fn a_clock_that_is_set_neither_shortens_nor_lengthens_a_window() {
+    std::thread::scope(|scope| {
+        for hours in [-10, -1, 1, 10] {
+            scope.spawn(move || {
+                let (simulator, plan) = staged("kary,k=3,n=2", "updn");
+                let before = seen(&simulator).tables;
+                let (_sender, orders) = nobody();
+                let mut stage = Stage::new(&simulator, &plan);
+                let clock = super::WallClock(set_clock(hours, Duration::from_secs(2)));
+                let (begun, mut said) = (Instant::now(), Vec::new());
+                let mut say = |line: &str| said.push((begun.elapsed(), line.to_owned()));
+                let told = stage.apply_with(&mut actuator(&simulator), 4, &orders, &clock, &mut say);
+                assert_eq!(told.phase, Phase::RolledBack, "{hours}");
+                assert!(seen(&simulator).tables == before, "{hours}");
+                let at = |what: &str| said.iter().find(|(_, line)| line.starts_with(what)).map(|(at, _)| *at);
+                let (applied, back) = (at("applied").unwrap(), at("rolling back").unwrap());
+                let window = back - applied;
+                assert!((3900..9000).contains(&window.as_millis()), "{hours}: {window:?} {said:?}");
+                let told_of = said.iter().filter(|(_, line)| line.starts_with("clock set")).count();
+                assert_eq!(told_of, 1, "{hours}: {said:?}");
+            });
+        }
+    });
+}
+
+/// What is left of a window where the next guard finds the wall clock ten hours behind or ahead, on the same run of the
+/// machine and after a restart.
+#[test]
+fn a_takeover_under_another_clock_makes_no_window_longer() {
+    for (hours, restarted, most_s) in [(-10, false, 9), (10, false, 9), (-10, true, 5), (10, true, 5)] {
+        let (simulator, plan) = staged("kary,k=3,n=2", "updn");
+        let before = seen(&simulator).tables;
+        let mut stage = Stage::new(&simulator, &plan);
+        let left = stage.applied_and_left(4, restarted);
+        let (_sender, orders) = nobody();
+        let clock = super::WallClock(move || Timestamp::now() + SignedDuration::from_hours(hours));
+        let begun = Instant::now();
+        let told = stage.take_over_under(&mut actuator(&simulator), &left, &orders, &clock);
+        assert_eq!(told.phase, Phase::RolledBack, "{hours} {restarted}");
+        assert!(begun.elapsed() < Duration::from_secs(most_s), "{hours} {restarted}: {:?}", begun.elapsed());
+        assert!(seen(&simulator).tables == before, "{hours} {restarted}");
+    }
+}
+
+impl Stage<'_> {
+    /// Writes the plan, and what a journal holds whose guard has died in the window; `restarted`: on another run of the machine.
+    fn applied_and_left(&mut self, window_s: u64, restarted: bool) -> Vec<u8> {
+        let begun = Record::Begun(Box::new(self.begun(window_s)));
+        let mut hands = actuator(self.simulator);
+        fabdeck::access::Surveyor::look(&mut hands, Default::default(), &mut fabdeck::access::Unwatched)
+            .unwrap();
+        for write in &self.plan.writes {
+            let step = write.step().unwrap();
+            hands.write(&step.slot, &step.new).unwrap();
+        }
+        let mut ends = SystemClock.boot_time().after(Duration::from_secs(window_s));
+        if restarted {
+            ends.boot = "the run before".to_owned();
+        }
+        let time = Timestamp::now().to_string();
+        let deadline = (Timestamp::now() + Duration::from_secs(window_s)).to_string();
+        let witness = self.witness.clone();
+        let mut journal = Journal::on("journal", Box::new(super::Recorder(witness.clone())));
+        journal.keep(&begun).unwrap();
+        journal.keep(&Record::Applied { time, deadline, ends: Some(ends) }).unwrap();
+        witness.left(2)
+    }
 }

@@ -24,7 +24,6 @@ use fabdeck::observe::Observation;
 use fabdeck::session::{LaneState, Look, Made, Sent, Watched, lane_state, migration_plan, moved_by};
 use fabdeck::simulator::{Line, SimulatedPort, Simulator, World};
 use fabdeck::source::{Keys, LiveActuator, LiveSource, Policy};
-use jiff::Timestamp;
 
 /// Bytes of a packet: its payload, and what ports count of it.
 const PAYLOAD: f64 = 2048.0;
@@ -192,7 +191,7 @@ impl Circle {
                 home: None,
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                now: &Timestamp::now,
+                clock: &fabdeck::change::SystemClock,
                 say: &mut |_| {},
                 patience: OUT_OF_REACH,
                 trouble: None,

@@ -1,0 +1,79 @@
+//! The two clocks of a change. The wall clock tells people when something was; it can be set, by hours, at any moment. The
+//! time since the machine started cannot be set and goes on while the machine sleeps, and means nothing after a restart.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+
+/// A moment by the time since the machine started.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct BootTime {
+    /// The id of this run of the machine.
+    pub boot: String,
+    pub ms: u64,
+}
+
+pub trait Clock {
+    fn now(&self) -> Timestamp;
+
+    fn boot_time(&self) -> BootTime;
+}
+
+/// The clocks of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn boot_time(&self) -> BootTime {
+        let time = clock_gettime(ClockId::Boottime);
+        let ms = u64::try_from(time.tv_sec).unwrap_or_default() * 1000 + time.tv_nsec as u64 / 1_000_000;
+        BootTime { boot: boot_id().to_owned(), ms }
+    }
+}
+
+/// The id that the kernel gives to each start of the machine.
+fn boot_id() -> &'static str {
+    static ID: OnceLock<String> = OnceLock::new();
+    ID.get_or_init(|| {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        id.trim().to_owned()
+    })
+}
+
+impl BootTime {
+    /// The time from this moment to a later one of the same run of the machine.
+    pub fn until(&self, later: &Self) -> Option<Duration> {
+        (self.is_of_run_of(later)).then(|| Duration::from_millis(later.ms.saturating_sub(self.ms)))
+    }
+
+    /// Whether both are of one run of the machine. Where the kernel gives no id nothing is known.
+    pub fn is_of_run_of(&self, other: &Self) -> bool {
+        self.boot == other.boot && !self.boot.is_empty()
+    }
+
+    pub fn after(&self, time: Duration) -> Self {
+        Self { boot: self.boot.clone(), ms: self.ms + time.as_millis() as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_since_the_start_goes_on_and_belongs_to_one_run() {
+        let (first, second) = (SystemClock.boot_time(), SystemClock.boot_time());
+        assert!(first.is_of_run_of(&second) && first.ms <= second.ms && first.boot.len() == 36, "{first:?}");
+        assert_eq!(first.until(&first.after(Duration::from_secs(3))), Some(Duration::from_secs(3)));
+        let other = BootTime { boot: "another run".into(), ms: first.ms + 1 };
+        assert_eq!(first.until(&other), None);
+        assert!(!BootTime::default().is_of_run_of(&BootTime::default()));
+    }
+}

@@ -1,0 +1,139 @@
+//! The window in which a change can be confirmed, over clocks that may be set and machines that start again.
+//!
+//! - Within one run of the machine the window counts by the time since its start: setting the wall clock neither shortens nor
+//!   lengthens it.
+//! - After a restart it counts by the wall clock, and never has more left than its whole length.
+//! - A wall clock that is behind the last record of the journal after a restart tells nothing: the window is over.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::change::clock::{BootTime, Clock};
+use crate::change::journal::Told;
+
+/// What is left of the window of an applied change; zero: it is over.
+pub fn window_left(told: &Told, clock: &dyn Clock) -> Duration {
+    let here = clock.boot_time();
+    if let Some(left) = told.ends.as_ref().and_then(|ends| here.until(ends)) {
+        return left;
+    }
+    let time = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<Timestamp>().ok());
+    let (Some(deadline), Some(last)) = (time(&told.deadline), time(&told.last_time)) else {
+        return Duration::ZERO;
+    };
+    let now = clock.now();
+    if now < last {
+        return Duration::ZERO;
+    }
+    let left = Duration::try_from(deadline.duration_since(now)).unwrap_or_default();
+    let whole = Duration::try_from(deadline.duration_since(last)).unwrap_or_default();
+    left.min(whole)
+}
+
+/// The deadline by the wall clock as it goes now: the recorded one, unless the clock was set since.
+pub fn deadline_now(told: &Told, clock: &dyn Clock) -> Option<String> {
+    /// Both clocks are read one after the other, and one of them may be slewed.
+    const AGREE: SignedDuration = SignedDuration::from_secs(2);
+    let recorded = told.deadline.clone()?;
+    let ends = told.ends.as_ref().filter(|ends| clock.boot_time().is_of_run_of(ends));
+    let Some(ends) = ends else { return Some(recorded) };
+    let now = by_wall_clock(ends, clock);
+    let differs = recorded.parse::<Timestamp>().is_ok_and(|at| at.duration_since(now).abs() > AGREE);
+    Some(if differs { now.to_string() } else { recorded })
+}
+
+/// A moment of this run of the machine by the wall clock.
+fn by_wall_clock(at: &BootTime, clock: &dyn Clock) -> Timestamp {
+    let here = clock.boot_time();
+    let ms = i128::from(at.ms) - i128::from(here.ms);
+    clock.now() + SignedDuration::from_millis(ms as i64)
+}
+
+/// Tells when the wall clock was set.
+#[derive(Debug)]
+pub(super) struct StepWatch {
+    /// The wall clock less the time since the start, in milliseconds.
+    offset_ms: i64,
+}
+
+impl StepWatch {
+    /// Smaller differences are those of a clock that is slewed.
+    const LEAST_MS: i64 = 2000;
+
+    pub fn new(clock: &dyn Clock) -> Self {
+        Self { offset_ms: Self::offset(clock) }
+    }
+
+    fn offset(clock: &dyn Clock) -> i64 {
+        clock.now().as_millisecond() - clock.boot_time().ms as i64
+    }
+
+    /// By how much the wall clock was set since the last call.
+    pub fn step(&mut self, clock: &dyn Clock) -> Option<SignedDuration> {
+        let before = std::mem::replace(&mut self.offset_ms, Self::offset(clock));
+        let step = self.offset_ms - before;
+        (step.abs() >= Self::LEAST_MS).then(|| SignedDuration::from_millis(step))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::journal::{Begun, Record};
+
+    struct Set(&'static str, &'static str, u64);
+
+    impl Clock for Set {
+        fn now(&self) -> Timestamp {
+            self.0.parse().unwrap()
+        }
+
+        fn boot_time(&self) -> BootTime {
+            BootTime { boot: self.1.into(), ms: self.2 }
+        }
+    }
+
+    fn told(ends: Option<BootTime>) -> Told {
+        let mut told = Told::begun(Begun { time: "2026-11-25T11:59:00Z".into(), ..Begun::default() });
+        let (time, deadline) = ("2026-11-25T12:00:00Z".into(), "2026-11-25T12:10:00Z".into());
+        told.take(&Record::Applied { time, deadline, ends });
+        told
+    }
+
+    #[test]
+    fn within_one_run_the_wall_clock_counts_for_nothing() {
+        let told = told(Some(BootTime { boot: "a".into(), ms: 700_000 }));
+        for wall in ["2026-11-25T02:00:00Z", "2026-11-25T12:01:40Z", "2026-11-25T22:00:00Z"] {
+            let clock = Set(wall, "a", 200_000);
+            assert_eq!(window_left(&told, &clock), Duration::from_secs(500), "{wall}");
+        }
+        assert_eq!(window_left(&told, &Set("2026-11-25T02:00:00Z", "a", 700_001)), Duration::ZERO);
+        let shown = |wall, ms| deadline_now(&told, &Set(wall, "a", ms)).unwrap();
+        assert_eq!(shown("2026-11-25T12:01:40Z", 200_000), "2026-11-25T12:10:00Z");
+        assert_eq!(shown("2026-11-25T02:01:40Z", 200_000), "2026-11-25T02:10:00Z");
+    }
+
+    #[test]
+    fn after_a_restart_the_wall_clock_counts_and_adds_nothing() {
+        for ends in [None, Some(BootTime { boot: "a".into(), ms: 700_000 })] {
+            let told = told(ends);
+            let left = |wall| window_left(&told, &Set(wall, "b", 10)).as_secs();
+            assert_eq!(left("2026-11-25T12:04:00Z"), 360);
+            assert_eq!(left("2026-11-25T12:00:00Z"), 600);
+            assert_eq!(left("2026-11-25T12:10:01Z"), 0);
+            // Behind the last record: how long the machine was down is not known.
+            assert_eq!(left("2026-11-25T11:59:59Z"), 0);
+            assert_eq!(left("2026-11-25T02:00:00Z"), 0);
+        }
+    }
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_told_once() {
+        let mut watch = StepWatch::new(&Set("2026-11-25T12:00:00Z", "a", 0));
+        assert_eq!(watch.step(&Set("2026-11-25T12:00:10Z", "a", 10_000)), None);
+        let back = Some(SignedDuration::from_hours(-10));
+        assert_eq!(watch.step(&Set("2026-11-25T02:00:20Z", "a", 20_000)), back);
+        assert_eq!(watch.step(&Set("2026-11-25T02:00:30Z", "a", 30_000)), None);
+    }
+}
