@@ -10,6 +10,7 @@ mod crashes;
 mod drifting;
 mod exact;
 mod faulty;
+mod flooded;
 mod hosts;
 mod hung_up;
 mod keyed;

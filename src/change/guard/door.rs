@@ -23,6 +23,8 @@ use crate::change::journal::Begun;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a guard that is done waits for its callers.
 const SEEN_OUT: Duration = Duration::from_secs(1);
+/// How many callers are served at once; each has a thread and waits for the guard.
+const CALLERS_MOST: usize = 64;
 /// A longer line is no request.
 const LINE_MOST: u64 = 64 * 1024;
 /// A longer answer is none: the switches of a large fabric fit many times.
@@ -76,6 +78,10 @@ impl Door {
         let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
+                // A caller beyond the last place finds its stream ended, and asks again.
+                if counted.load(Ordering::SeqCst) >= CALLERS_MOST {
+                    continue;
+                }
                 let (orders, visit, held) = (orders.clone(), Visit::begin(&counted), Arc::clone(&held));
                 // Without a thread to be had the caller finds its stream ended.
                 let _ = thread::Builder::new().spawn(move || {

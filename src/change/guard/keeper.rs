@@ -14,6 +14,7 @@ use jiff::SignedDuration;
 use super::ask::{Answer, Ask, Order, Status};
 use super::drift::{AHEAD, Seen};
 use super::outlook::{Outlook, switched, unreached, wrong};
+use super::refusals::Refusals;
 use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
 use crate::access::{Unwatched, Wanted};
@@ -32,6 +33,8 @@ const TURN: Duration = Duration::from_millis(250);
 const LOOK_AFTER: Duration = Duration::from_secs(10);
 /// And while it is under way, between two slices of it.
 const BREATH: Duration = Duration::from_millis(20);
+/// How many orders are answered between two steps of the work.
+const ORDERS_A_TURN: usize = 8;
 /// No window is longer, however often it is extended.
 const WINDOW_MOST: Duration = Duration::from_secs(24 * 3600);
 
@@ -71,6 +74,7 @@ impl Guard<'_> {
         let Self { plan, journal, told, home, driver, orders, clock, say, patience, trouble } = self;
         let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
         let untouched = !told.may_be_written();
+        let refusals = Refusals::to_trail(home, &told.begun.id);
         Keeper {
             plan,
             journal,
@@ -88,6 +92,7 @@ impl Guard<'_> {
             unanswered,
             waited,
             stepped: None,
+            refusals,
         }
         .keep(errand)
     }
@@ -117,6 +122,7 @@ pub(super) struct Keeper<'a> {
     pub waited: bool,
     /// That the wall clock was set while the change waited.
     stepped: Option<String>,
+    refusals: Refusals,
 }
 
 impl Keeper<'_> {
@@ -153,6 +159,7 @@ impl Keeper<'_> {
             // What was written is taken back already, or stands in the journal for whoever takes over.
             (self.say)(&error.to_string());
         }
+        self.refusals.flush();
         self.trail().end();
         self.told
     }
@@ -193,7 +200,9 @@ impl Keeper<'_> {
 
     /// No is an answer too, and stands in the trail before it is given.
     pub(super) fn refuse(&mut self, order: &Order, why: String) {
-        self.audit("refused", order.ask.user(), &format!("{}: {why}", order.ask.word()));
+        if let Some(line) = self.refusals.add(order.ask.user(), &format!("{}: {why}", order.ask.word())) {
+            (self.say)(&line);
+        }
         // Whoever asked may be gone.
         let _ = order.reply.send(Answer::Refused { why });
     }
@@ -266,19 +275,11 @@ impl Keeper<'_> {
             return Err(Halt::NotDurable);
         }
         self.untouched = false;
-        let change = self.told.begun.id.clone();
-        let mut trail = Trail {
-            home: self.home,
-            change,
-            clock: self.clock,
-            say: self.say,
-            kept: &mut self.kept,
-            patience: SHORT,
-        };
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
+        let refusals = &self.refusals;
         self.driver.write(steps, &mut self.journal, &mut |done| {
             told.written = done;
-            heed(orders, (told, trouble), &mut trail)
+            heed(orders, (told, trouble), refusals)
         })?;
         verify(self.driver.surveyor(), steps)?;
         let look = self.driver.surveyor().look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched);
@@ -500,15 +501,13 @@ impl Keeper<'_> {
         // Flows leave the lanes before these are taken away.
         let mut left = self.call_hosts_back();
         self.leave_base_again();
-        let change = self.told.begun.id.clone();
-        let (kept, patience) = (&mut self.kept, Duration::ZERO);
-        let mut trail = Trail { home: self.home, change, clock: self.clock, say: self.say, kept, patience };
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
+        let refusals = &self.refusals;
         let all = steps.len() as u64;
         left.extend(self.driver.take_back(steps, &mut |done| {
             told.written = all.saturating_sub(done);
             // Orders are answered, and cannot stop it.
-            let _ = heed(orders, (told, trouble), &mut trail);
+            let _ = heed(orders, (told, trouble), refusals);
         }));
         left.extend(self.return_to_base_again());
         left
@@ -516,12 +515,9 @@ impl Keeper<'_> {
 
     /// Whoever asked meanwhile is answered; that somebody wants it ended is a reason to end it.
     pub(super) fn heed_all(&mut self, orders: Vec<Order>) -> Result<(), String> {
-        let change = self.told.begun.id.clone();
-        let (kept, patience) = (&mut self.kept, SHORT);
-        let mut trail = Trail { home: self.home, change, clock: self.clock, say: self.say, kept, patience };
         let mut end = Ok(());
         for order in orders {
-            end = end.and(heed_one(&order, (&self.told, self.trouble.as_deref()), &mut trail));
+            end = end.and(heed_one(&order, (&self.told, self.trouble.as_deref()), &self.refusals));
         }
         end
     }
@@ -533,14 +529,15 @@ pub(super) fn busy(told: &Told) -> String {
     format!("FD-5655: change {} is {}; ask again when that is done", begun.id, phase.title())
 }
 
-/// Answers whoever asks while work is under way; the wish to go back is a reason to end it.
+/// Answers some of the orders that came while work is under way, and leaves the others for the next time: work on the fabric
+/// goes first. The wish to go back is a reason to end it.
 fn heed(
     orders: &Receiver<Order>,
     (told, trouble): (&Told, Option<&str>),
-    trail: &mut Trail<'_>,
+    refusals: &Refusals,
 ) -> Result<(), String> {
-    while let Ok(order) = orders.try_recv() {
-        heed_one(&order, (told, trouble), trail)?;
+    for order in orders.try_iter().take(ORDERS_A_TURN) {
+        heed_one(&order, (told, trouble), refusals)?;
     }
     Ok(())
 }
@@ -548,7 +545,7 @@ fn heed(
 fn heed_one(
     order: &Order,
     (told, trouble): (&Told, Option<&str>),
-    trail: &mut Trail<'_>,
+    refusals: &Refusals,
 ) -> Result<(), String> {
     let status = || Answer::Status(Status { trouble: trouble.map(str::to_owned), ..Status::of(told) });
     let (answer, end) = match &order.ask {
@@ -558,7 +555,7 @@ fn heed_one(
         }
         ask => {
             let why = if matches!(ask, Ask::GoOn { .. }) { waits_for_nobody(told) } else { busy(told) };
-            trail.add("refused", ask.user(), &format!("{}: {why}", ask.word()));
+            refusals.add(ask.user(), &format!("{}: {why}", ask.word()));
             (Answer::Refused { why }, Ok(()))
         }
     };

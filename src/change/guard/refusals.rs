@@ -1,4 +1,4 @@
-//! Refusals of users without a right, for the audit trail. A user who asks without end must not fill the disk: one line a
+//! Refusals, for the audit trail. Whoever asks without end must neither fill the disk nor hold the guard up: one line a
 //! second at most, with the number of refusals since the last one.
 
 use std::sync::{Mutex, PoisonError};
@@ -28,19 +28,18 @@ struct PendingRefusals {
 }
 
 impl Refusals {
-    /// For the trail of a state folder, and the change in it.
-    pub fn to_trail(home: &Home, change: &str) -> Self {
-        Self { trail: Some((home.clone(), change.to_owned())), pending: Mutex::default() }
+    /// For the trail of a state folder, and the change in it; without one they are told to the askers alone.
+    pub fn to_trail(home: Option<&Home>, change: &str) -> Self {
+        Self { trail: home.map(|home| (home.clone(), change.to_owned())), pending: Mutex::default() }
     }
 
-    /// Adds a refusal, and writes a line unless there was one just now.
-    pub fn add(&self, user: &str, detail: &str) {
+    /// Adds a refusal. Gives the line that was written, unless there was one just now.
+    pub fn add(&self, user: &str, detail: &str) -> Option<String> {
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         pending.count += 1;
         pending.last = Some((user.to_owned(), detail.to_owned()));
-        if pending.written.is_none_or(|written| written.elapsed() >= LINE_INTERVAL) {
-            self.write(&mut pending);
-        }
+        let due = pending.written.is_none_or(|written| written.elapsed() >= LINE_INTERVAL);
+        if due { self.write(&mut pending) } else { None }
     }
 
     /// Writes what no line was written for yet.
@@ -48,24 +47,31 @@ impl Refusals {
         self.write(&mut self.pending.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn write(&self, pending: &mut PendingRefusals) {
-        let (Some((home, change)), Some((user, detail))) = (&self.trail, &pending.last) else { return };
+    fn write(&self, pending: &mut PendingRefusals) -> Option<String> {
+        let (user, detail) = pending.last.clone()?;
         let count = match pending.count {
             1 => String::new(),
             count => format!("{count} requests, the last one: "),
         };
-        let entry = Entry {
-            time: Timestamp::now().to_string(),
-            user: user.clone(),
-            pid: std::process::id(),
-            what: "refused".to_owned(),
-            change: Some(change.clone()),
-            detail: format!("{count}{detail}"),
-        };
+        let detail = format!("{count}{detail}");
         // What cannot be written now goes with the next line.
-        if home.audit_all(&[entry], Duration::ZERO).is_ok() {
+        if self.append(&user, &detail) {
             (pending.count, pending.last) = (0, None);
         }
         pending.written = Some(Instant::now());
+        Some(format!("refused: {detail}"))
+    }
+
+    fn append(&self, user: &str, detail: &str) -> bool {
+        let Some((home, change)) = &self.trail else { return true };
+        let entry = Entry {
+            time: Timestamp::now().to_string(),
+            user: user.to_owned(),
+            pid: std::process::id(),
+            what: "refused".to_owned(),
+            change: Some(change.clone()),
+            detail: detail.to_owned(),
+        };
+        home.audit_all(&[entry], Duration::ZERO).is_ok()
     }
 }

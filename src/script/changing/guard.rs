@@ -227,7 +227,7 @@ fn open_door(
     let entrance = || Entrance {
         begun: begun.clone(),
         rights: means.given.rights.clone(),
-        refusals: Refusals::to_trail(home, &begun.id),
+        refusals: Refusals::to_trail(Some(home), &begun.id),
         asked_by_others: AtomicBool::new(false),
     };
     let public = home::socket_folder(means, home.folder()).map(|folder| {
