@@ -16,7 +16,7 @@ pub struct BootTime {
     pub ms: u64,
 }
 
-pub trait Clock {
+pub trait Clocks {
     fn now(&self) -> Timestamp;
 
     fn boot_time(&self) -> BootTime;
@@ -24,9 +24,9 @@ pub trait Clock {
 
 /// The clocks of the machine.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SystemClock;
+pub struct SystemClocks;
 
-impl Clock for SystemClock {
+impl Clocks for SystemClocks {
     fn now(&self) -> Timestamp {
         Timestamp::now()
     }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_time_since_the_start_goes_on_and_belongs_to_one_run() {
-        let (first, second) = (SystemClock.boot_time(), SystemClock.boot_time());
+        let (first, second) = (SystemClocks.boot_time(), SystemClocks.boot_time());
         assert!(first.is_of_run_of(&second) && first.ms <= second.ms && first.boot.len() == 36, "{first:?}");
         assert_eq!(first.until(&first.after(Duration::from_secs(3))), Some(Duration::from_secs(3)));
         let other = BootTime { boot: "another run".into(), ms: first.ms + 1 };

@@ -26,7 +26,7 @@ pub mod users;
 mod writes;
 
 pub use audit::{AuditError, Entry};
-pub use clock::{BootTime, Clock, SystemClock};
+pub use clock::{BootTime, Clocks, SystemClocks};
 pub use cut_off::CutOff;
 pub use driver::{
     Checked, Direct, Driver, Halt, Heed, Opensm, OpensmSite, Refusal, Reopened, not_back, verify,

@@ -7,6 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::signs::Signs;
 use super::theme::{Role, Theme};
+use crate::observe::is_printable;
 use crate::session::paired;
 
 pub struct Canvas<'b> {
@@ -68,7 +69,7 @@ pub fn shorten(name: &str, room: u16, more: &str) -> String {
 
 /// Control signs would do something to a terminal.
 fn shown(text: &str) -> String {
-    text.chars().map(|sign| if sign.is_control() { ' ' } else { sign }).collect()
+    text.chars().map(|sign| if is_printable(sign) { sign } else { ' ' }).collect()
 }
 
 impl Canvas<'_> {

@@ -3,6 +3,7 @@
 
 use super::FileError;
 use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PortNum};
+pub(super) use crate::observe::is_printable;
 use crate::observe::{Notes, Place};
 
 /// A LID that cannot stand in a table.
@@ -115,14 +116,6 @@ pub(super) fn leading_decimal(text: &str) -> Option<(u32, &str)> {
     let end = text.bytes().position(|b| !b.is_ascii_digit()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     Some((decimal(digits)?, rest))
-}
-
-/// Whether a sign is seen as itself. Those that stand for bytes that are no text are not, nor those without a shape of
-/// their own: marks that turn the direction of what follows, and signs for private use.
-pub(super) fn is_printable(sign: char) -> bool {
-    let shapeless = matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}')
-        || matches!(sign, '\u{E000}'..='\u{F8FF}' | '\u{FEFF}' | '\u{FFF0}'..='\u{FFFF}' | '\u{E0000}'..);
-    !sign.is_control() && !shapeless
 }
 
 /// The beginning of a text for a message, without what cannot be printed.

@@ -8,7 +8,7 @@
 use std::fmt::Write;
 
 use crate::fabric::{Fabric, Lid, Names, NodeId, NodeKind, PortId};
-use crate::observe::{Counter, CounterKind, CounterSample};
+use crate::observe::{Counter, CounterKind, CounterSample, escape_unprintable};
 
 /// The metric's name after `infiniband_switch_port_` or `infiniband_hca_port_`, and its counters (narrow, wide).
 struct Metric {
@@ -276,7 +276,7 @@ fn uplink(fabric: &Fabric, names: &Names, peer: PortId) -> String {
 /// A label with its value escaped as the format asks.
 fn label(out: &mut String, name: &str, value: &str) {
     let _ = write!(out, "{name}=\"");
-    for c in value.chars() {
+    for c in escape_unprintable(value).chars() {
         match c {
             '\\' => out.push_str("\\\\"),
             '"' => out.push_str("\\\""),
@@ -294,8 +294,8 @@ mod tests {
     #[test]
     fn labels_are_escaped() {
         let mut out = String::new();
-        label(&mut out, "switch", "a\\b\"c\nd");
-        assert_eq!(out, "switch=\"a\\\\b\\\"c\\nd\"");
+        label(&mut out, "switch", "a\\b\"c\u{1b}d");
+        assert_eq!(out, "switch=\"a\\\\b\\\"c\\\\u{1b}d\"");
     }
 
     #[test]

@@ -74,7 +74,7 @@ fn print(context: &mut Context<'_, '_>, told: &Told) -> std::io::Result<()> {
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         let line = Line { schema: "fabdeck.agent/1", time, told };
-        serde_json::to_writer(&mut *output.out, &line)?;
+        crate::script::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else if times {
         writeln!(output.out, "{} {told}", now.strftime("%H:%M:%S"))?;

@@ -342,6 +342,10 @@ pub struct ConvertArgs {
     /// same leaves stay together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub rail: Option<u8>,
+    /// With --to csv: write cells as they are. Usually one that begins as a formula does (=, +, -, @) gets a quote in front, so
+    /// that no spreadsheet computes it, and control characters are written out
+    #[arg(long)]
+    pub raw_cells: bool,
     /// Write over a file that is there
     #[arg(long)]
     pub force: bool,

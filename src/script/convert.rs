@@ -41,7 +41,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &ConvertArgs) -> Result<Exit, Fa
     target::refuse_unless_forced(&args.output, args.force)?;
     let (plan, inputs) = plan_among(&args.inputs)?;
     let mut look = look(context, writer.id, plan.as_ref(), &inputs)?;
-    let written = (writer.write)(&look, &WriteOptions { rail: args.rail })?;
+    let written = (writer.write)(&look, &WriteOptions { rail: args.rail, raw_cells: args.raw_cells })?;
     look.observation.notes.extend(written.notes);
     target::write(&mut context.output, &args.output, &written.bytes)?;
     plan.iter().for_each(|plan| plan::warn(context, plan));

@@ -175,6 +175,8 @@ pub struct Writer {
 pub struct WriteOptions {
     /// The adapter of each host, from 1 on, whose leaf counts.
     pub rail: Option<u8>,
+    /// Cells of tables as they are, those too that a spreadsheet would take for formulas.
+    pub raw_cells: bool,
 }
 
 /// A file's bytes, and what the format could not hold.

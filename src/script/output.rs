@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::observe::{Note, Notes};
+use crate::observe::{Note, Notes, escape_unprintable};
 use unicode_width::UnicodeWidthStr;
 
 use crate::session::{Listing, Selection, counted, wrap};
@@ -138,13 +138,7 @@ impl<'a> From<&'a Note> for NoteObject<'a> {
 
 /// Text from a fabric or a file with everything that a terminal would obey made visible.
 pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
-    if !text.chars().any(char::is_control) {
-        return text.into();
-    }
-    let shown = |sign: char| -> String {
-        if sign.is_control() { sign.escape_default().to_string() } else { sign.to_string() }
-    };
-    text.chars().map(shown).collect::<String>().into()
+    escape_unprintable(text)
 }
 
 /// Says notes as a command in text would.

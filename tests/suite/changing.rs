@@ -46,8 +46,8 @@ use fabdeck::access::{
     WriteToken,
 };
 use fabdeck::change::{
-    Begun, BootTime, Clock, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration,
-    OUT_OF_REACH, Order, Plan, PlanFlow, PlanPort, Record, Standing, SystemClock, Told, Towards, Unanswered,
+    Begun, BootTime, Clocks, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration,
+    OUT_OF_REACH, Order, Plan, PlanFlow, PlanPort, Record, Standing, SystemClocks, Told, Towards, Unanswered,
     Write, wrong,
 };
 use fabdeck::fabric::{Fabric, FabricBuilder, Faults, Guid, Lid, PortFacts, Tables};
@@ -427,7 +427,7 @@ impl<'a> Stage<'a> {
         hands: &mut dyn Actuator,
         window_s: u64,
         orders: &Receiver<Order>,
-        clock: &dyn Clock,
+        clock: &dyn Clocks,
         say: &mut dyn FnMut(&str),
     ) -> Told {
         let record = Record::Begun(Box::new(self.begun(window_s)));
@@ -459,7 +459,7 @@ impl<'a> Stage<'a> {
         orders: &Receiver<Order>,
         say: &mut dyn FnMut(&str),
     ) -> Told {
-        self.take_over_at(hands, left, orders, (&SystemClock, say))
+        self.take_over_at(hands, left, orders, (&SystemClocks, say))
     }
 
     /// The same under another clock.
@@ -468,7 +468,7 @@ impl<'a> Stage<'a> {
         hands: &mut dyn Actuator,
         left: &[u8],
         orders: &Receiver<Order>,
-        clock: &dyn Clock,
+        clock: &dyn Clocks,
     ) -> Told {
         self.take_over_at(hands, left, orders, (clock, &mut |_| ()))
     }
@@ -478,7 +478,7 @@ impl<'a> Stage<'a> {
         hands: &mut dyn Actuator,
         left: &[u8],
         orders: &Receiver<Order>,
-        (clock, say): (&dyn Clock, &mut dyn FnMut(&str)),
+        (clock, say): (&dyn Clocks, &mut dyn FnMut(&str)),
     ) -> Told {
         let read = Journal::read("journal", left).unwrap();
         let length = left.len() - read.torn as usize;
@@ -535,7 +535,7 @@ impl<'a> Stage<'a> {
             home: None,
             driver: &mut driver,
             orders,
-            clock: &SystemClock,
+            clock: &SystemClocks,
             say: &mut |line| said.push(line.to_owned()),
             patience: self.patience,
             trouble: None,
@@ -547,20 +547,20 @@ impl<'a> Stage<'a> {
 /// A wall clock that a test sets; the time since the start of the machine goes on as it does.
 pub struct WallClock<F>(pub F);
 
-impl<F: Fn() -> Timestamp> Clock for WallClock<F> {
+impl<F: Fn() -> Timestamp> Clocks for WallClock<F> {
     fn now(&self) -> Timestamp {
         (self.0)()
     }
 
     fn boot_time(&self) -> BootTime {
-        SystemClock.boot_time()
+        SystemClocks.boot_time()
     }
 }
 
 /// Time that passes as a test wants: both clocks go together.
 pub struct TestTime<F>(pub F);
 
-impl<F: Fn() -> Timestamp> Clock for TestTime<F> {
+impl<F: Fn() -> Timestamp> Clocks for TestTime<F> {
     fn now(&self) -> Timestamp {
         (self.0)()
     }

@@ -6,6 +6,8 @@
 mod adaptive;
 mod assumed;
 pub mod binary;
+mod control_characters;
+
 mod docs;
 mod figures;
 mod golden;

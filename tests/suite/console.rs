@@ -3,6 +3,7 @@
 mod acting;
 mod applying;
 mod budgets;
+mod cable_details;
 mod changer;
 mod deriving;
 mod desk;

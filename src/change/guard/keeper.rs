@@ -19,7 +19,7 @@ use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
 use crate::access::{Unwatched, Wanted};
 use crate::change::audit::Entry;
-use crate::change::clock::Clock;
+use crate::change::clock::Clocks;
 use crate::change::driver::{Driver, Halt, verify};
 use crate::change::home::Home;
 use crate::change::journal::{Journal, JournalError, Left, Phase, Record, Told};
@@ -60,7 +60,7 @@ pub struct Guard<'a> {
     pub home: Option<&'a Home>,
     pub driver: &'a mut dyn Driver,
     pub orders: &'a Receiver<Order>,
-    pub clock: &'a dyn Clock,
+    pub clock: &'a dyn Clocks,
     pub say: &'a mut dyn FnMut(&str),
     /// How long a fabric that is out of reach is tried again before the rollback ends without it.
     pub patience: SignedDuration,
@@ -106,7 +106,7 @@ pub(super) struct Keeper<'a> {
     pub home: Option<&'a Home>,
     pub driver: &'a mut dyn Driver,
     pub orders: &'a Receiver<Order>,
-    pub clock: &'a dyn Clock,
+    pub clock: &'a dyn Clocks,
     pub say: &'a mut dyn FnMut(&str),
     pub patience: SignedDuration,
     pub trouble: Option<String>,

@@ -9,7 +9,7 @@ use super::ask::{Answer, Ask, Order, Status};
 use super::keeper::{Keeper, busy};
 use super::outlook::switched;
 use crate::access::{Device, Unwatched, Wanted};
-use crate::change::clock::{BootTime, Clock};
+use crate::change::clock::{BootTime, Clocks};
 use crate::change::journal::{Left, Record};
 use crate::change::writes::Step;
 
@@ -25,11 +25,11 @@ struct Unreached {
 }
 
 impl Unreached {
-    fn now(clock: &dyn Clock) -> Self {
+    fn now(clock: &dyn Clocks) -> Self {
         Self { time: clock.now(), since: clock.boot_time() }
     }
 
-    fn waited(&self, clock: &dyn Clock) -> Duration {
+    fn waited(&self, clock: &dyn Clocks) -> Duration {
         self.since.until(&clock.boot_time()).unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::change::audit::{Entry, PATIENCE};
-use crate::change::clock::Clock;
+use crate::change::clock::Clocks;
 use crate::change::home::Home;
 
 /// How long a guard that has time waits for a trail that somebody else holds.
@@ -13,7 +13,7 @@ pub(super) const SHORT: Duration = Duration::from_secs(1);
 pub(super) struct Trail<'t> {
     pub home: Option<&'t Home>,
     pub change: String,
-    pub clock: &'t dyn Clock,
+    pub clock: &'t dyn Clocks,
     pub say: &'t mut dyn FnMut(&str),
     /// Lines that could not be added yet, the first first.
     pub kept: &'t mut Vec<Entry>,

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::change::clock::{BootTime, Clock};
+use crate::change::clock::{BootTime, Clocks};
 use crate::change::journal::Told;
 
 /// What is left of the window of an applied change; zero: it is over.
-pub fn window_left(told: &Told, clock: &dyn Clock) -> Duration {
+pub fn window_left(told: &Told, clock: &dyn Clocks) -> Duration {
     let here = clock.boot_time();
     if let Some(left) = told.ends.as_ref().and_then(|ends| here.until(ends)) {
         return left;
@@ -32,7 +32,7 @@ pub fn window_left(told: &Told, clock: &dyn Clock) -> Duration {
 }
 
 /// The deadline by the wall clock as it goes now: the recorded one, unless the clock was set since.
-pub fn deadline_now(told: &Told, clock: &dyn Clock) -> Option<String> {
+pub fn deadline_now(told: &Told, clock: &dyn Clocks) -> Option<String> {
     /// Both clocks are read one after the other, and one of them may be slewed.
     const AGREE: SignedDuration = SignedDuration::from_secs(2);
     let recorded = told.deadline.clone()?;
@@ -44,7 +44,7 @@ pub fn deadline_now(told: &Told, clock: &dyn Clock) -> Option<String> {
 }
 
 /// A moment of this run of the machine by the wall clock.
-fn by_wall_clock(at: &BootTime, clock: &dyn Clock) -> Timestamp {
+fn by_wall_clock(at: &BootTime, clock: &dyn Clocks) -> Timestamp {
     let here = clock.boot_time();
     let ms = i128::from(at.ms) - i128::from(here.ms);
     clock.now() + SignedDuration::from_millis(ms as i64)
@@ -61,16 +61,16 @@ impl StepWatch {
     /// Smaller differences are those of a clock that is slewed.
     const LEAST_MS: i64 = 2000;
 
-    pub fn new(clock: &dyn Clock) -> Self {
+    pub fn new(clock: &dyn Clocks) -> Self {
         Self { offset_ms: Self::offset(clock) }
     }
 
-    fn offset(clock: &dyn Clock) -> i64 {
+    fn offset(clock: &dyn Clocks) -> i64 {
         clock.now().as_millisecond() - clock.boot_time().ms as i64
     }
 
     /// By how much the wall clock was set since the last call.
-    pub fn step(&mut self, clock: &dyn Clock) -> Option<SignedDuration> {
+    pub fn step(&mut self, clock: &dyn Clocks) -> Option<SignedDuration> {
         let before = std::mem::replace(&mut self.offset_ms, Self::offset(clock));
         let step = self.offset_ms - before;
         (step.abs() >= Self::LEAST_MS).then(|| SignedDuration::from_millis(step))
@@ -84,7 +84,7 @@ mod tests {
 
     struct Set(&'static str, &'static str, u64);
 
-    impl Clock for Set {
+    impl Clocks for Set {
         fn now(&self) -> Timestamp {
             self.0.parse().unwrap()
         }

@@ -13,7 +13,7 @@ use super::told::{exit_of, user};
 use super::{accept, pending};
 use crate::access::{Actuator, Unwatched};
 use crate::change::{
-    Answer, Ask, Begun, Direct, Errand, Guard, OUT_OF_REACH, Order, Phase, Plan, Staged, Status, SystemClock,
+    Answer, Ask, Begun, Direct, Errand, Guard, OUT_OF_REACH, Order, Phase, Plan, Staged, Status, SystemClocks,
 };
 use crate::script::context::Context;
 use crate::script::table::write_pairs;
@@ -165,7 +165,7 @@ fn in_process(
         home: None,
         driver: &mut driver,
         orders: &orders,
-        clock: &SystemClock,
+        clock: &SystemClocks,
         say: &mut |line| said.push(line.to_owned()),
         patience: OUT_OF_REACH,
         trouble: None,

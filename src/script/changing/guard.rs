@@ -12,7 +12,7 @@ use super::means::Means;
 use super::{foreign, home};
 use crate::change::{
     Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
-    Phase, Refusals, Reopened, Status, SystemClock, Told, is_listening, make_socket_folder, socket_in,
+    Phase, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder, socket_in,
 };
 use crate::script::context::Context;
 use crate::script::open::Reach;
@@ -200,7 +200,7 @@ fn keep(
         home: Some(home),
         driver,
         orders: &orders,
-        clock: &SystemClock,
+        clock: &SystemClocks,
         say: &mut say,
         patience: OUT_OF_REACH,
         // Nothing is written that nobody could confirm. What is written already is kept all the same, and taken back.

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::means::Means;
 use super::{foreign, home};
-use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, SystemClock, call_within, deadline_now};
+use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, SystemClocks, call_within, deadline_now};
 use crate::script::Failure;
 use crate::session::ChangeRow;
 
@@ -152,7 +152,7 @@ impl One {
                 let mut row = ChangeRow::of(told, None, trouble);
                 // The wall clock may have been set since the deadline was recorded.
                 if told.phase == Phase::Applied {
-                    row.deadline = deadline_now(told, &SystemClock);
+                    row.deadline = deadline_now(told, &SystemClocks);
                 }
                 // That it is over is believed once the journal says so.
                 let status = status.as_ref().filter(|status| status.phase.is_pending());

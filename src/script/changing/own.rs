@@ -12,7 +12,7 @@ use super::home;
 use super::means::Given;
 use crate::change::{
     Answer, Ask, Begun, Direct, DoorError, Errand, Guard, HomeError, Journal, MemoryDisk, Migration,
-    OUT_OF_REACH, Order, Phase, Plan, Record, Status, SystemClock, Told, flows_moved, left_by,
+    OUT_OF_REACH, Order, Phase, Plan, Record, Status, SystemClocks, Told, flows_moved, left_by,
 };
 use crate::script::open::Outside;
 use crate::script::{Exit, Failure};
@@ -142,7 +142,7 @@ fn keep(hands: &Hands, (journal, mut told): (Journal, Told), orders: &Receiver<O
         home: None,
         driver: &mut driver,
         orders,
-        clock: &SystemClock,
+        clock: &SystemClocks,
         say: &mut |_| {},
         patience: OUT_OF_REACH,
         trouble: None,

@@ -68,8 +68,8 @@ pub static WRITERS: &[Writer] = &[
         let bytes = prometheus::write(look.fabric(), &look.names, &look.observation.counters).into_bytes();
         Ok(Written { bytes, ..Written::default() })
     }),
-    writer("csv", "every port with its peer, comma-separated", false, |look, _| {
-        Ok(Written { bytes: csv::ports(look), ..Written::default() })
+    writer("csv", "every port with its peer, comma-separated", false, |look, options| {
+        Ok(Written { bytes: csv::ports(look, options.raw_cells), ..Written::default() })
     }),
 ];
 

@@ -50,7 +50,7 @@ fn a_silent_switch_makes_no_guard_deaf_and_no_deadline_late() {
                 &mut actuator(simulator),
                 15,
                 &orders,
-                &fabdeck::change::SystemClock,
+                &fabdeck::change::SystemClocks,
                 &mut say,
             );
             (told, said)
@@ -104,7 +104,7 @@ fn a_trail_that_somebody_holds_keeps_nothing_from_going_back() {
                 home: Some(home),
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                clock: &fabdeck::change::SystemClock,
+                clock: &fabdeck::change::SystemClocks,
                 say: &mut |line| {
                     said.push((Timestamp::now(), line.to_owned()));
                     if line.starts_with("rolled back") {
@@ -206,6 +206,6 @@ fn what_is_compared_is_no_more_than_eight_writes_old() {
     let (_sender, orders) = nobody();
     let mut hands = Reading(actuator(&simulator), 0, 0);
     let mut stage = Stage::new(&simulator, &plan);
-    let told = stage.apply_with(&mut hands, 0, &orders, &fabdeck::change::SystemClock, &mut |_| {});
+    let told = stage.apply_with(&mut hands, 0, &orders, &fabdeck::change::SystemClocks, &mut |_| {});
     assert_eq!((told.phase, hands.2), (Phase::RolledBack, 8));
 }

@@ -5,7 +5,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fabdeck::change::{
-    Ask, Direct, Door, Entrance, Errand, Guard, Home, OUT_OF_REACH, Phase, Refusals, Rights, SystemClock,
+    Ask, Direct, Door, Entrance, Errand, Guard, Home, OUT_OF_REACH, Phase, Refusals, Rights, SystemClocks,
     call_within,
 };
 
@@ -56,7 +56,7 @@ fn a_flood_of_callers_delays_no_rollback() {
             home: Some(&home),
             driver: &mut Direct(&mut hands),
             orders: &orders,
-            clock: &SystemClock,
+            clock: &SystemClocks,
             say: &mut |line| said.push((Instant::now(), line.to_owned())),
             patience: OUT_OF_REACH,
             trouble: None,

@@ -171,7 +171,7 @@ fn a_port_sees_three_tries_with_a_wrong_key_at_most() {
         let policy = Policy { retries: 9, ..Policy::default() };
         let mut hands = LiveActuator::new("sim", port, policy, Keys::single(WRONG));
         let (_sender, orders) = nobody();
-        let told = stage.apply_with(&mut hands, 60, &orders, &fabdeck::change::SystemClock, &mut |line| {
+        let told = stage.apply_with(&mut hands, 60, &orders, &fabdeck::change::SystemClocks, &mut |line| {
             hides("the guard", line.as_bytes());
         });
         let why = told.why.clone().unwrap_or_default();

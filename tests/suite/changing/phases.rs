@@ -259,7 +259,7 @@ fn came_by(mut hands: Hands, plan: &Plan, unanswered: Unanswered) -> Came {
     let confirming = confirm_when_applied(sender);
     let mut said = Vec::new();
     pass(simulator, Duration::from_millis(2));
-    let now = &fabdeck::change::SystemClock;
+    let now = &fabdeck::change::SystemClocks;
     let told = stage.apply_with(&mut hands, 60, &orders, now, &mut |line| said.push(line.to_owned()));
     drop(orders);
     confirming.join().unwrap();

@@ -5,7 +5,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use fabdeck::access::Actuator;
-use fabdeck::change::{Answer, Ask, Clock, Journal, Order, Phase, Record, Status, SystemClock, Told};
+use fabdeck::change::{Answer, Ask, Clocks, Journal, Order, Phase, Record, Status, SystemClocks, Told};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Stage, actuator, nobody, seen, staged};
@@ -218,7 +218,7 @@ impl Stage<'_> {
             let step = write.step().unwrap();
             hands.write(&step.slot, &step.new).unwrap();
         }
-        let mut ends = SystemClock.boot_time().after(Duration::from_secs(window_s));
+        let mut ends = SystemClocks.boot_time().after(Duration::from_secs(window_s));
         if restarted {
             ends.boot = "the run before".to_owned();
         }

@@ -191,7 +191,7 @@ impl Circle {
                 home: None,
                 driver: &mut Direct(&mut hands),
                 orders: &orders,
-                clock: &fabdeck::change::SystemClock,
+                clock: &fabdeck::change::SystemClocks,
                 say: &mut |_| {},
                 patience: OUT_OF_REACH,
                 trouble: None,

@@ -1,0 +1,47 @@
+//! What details of a cable say of its error counters.
+
+use fabdeck::fabric::{PortNum, Resolved};
+use fabdeck::session::Look;
+use fabdeck::session::interactive::{Detail, Driver, Size};
+
+use super::desk::look;
+use super::watching::{incast, swept, watching};
+
+/// Details of a cable have every error counter of both its ends, with its value and its growth.
+#[test]
+fn details_of_a_cable_list_the_error_counters_of_both_ends() {
+    let mut driver = watching(incast);
+    swept(&mut driver, 3);
+    let look = driver.state.look().unwrap().clone();
+    let node = look.fabric().nodes().find(|(id, _)| look.name(*id) == "rack2-leaf").unwrap().0;
+    let port = look.fabric().ports_of(node).find(|(_, port)| port.number == PortNum(3)).unwrap().1;
+    let link = Resolved::Link(port.link.unwrap());
+    let lines = Detail(link).lines(&driver.state.known);
+    let at = lines.iter().position(|(label, _)| *label == "errors").expect("error counters");
+    let (header, counters) = (&lines[at].1, &lines[at + 1..]);
+    assert!(header.contains("rack2-leaf") && header.contains("; growth in 10s"), "{header}");
+    let of = |name: &str| {
+        let found = counters.iter().find(|(_, text)| text.starts_with(name)).map(|(_, text)| text);
+        found
+            .unwrap_or_else(|| panic!("{name}: {lines:?}"))
+            .split_whitespace()
+            .skip(1)
+            .filter(|word| *word != "|")
+            .collect::<Vec<_>>()
+    };
+    let symbol = of("SymbolErrorCounter");
+    assert!(symbol.contains(&"10") || symbol.contains(&"15"), "{symbol:?}");
+    assert!(symbol.contains(&"+10") && symbol.contains(&"+0"), "{symbol:?}");
+    for quiet in ["LinkDownedCounter", "PortRcvErrors", "PortXmitDiscards", "PortRcvRemotePhysicalErrors"] {
+        assert_eq!(of(quiet), ["0", "+0", "0", "+0"], "{quiet}");
+    }
+    // A source without counters has none to show.
+    let bare = Driver::open(look_without_counters(), Size::default());
+    assert!(Detail(link).lines(&bare.state.known).iter().all(|(label, _)| *label != "errors"));
+}
+
+fn look_without_counters() -> Look {
+    let mut look = look("sim:demo");
+    look.observation.counters.clear();
+    look
+}
