@@ -18,6 +18,9 @@ use super::route::changes;
 use super::table::write_pairs;
 use super::{Exit, Failure};
 
+/// A longer file is no plan: one that rewrites every table of 43,904 hosts has less than half of it.
+const PLAN_BYTES_MOST: u64 = 1 << 30;
+
 pub fn run(context: &mut Context<'_, '_>, action: &PlanAction) -> Result<Exit, Failure> {
     context.refuse_filter("plan")?;
     match action {
@@ -34,8 +37,14 @@ pub fn read(file: &Path) -> Result<Plan, Failure> {
 /// With what the file says, for it to be kept as it was when it was judged.
 pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
     let name = file.display();
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {error}")))?;
+    let bad = |what: String| Failure::new(Exit::BadInput, format!("{name}: FD-7931: cannot be read: {what}"));
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(|error| bad(error.to_string()))?;
+    let read = opened.take(PLAN_BYTES_MOST + 1).read_to_string(&mut text);
+    read.map_err(|error| bad(error.to_string()))?;
+    if text.len() as u64 > PLAN_BYTES_MOST {
+        return Err(bad(format!("it has more than {} MiB, and no plan is that long", PLAN_BYTES_MOST >> 20)));
+    }
     let plan = Plan::read(&text);
     plan.map(|plan| (plan, text)).map_err(|error| Failure::new(Exit::BadInput, format!("{name}: {error}")))
 }
@@ -43,11 +52,14 @@ pub fn read_with_text(file: &Path) -> Result<(Plan, String), Failure> {
 /// Told by content; a file that cannot be read is none.
 pub fn is_plan(path: &Path) -> bool {
     let mut first = [0];
-    let begun = path.is_file().then(|| std::fs::File::open(path).and_then(|mut file| file.read(&mut first)));
+    let opened = || std::fs::File::open(path);
+    let begun = path.is_file().then(|| opened().and_then(|mut file| file.read(&mut first)));
     if !matches!(begun, Some(Ok(1))) || first != *b"{" {
         return false;
     }
-    std::fs::read_to_string(path).is_ok_and(|text| text.contains("\"fabdeck.plan/"))
+    let mut text = String::new();
+    let read = opened().and_then(|file| file.take(PLAN_BYTES_MOST).read_to_string(&mut text));
+    read.is_ok() && text.contains("\"fabdeck.plan/")
 }
 
 /// Whether it was made with the lanes of the switches in hand, so that they are looked at again.

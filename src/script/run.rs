@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use clap::FromArgMatches;
@@ -107,7 +108,22 @@ fn prepare(context: &mut Context<'_, '_>, globals: &Globals, terminal: &Terminal
     context.config = Config::load(globals.config.as_deref(), usual.as_deref())?;
     let color: Option<Color> = globals.color.or(context.config.color);
     context.output.paint = Paint::new(color, terminal.stdout && !terminal.no_color);
+    if let Some(remark) = context.reach().mkey_file.as_deref().and_then(readable_by_others) {
+        context.output.say(&remark);
+    }
     Ok(())
+}
+
+/// What is wrong with the rights of a file of M_Keys. One that is not there is told where it is read.
+fn readable_by_others(file: &Path) -> Option<String> {
+    let mode = std::fs::metadata(file).ok().filter(std::fs::Metadata::is_file)?.permissions().mode();
+    let name = file.display();
+    (mode & 0o077 != 0).then(|| {
+        format!(
+            "FN-709: {name}: other users can read the file of M_Keys (mode {:03o}): chmod 600 {name}",
+            mode & 0o777
+        )
+    })
 }
 
 /// Sizes the pool that everything is computed in. A pool that stands already stays: answers do not depend on it.

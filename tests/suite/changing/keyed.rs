@@ -77,11 +77,17 @@ fn a_key_that_is_written_down_is_found() {
     hides("a file", b"nothing");
 }
 
+/// A file of keys that nobody else can read.
+fn write_key(file: &Path, key: &str) {
+    std::fs::write(file, format!("{key}\n")).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
 fn lab(level: u8) -> Lab {
     let source = format!("sim:demo,traffic=none,protect={level}");
     Lab::with(&source, &["--mkey-file", "site.key"], |home| {
-        std::fs::write(home.join("site.key"), format!("{KEY:#x}\n")).unwrap();
-        std::fs::write(home.join("wrong.key"), format!("{WRONG}\n")).unwrap();
+        write_key(&home.join("site.key"), &format!("{KEY:#x}"));
+        write_key(&home.join("wrong.key"), &WRONG.to_string());
     })
 }
 

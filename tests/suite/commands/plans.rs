@@ -447,3 +447,37 @@ fn a_plan_that_changes_nothing_asks_for_nothing() {
         assert!(!out.contains("drain"), "{out}");
     }
 }
+
+/// A file without an end, or one that is too long, is refused in bounded memory.
+#[test]
+fn a_file_that_is_too_long_is_no_plan() {
+    let home = super::binary::home();
+    let long = std::fs::File::create(home.path().join("long.plan")).unwrap();
+    // A hole: no block of the disk is taken.
+    long.set_len((1 << 30) + 1).unwrap();
+    let ended = super::binary::fabdeck(&home).args(["plan", "show", "long.plan"]).output().unwrap();
+    let said = String::from_utf8(ended.stderr).unwrap();
+    assert_eq!(ended.status.code(), Some(7), "{said}");
+    assert!(said.contains("FD-7931") && said.contains("1024 MiB"), "{said}");
+}
+
+/// Keys that others can read are keys of others.
+#[test]
+fn a_file_of_keys_that_others_can_read_is_remarked() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = super::binary::home();
+    let file = home.path().join("site.key");
+    std::fs::write(&file, "0x1234\n").unwrap();
+    let said = |mode| {
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+        let args = ["--source", "sim:demo", "--mkey-file", "site.key", "show", "fabric"];
+        let ended = super::binary::fabdeck(&home).args(args).output().unwrap();
+        String::from_utf8(ended.stderr).unwrap()
+    };
+    let open = said(0o644);
+    assert!(
+        open.contains("FN-709") && open.contains("chmod 600 site.key") && !open.contains("1234"),
+        "{open}"
+    );
+    assert!(!said(0o600).contains("FN-709"));
+}
