@@ -49,6 +49,13 @@ impl TableFile {
         self.check_complete(fabric, &served, notes);
     }
 
+    /// Whether a forwarding table is of no node of the fabric.
+    pub fn has_strangers(&self, fabric: &Fabric) -> bool {
+        self.sections
+            .iter()
+            .any(|section| section.tables.lft.is_some() && Target::find(fabric, section).is_none())
+    }
+
     /// Of the only table of a file the LIDs that the fabric has beyond its end were not read.
     fn check_end(&self, fabric: &Fabric, section: &TableSection, held: &mut NodeTables, notes: &mut Notes) {
         let Some((last, top)) = self.open_end.zip(fabric.top_lid()).filter(|(last, top)| last < top) else {

@@ -1,5 +1,6 @@
 //! The certificate of forwarding tables in an operator's words: counts, and the first of what is wrong by name.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::fabric::{
 };
 use crate::observe::Adaptive;
 use crate::routing::certificate::{
-    Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among, pairs_in_scope,
+    Certificate, Kind, LaneKnowledge, LostPairs, Proof, Scope, certify_among, pairs_in_scope,
 };
 use crate::routing::{Cause, Problem, Pulse, Refusal};
 
@@ -264,11 +265,18 @@ pub(super) fn unread_tables(problem: &Problem<'_>, tables: &Tables) -> u64 {
     problem.switches().filter(|switch| problem.graph.alive(*switch) && !read(switch)).count() as u64
 }
 
+/// The pairs without a path. What no known cable joins is not known to have none where a topology ends early.
+fn lost_pairs<'c>(look: &Look, certificate: &'c Certificate) -> Cow<'c, LostPairs> {
+    match look.observation.cut {
+        true => Cow::Owned(certificate.lost.beyond_known_cables()),
+        false => Cow::Borrowed(&certificate.lost),
+    }
+}
+
 /// A certificate in words.
 pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> Report {
     let names = Names { look, problem };
-    let beyond = look.observation.cut.then(|| certificate.lost.beyond_known_cables());
-    let lost = beyond.as_ref().unwrap_or(&certificate.lost);
+    let lost = lost_pairs(look, certificate);
     let index = &certificate.edge_forwarding_index;
     let cycle = certificate.cycles.first();
     let acyclic = cycle.is_none();

@@ -6,7 +6,7 @@ use super::parts::{note_merged, note_parts};
 use crate::access::SourceError;
 use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
 use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
-use crate::files::{Format, port_report};
+use crate::files::{Format, port_report, subnet_lst};
 use crate::observe::{Notes, Observation, Place, PolicyLevels};
 
 /// Files among which none is a topology.
@@ -42,6 +42,8 @@ pub(super) struct Assembly {
     policy: Option<PolicyLevels>,
     /// The topology of a capture was cut before it was recorded.
     cut_capture: bool,
+    /// The topology is a list of cables, in which nothing says whether it is whole.
+    is_list: bool,
     pub(super) notes: Notes,
     /// Why files of a folder were left out.
     pub(super) damaged: Vec<SourceError>,
@@ -60,6 +62,7 @@ impl Assembly {
             names: NameMap::default(),
             policy: None,
             cut_capture: false,
+            is_list: false,
             notes: Notes::new(),
             damaged: Vec::new(),
         }
@@ -183,6 +186,14 @@ impl Assembly {
             fabric = file.give_lids(&name, &fabric, &mut self.notes);
             self.notes.extend(file.notes);
         }
+        let list = self.is_list && self.tables.iter().any(|file| file.has_strangers(&fabric));
+        if list {
+            cut = true;
+            self.notes.add_partial("FN-349", Place::file(self.source.clone()), || {
+                "tables are here of switches that the list of cables does not have: the list may be cut"
+                    .to_owned()
+            });
+        }
         // Captures stand first among the topologies, so tables of one belong to this fabric.
         let mut tables = std::mem::take(&mut self.held);
         for file in std::mem::take(&mut self.tables) {
@@ -221,6 +232,7 @@ impl Assembly {
         let mut rest = topologies.into_iter();
         let Some((format, mut best)) = rest.next() else { return self.without_topology() };
         *cut |= best.is_cut();
+        self.is_list = format.id == subnet_lst::ID;
         for (other_format, other) in rest {
             let diff = match other_format.id == port_report::ID && format.id != port_report::ID {
                 // It knows adapters by the GUIDs of their ports: every one would seem to be another node.
