@@ -65,6 +65,7 @@ fn read_forms() -> Vec<(&'static str, Vec<u8>)> {
         ("times since the boot", each(NET, |at| format!("[{:5}.{:06}] ", 12_345, at))),
         ("syslog", each(NET, syslog)),
         ("syslog with other times", each(NET, |_| "2026-11-21T02:27:15+01:00 mgmt ibnet: ".into())),
+        ("a number that does not rise", each(NET, |_| "7 ".into())),
         ("mail", each(NET, |_| "> ".into())),
         ("mail in a mail", each(NET, |_| ">> ".into())),
         ("syslog in a mail", each(&each(NET, syslog), |_| "> ".into())),
@@ -172,8 +173,10 @@ fn a_dump_with_lines_of_one_length_is_not_taken_for_a_wrapped_one() {
     let ports: String = (1..=9)
         .map(|at| format!("[{at}]\t\"H-00000000000000{at}0\"[1]({at}1) \t\t# \"host {at}\" lid {at} 4xEDR\n"))
         .collect();
-    let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}a prompt\n")).unwrap();
-    assert_eq!(seen.fabric.links().len(), 9);
+    for ports in [format!("{ports}a prompt\n"), ports.replace("4xEDR\n", "4xEDR\na prompt\n")] {
+        let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}")).unwrap();
+        assert_eq!(seen.fabric.links().len(), 9);
+    }
 }
 
 /// Comments that an operator wrote below a cable are no words that were cut off it.
