@@ -5,7 +5,7 @@ host-limit 12.9
 0s flow node3 node4
 0s flow node5 node4
 # The victim is alone on the second cable of leaf0.
-0s flow node1 node2
+0s flow node1 node3
 # That cable fails, and the subnet manager moves the victim to the first.
 62s down leaf0/4
 63s route

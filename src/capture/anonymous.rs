@@ -224,6 +224,7 @@ impl Aliases {
                 let news: News = serde_json::from_value(value).ok()?;
                 Record::News(serde_json::to_value(plain_news(news.with_guids(&guid))).ok()?)
             }
+            Record::Policy(policy) => Record::Policy(policy.map(|policy| policy.disguise(guid))),
             record @ (Record::Adaptive(_) | Record::End(_)) => record,
         })
     }

@@ -10,6 +10,7 @@ use crate::fabric::{
 use crate::observe::{Notes, Place};
 
 use super::content::{LidFile, TableFile, TableSection};
+use super::opensm::CUT_SECTION;
 
 /// Tables of a node that the fabric does not have.
 const UNKNOWN_NODE: &str = "FN-341";
@@ -42,9 +43,28 @@ impl TableFile {
             served.insert(target.node);
             check_ports(fabric, target.node, section, notes);
             merge(fabric, &target, section, tables.entry(target.node), notes);
+            self.check_end(fabric, section, tables.entry(target.node), notes);
         }
         self.check_owners(fabric, notes);
         self.check_complete(fabric, &served, notes);
+    }
+
+    /// Whether a forwarding table is of no node of the fabric.
+    pub fn has_strangers(&self, fabric: &Fabric) -> bool {
+        self.sections
+            .iter()
+            .any(|section| section.tables.lft.is_some() && Target::find(fabric, section).is_none())
+    }
+
+    /// Of the only table of a file the LIDs that the fabric has beyond its end were not read.
+    fn check_end(&self, fabric: &Fabric, section: &TableSection, held: &mut NodeTables, notes: &mut Notes) {
+        let Some((last, top)) = self.open_end.zip(fabric.top_lid()).filter(|(last, top)| last < top) else {
+            return;
+        };
+        held.forget_after(Some(last), Some(top));
+        notes.add_partial(CUT_SECTION, section.place.clone(), || {
+            format!("the table of {} ends at LID {last}, and the fabric has LIDs up to {top}", section.node)
+        });
     }
 
     fn place(&self) -> Place {

@@ -69,6 +69,39 @@ pub struct TopologyFile {
     pub notes: Notes,
 }
 
+/// Notes of topologies that end early: within a line, a record or a table, or before the other end of a cable.
+const ENDS_EARLY: [&str; 6] = ["FN-203", "FN-215", "FN-219", "FN-227", "FN-301", "FN-321"];
+/// Nodes that only their peers name.
+const NO_RECORD: &str = "FN-206";
+
+/// Whether nodes or cables of a topology were not read, by its partial notes as (code, text). A dump lists every switch and
+/// has adapters behind them; ibdiagnet's file has other tables behind those of the topology.
+pub fn ends_early<'a>(fabric: &Fabric, mut notes: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
+    let of_cables = |text: &str| {
+        text.split([' ', ';']).any(|word| matches!(word, "NODES" | "SWITCHES" | "PORTS" | "LINKS"))
+    };
+    let unheard = |kind: NodeKind| {
+        fabric.nodes().filter(move |(_, node)| node.facts.kind == kind).map(|(_, node)| !node.facts.answered)
+    };
+    notes.any(|(code, text)| match code {
+        NO_RECORD => {
+            let mut adapters = unheard(NodeKind::ChannelAdapter).peekable();
+            unheard(NodeKind::Switch).any(|unheard| unheard)
+                || adapters.peek().is_some() && adapters.all(|unheard| unheard)
+        }
+        "FN-421" | "FN-422" => of_cables(text),
+        code => ENDS_EARLY.contains(&code),
+    })
+}
+
+impl TopologyFile {
+    /// Whether nodes or cables at its end were not read.
+    pub fn is_cut(&self) -> bool {
+        let partial = self.notes.iter().filter(|note| note.partial);
+        ends_early(&self.fabric, partial.map(|note| (note.code, note.text.as_str())))
+    }
+}
+
 /// A QoS policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyFile {
@@ -90,6 +123,8 @@ pub struct TableFile {
     pub sections: Vec<TableSection>,
     /// Which port the file says owns a LID (the first statement counts).
     pub owners: BTreeMap<Lid, Guid>,
+    /// The LID with which the only table ends, where nothing says that the table is whole.
+    pub open_end: Option<Lid>,
     pub notes: Notes,
 }
 

@@ -202,6 +202,7 @@ impl Reader<'_> {
                 });
             } else if self.file.sections.is_empty() {
                 let node = open.node;
+                self.file.open_end = open.last;
                 self.file.notes.add(CUT_SECTION, self.input.place(open.line), || {
                     format!("{node} is alone in the file: nothing says whether its table, up to LID {last}, is whole")
                 });

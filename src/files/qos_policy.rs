@@ -169,22 +169,36 @@ pub fn looks_like(head: &str) -> bool {
 pub fn read_policy(input: Input<'_>) -> Result<PolicyFile, Box<FileError>> {
     let mut notes = Notes::new();
     let error = match read(input) {
-        Ok(levels) => return Ok(PolicyFile { levels: PolicyLevels::ByDestination(levels), notes }),
-        Err(error) => error,
+        Ok(levels) if !levels.is_empty() || has_rules(input) => {
+            return Ok(PolicyFile { levels: PolicyLevels::ByDestination(levels), notes });
+        }
+        Ok(_) => None,
+        Err(error) => Some(error),
     };
-    let Some(named) = levels_named(input)? else { return Err(error) };
+    let named = match (levels_named(input)?, &error) {
+        (Some(named), _) => named,
+        (None, Some(error)) => return Err(error.clone()),
+        (None, None) => BTreeSet::new(),
+    };
     if named.iter().all(|level| *level == 0) {
         return Ok(PolicyFile { levels: PolicyLevels::ByDestination(Levels::new()), notes });
     }
     let named: Vec<String> = named.iter().map(u8::to_string).collect();
-    notes.add(UNDECIDED, error.place.clone(), || {
-        format!(
-            "the policy uses service levels {} by rules that do not follow the destination alone, so the levels of paths are \
-             not known",
-            named.join(", ")
-        )
+    let place = error.as_ref().map_or_else(|| Place::file(input.name), |error| error.place.clone());
+    notes.add(UNDECIDED, place, || {
+        let named = named.join(", ");
+        let why = match error {
+            Some(_) => "by rules that do not follow the destination alone",
+            None => "and has no rule that says for what (its end may be missing)",
+        };
+        format!("the policy uses service levels {named} {why}, so the levels of paths are not known")
     });
     Ok(PolicyFile { levels: PolicyLevels::Undecided, notes })
+}
+
+/// Whether a section of rules opens. A policy that is cut before it names levels and uses none.
+fn has_rules(input: Input<'_>) -> bool {
+    input.lines().flatten().any(|line| line.text.trim() == "qos-match-rules")
 }
 
 /// Every service level in a policy of any form; `None` where a section has no end.

@@ -100,6 +100,8 @@ pub struct Observation {
     pub adaptive: Option<Adaptive>,
     /// The QoS policy of the subnet manager, where a file has it.
     pub policy: Option<PolicyLevels>,
+    /// The topology ends early: what lies beyond the cables that are known was not read.
+    pub cut: bool,
     /// How it was read, where it was read from a live fabric.
     pub reading: Option<Reading>,
     /// Which jobs ran, where somebody was heard who knows it.

@@ -1,13 +1,17 @@
 //! The certificate of forwarding tables in an operator's words: counts, and the first of what is wrong by name.
 
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use crate::fabric::{
-    ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, Routes, Tables, Unread,
+    BLOCK_LIDS, ChannelId, Fabric, Faults, Lid, LinkId, NodeId, Partitions, PortId, PortNum, PortState,
+    Routes, Tables, Unread,
 };
 use crate::observe::Adaptive;
 use crate::routing::certificate::{
-    Certificate, Kind, LaneKnowledge, Proof, Scope, certify_among, pairs_in_scope,
+    Certificate, Kind, LaneKnowledge, LostPairs, Proof, Scope, certify_among, pairs_in_scope,
 };
 use crate::routing::{Cause, Problem, Pulse, Refusal};
 
@@ -105,6 +109,9 @@ pub struct Report {
     /// There is no cycle even where all paths share one lane, so there is none on any lanes.
     #[serde(skip)]
     pub whatever_lanes: bool,
+    /// The topology ends early, so there may be paths and loops that nothing tells of.
+    #[serde(skip)]
+    pub cut: bool,
     /// Channels of which each waits for the next, the last for the first.
     pub cycle: Option<Vec<String>>,
     /// For each of them a path that uses it and then the next.
@@ -139,7 +146,8 @@ pub struct Report {
 impl Report {
     /// The same where so many tables were not read: what they hold may close a circle.
     pub(super) fn without(self, unread_tables: u64) -> Self {
-        let deadlock_free = self.deadlock_free.filter(|free| !free || unread_tables == 0);
+        let whole = unread_tables == 0 && !self.cut;
+        let deadlock_free = self.deadlock_free.filter(|free| !free || whole);
         Self { unread_tables, deadlock_free, ..self }
     }
 
@@ -203,18 +211,49 @@ pub fn check(
 /// Tables as routes. Where part of the fabric did not answer, what was not read may lead anywhere; of a source that is
 /// whole, a table that it does not have is one that leads nowhere.
 pub(super) fn held(look: &Look, tables: &Tables) -> Routes {
-    let routes = Routes::of_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
+    let mut routes = Routes::of_tables(look.fabric().switches().map(|(id, _)| tables.lft(id)));
     if !look.observation.partial() {
         return routes;
     }
-    let unread = look.fabric().switches().filter_map(|(id, _)| match tables.nodes.get(&id) {
-        Some(held) if held.lft.is_some() => {
-            let blocks = held.unread.clone();
-            (!blocks.is_empty()).then_some((id.0, Unread::Blocks(blocks)))
+    let mut unread: BTreeMap<u32, Unread> = look
+        .fabric()
+        .switches()
+        .filter_map(|(id, _)| match tables.nodes.get(&id) {
+            Some(held) if held.lft.is_some() => {
+                let blocks = held.unread.clone();
+                (!blocks.is_empty()).then_some((id.0, Unread::Blocks(blocks)))
+            }
+            _ => Some((id.0, Unread::All)),
+        })
+        .collect();
+    if look.observation.cut {
+        forget_beyond(look.fabric(), &mut routes, &mut unread);
+    }
+    routes.with_unread(unread)
+}
+
+/// Entries to a port whose cable is not known lead into the part of a topology that was not read.
+fn forget_beyond(fabric: &Fabric, routes: &mut Routes, unread: &mut BTreeMap<u32, Unread>) {
+    for (id, _) in fabric.switches() {
+        let leads_on = |port: PortNum| {
+            let port = fabric.port_of(id, port);
+            port.is_some_and(|port| {
+                fabric.peer(port).is_some() || fabric.port(port).facts.state == Some(PortState::Down)
+            })
+        };
+        for lid in (1..routes.stride() as u32).filter_map(Lid::new) {
+            let beyond =
+                routes.get(id.0, lid).filter(|port| *port != PortNum::MANAGEMENT && !leads_on(*port));
+            if beyond.is_some() {
+                routes.set(id.0, lid, None);
+                if let Unread::Blocks(blocks) =
+                    unread.entry(id.0).or_insert_with(|| Unread::Blocks(BTreeSet::new()))
+                {
+                    blocks.insert(lid.value() / BLOCK_LIDS);
+                }
+            }
         }
-        _ => Some((id.0, Unread::All)),
-    });
-    routes.with_unread(unread.collect())
+    }
 }
 
 /// Working switches whose forwarding table is not known, or not whole.
@@ -226,10 +265,18 @@ pub(super) fn unread_tables(problem: &Problem<'_>, tables: &Tables) -> u64 {
     problem.switches().filter(|switch| problem.graph.alive(*switch) && !read(switch)).count() as u64
 }
 
+/// The pairs without a path. What no known cable joins is not known to have none where a topology ends early.
+fn lost_pairs<'c>(look: &Look, certificate: &'c Certificate) -> Cow<'c, LostPairs> {
+    match look.observation.cut {
+        true => Cow::Owned(certificate.lost.beyond_known_cables()),
+        false => Cow::Borrowed(&certificate.lost),
+    }
+}
+
 /// A certificate in words.
 pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> Report {
     let names = Names { look, problem };
-    let lost = &certificate.lost;
+    let lost = lost_pairs(look, certificate);
     let index = &certificate.edge_forwarding_index;
     let cycle = certificate.cycles.first();
     let acyclic = cycle.is_none();
@@ -271,6 +318,7 @@ pub fn report(look: &Look, problem: &Problem<'_>, certificate: &Certificate) -> 
         adaptive_unknown: adaptive.map_or(0, Adaptive::unknown),
         // Where switches choose among ports by themselves, tables do not tell the paths.
         deadlock_free: verdict.filter(|_| adaptive.is_none()),
+        cut: look.observation.cut,
         whatever_lanes: acyclic && certificate.lanes.len() <= 1,
         cycle: cycle.map(|cycle| cycle.channels.iter().map(|channel| names.channel(*channel)).collect()),
         cycle_paths: cycle.map(|cycle| cycle.paths.iter().map(|path| names.path(path)).collect()),

@@ -84,7 +84,7 @@ fn missing_hosts(placed: &Placed) -> Vec<MissingHost> {
 }
 
 /// Ports of hosts have several LIDs, and figures of jobs are of one of them a pair.
-const JUDGED_LIDS: &str = "FN-708";
+pub const JUDGED_LIDS: &str = "FN-708";
 
 /// Notes which of several LIDs of a port the figures of jobs are of.
 pub fn note_judged_lids(look: &mut Look) {

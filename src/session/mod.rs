@@ -51,7 +51,7 @@ pub use field::{Column, Field, Listing, Rows};
 pub use filter::{Filter, FilterError, typed_guid};
 pub use hotspots::{Watched, role_word, watched_lines};
 pub use job_table::JobTable;
-pub use jobs::{JobSeen, JobTotals, MissingHost, jobs_seen, note_judged_lids};
+pub use jobs::{JUDGED_LIDS, JobSeen, JobTotals, MissingHost, jobs_seen, note_judged_lids};
 pub use judged_plan::{
     Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge,
 };

@@ -16,20 +16,22 @@ pub struct TraceEnds {
 }
 
 /// What an operator means by two texts. Of hosts with several adapters the first pair is taken that shares a rail: no other
-/// pair has fewer switches on its way.
+/// pair has fewer switches on its way, and of those that have as few, both adapters are the same one of their host
+/// (`mlx5_2`), where rails meet at the spines.
 pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceError> {
     let (sources, destinations) = (candidates(look, from)?, candidates(look, to)?);
     let (mut from_end, mut to_end) = (sources[0], destinations[0]);
     if sources.len() == 1 && destinations.len() == 1 {
         return Ok(TraceEnds { from: from_end, to: to_end, choice: None });
     }
-    let mut nearest = u32::MAX;
+    let mut nearest = (u32::MAX, true);
     for source in &sources {
         let distances = distances(look, switch_of(look, *source));
         for destination in &destinations {
             let distance = switch_of(look, *destination).map_or(u32::MAX, |switch| distances[switch.index()]);
-            if distance < nearest && source != destination {
-                (nearest, from_end, to_end) = (distance, *source, *destination);
+            let pair = (distance, device(look, *source) != device(look, *destination));
+            if pair < nearest && source != destination {
+                (nearest, from_end, to_end) = (pair, *source, *destination);
             }
         }
     }
@@ -38,8 +40,12 @@ pub fn trace_ends(look: &Look, from: &str, to: &str) -> Result<TraceEnds, TraceE
     let hosts: Vec<String> = several
         .map(|(name, count)| format!("'{name}' has {}", counted(*count, "adapter", "adapters")))
         .collect();
+    let which = match nearest {
+        (_, false) => "the first pair on one rail (fewest switches)",
+        (_, true) => "the first pair with the fewest switches between",
+    };
     let choice = format!(
-        "{}: traced from {} to {}, the first pair on one rail (fewest switches); name others by GUID or port:NAME[PORT]",
+        "{}: traced from {} to {}, {which}; name others by GUID or port:NAME[PORT]",
         hosts.join(", "),
         from_end.name(look),
         to_end.name(look)
@@ -74,6 +80,13 @@ fn adapters_of(look: &Look, text: &str) -> Vec<Traced> {
     nodes.retain(|id| !fabric.node(*id).facts.is_aggregation());
     nodes.sort_by_key(|id| (look.name(*id).len(), look.name(*id).to_owned(), *id));
     nodes.iter().filter_map(|id| endpoint(look, &fabric.node(*id).guid().to_string()).ok()).collect()
+}
+
+/// Which adapter of its host it is, by what its description has behind the name of the host: `mlx5_2`, `HCA-1`.
+fn device(look: &Look, end: Traced) -> Option<&str> {
+    let name = &look.fabric().node(end.node).facts.description;
+    let host = host_name(name)?;
+    name.split_once(host.as_str()).map(|(_, rest)| rest.trim())
 }
 
 fn switch_of(look: &Look, end: Traced) -> Option<NodeId> {

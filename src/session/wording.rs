@@ -336,6 +336,9 @@ fn not_known(report: &Report, waiting: usize) -> String {
     if report.unread_tables > 0 && report.cycle.is_none() {
         return "not known: tables that were not read may close a circle".to_owned();
     }
+    if report.cut && report.cycle.is_none() {
+        return "not known: the topology ends early, and what is missing may close a credit loop".to_owned();
+    }
     let missing = match (report.unsaid_paths, report.untold_switches) {
         (0, 0) => {
             return format!(

@@ -5,8 +5,8 @@ use std::collections::btree_map::Entry;
 use super::parts::{note_merged, note_parts};
 use crate::access::SourceError;
 use crate::fabric::{Change, FabricDiff, Guid, NameMap, Tables};
-use crate::files::content::{Content, CounterFile, LidFile, PolicyFile, TableFile, TopologyFile};
-use crate::files::{Format, port_report};
+use crate::files::content::{Content, CounterFile, LidFile, TableFile, TopologyFile};
+use crate::files::{Format, port_report, subnet_lst};
 use crate::observe::{Notes, Observation, Place, PolicyLevels};
 
 /// Files among which none is a topology.
@@ -40,6 +40,10 @@ pub(super) struct Assembly {
     lids: Vec<(String, LidFile)>,
     names: NameMap,
     policy: Option<PolicyLevels>,
+    /// The topology of a capture was cut before it was recorded.
+    cut_capture: bool,
+    /// The topology is a list of cables, in which nothing says whether it is whole.
+    is_list: bool,
     pub(super) notes: Notes,
     /// Why files of a folder were left out.
     pub(super) damaged: Vec<SourceError>,
@@ -57,6 +61,8 @@ impl Assembly {
             lids: Vec::new(),
             names: NameMap::default(),
             policy: None,
+            cut_capture: false,
+            is_list: false,
             notes: Notes::new(),
             damaged: Vec::new(),
         }
@@ -65,7 +71,7 @@ impl Assembly {
     pub(super) fn add(&mut self, name: String, format: &'static Format, content: Content) {
         match content {
             Content::Topology(file) => self.topologies.push((format, *file)),
-            Content::Observation(seen) => self.add_capture(format, *seen),
+            Content::Observation(seen) => self.add_capture(&name, format, *seen),
             Content::Tables(file) => self.tables.push(file),
             Content::Counters(file) => self.counters.push(file),
             Content::Lids(file) => self.lids.push((name, file)),
@@ -90,16 +96,23 @@ impl Assembly {
                     )
                 });
             }
-            Content::Policy(file) => self.add_policy(&name, file),
+            Content::Policy(file) => {
+                self.notes.extend(file.notes);
+                self.add_policy(&name, file.levels);
+            }
         }
     }
 
     /// The end of a capture is a topology, and tables that fit to it.
-    fn add_capture(&mut self, format: &'static Format, seen: Observation) {
+    fn add_capture(&mut self, name: &str, format: &'static Format, seen: Observation) {
         seen.names.by_guid.into_iter().for_each(|(guid, name)| self.name(guid, name));
         if self.topologies.iter().all(|(known, _)| known.id != format.id) {
             self.held = seen.tables;
+            self.cut_capture = seen.cut;
             self.jobs = seen.jobs;
+        }
+        if let Some(levels) = seen.policy {
+            self.add_policy(name, levels);
         }
         let file = TopologyFile {
             fabric: seen.fabric,
@@ -115,11 +128,10 @@ impl Assembly {
     }
 
     /// Of two policies that differ it is not known which is in force.
-    fn add_policy(&mut self, name: &str, file: PolicyFile) {
-        self.notes.extend(file.notes);
+    fn add_policy(&mut self, name: &str, levels: PolicyLevels) {
         match &self.policy {
-            None => self.policy = Some(file.levels),
-            Some(known) if *known == file.levels => {}
+            None => self.policy = Some(levels),
+            Some(known) if *known == levels => {}
             Some(_) => {
                 self.policy = Some(PolicyLevels::Undecided);
                 self.note_source("FN-559", || {
@@ -130,6 +142,14 @@ impl Assembly {
                 });
             }
         }
+    }
+
+    /// A policy says that service levels are in use; of one that cannot be read it is not known which.
+    pub(super) fn add_unread_policy(&mut self, name: &str) {
+        self.policy = Some(PolicyLevels::Undecided);
+        self.note_source("FN-559", || {
+            format!("{name} sets service levels and cannot be read, so the levels of paths are not known")
+        });
     }
 
     /// The first file that names a node has it, as the first line of a file has.
@@ -153,14 +173,26 @@ impl Assembly {
     }
 
     pub(super) fn finish(mut self) -> Result<Observation, SourceError> {
-        let topology = self.topology()?;
+        let mut cut = self.cut_capture;
+        let topology = self.topology(&mut cut)?;
         let mut fabric = topology.fabric;
         self.notes.extend(topology.notes);
         note_merged(&self.source, &topology.merged, &mut self.notes);
-        note_parts(&self.source, &fabric, &mut self.notes);
+        // What joins the parts may be what was not read.
+        if !cut {
+            note_parts(&self.source, &fabric, &mut self.notes);
+        }
         for (name, file) in std::mem::take(&mut self.lids) {
             fabric = file.give_lids(&name, &fabric, &mut self.notes);
             self.notes.extend(file.notes);
+        }
+        let list = self.is_list && self.tables.iter().any(|file| file.has_strangers(&fabric));
+        if list {
+            cut = true;
+            self.notes.add_partial("FN-349", Place::file(self.source.clone()), || {
+                "tables are here of switches that the list of cables does not have: the list may be cut"
+                    .to_owned()
+            });
         }
         // Captures stand first among the topologies, so tables of one belong to this fabric.
         let mut tables = std::mem::take(&mut self.held);
@@ -185,6 +217,7 @@ impl Assembly {
             notes: self.notes,
             adaptive: topology.adaptive,
             policy: self.policy,
+            cut,
             reading: None,
             jobs: self.jobs,
         })
@@ -192,12 +225,14 @@ impl Assembly {
 
     /// The one topology: formats stand in the order of what they tell. Two of one format must agree; what another
     /// format knows besides (the subnet manager, a time, counters) is taken from it.
-    fn topology(&mut self) -> Result<TopologyFile, SourceError> {
+    fn topology(&mut self, cut: &mut bool) -> Result<TopologyFile, SourceError> {
         let rank = |format: &Format| crate::files::FORMATS.iter().position(|known| known.id == format.id);
         let mut topologies = std::mem::take(&mut self.topologies);
         topologies.sort_by_key(|(format, _)| rank(format));
         let mut rest = topologies.into_iter();
         let Some((format, mut best)) = rest.next() else { return self.without_topology() };
+        *cut |= best.is_cut();
+        self.is_list = format.id == subnet_lst::ID;
         for (other_format, other) in rest {
             let diff = match other_format.id == port_report::ID && format.id != port_report::ID {
                 // It knows adapters by the GUIDs of their ports: every one would seem to be another node.

@@ -8,7 +8,7 @@ use super::assemble::Assembly;
 use super::unknown_format::unknown_format;
 use crate::access::SourceError;
 use crate::files::packed::{self, Limits, Pace, Unpacked};
-use crate::files::{FileError, capture, transcript};
+use crate::files::{FileError, capture, detect, qos_policy, transcript};
 use crate::observe::{Notes, Place};
 
 /// A file of a folder that is damaged or cannot be read.
@@ -70,7 +70,9 @@ impl<'a> FileSet<'a> {
 
     /// One file among others: where it cannot be used, a note names it.
     pub(super) fn take_in(&mut self, name: &str, bytes: Result<Cow<'_, [u8]>, Box<FileError>>) {
+        let mut is_policy = false;
         let outcome = bytes.and_then(|bytes| {
+            is_policy = detect(&bytes).is_some_and(|format| format.id == qos_policy::ID);
             if !self.read(name, &bytes)? {
                 self.unknown.push(name.to_owned());
                 self.telling |= may_tell(&bytes);
@@ -78,6 +80,9 @@ impl<'a> FileSet<'a> {
             Ok(())
         });
         if let Err(error) = outcome {
+            if is_policy && !is_named_policy(name) {
+                self.assembly.add_unread_policy(name);
+            }
             self.leave_out(name, error.into());
         }
     }
@@ -107,6 +112,9 @@ impl<'a> FileSet<'a> {
             };
             format!("this file is left out, and the others are used: {why}")
         });
+        if is_named_policy(name) {
+            self.assembly.add_unread_policy(name);
+        }
         self.assembly.damaged.push(error);
     }
 
@@ -146,6 +154,11 @@ fn short_list(folder: &str, names: &[String]) -> String {
         more => format!(" and {more} more"),
     };
     format!("{}{more}", first.join(", "))
+}
+
+/// Whether a file has the name under which OpenSM looks for its QoS policy, packed or not.
+fn is_named_policy(name: &str) -> bool {
+    name.rsplit(['/', '!']).next().is_some_and(|file| file.starts_with("qos-policy"))
 }
 
 /// Whether a file of no known format may hold a part of what is asked about: it is binary, or lists many GUIDs.

@@ -19,6 +19,7 @@ use fabdeck::source::{Keys, Policy, look};
 
 use super::judge::sound;
 use super::lines::{job_lists, lines};
+use super::sent::{packed, transcripts};
 
 /// What a target does with its bytes.
 pub type Run = fn(&[u8]);
@@ -30,6 +31,8 @@ pub const TARGETS: &[(&str, Run)] = &[
     ("answers", answers),
     ("fdcap-lines", lines),
     ("jobs", job_lists),
+    ("packed", packed),
+    ("transcripts", transcripts),
 ];
 
 fn fabric() -> &'static Fabric {

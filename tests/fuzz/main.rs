@@ -17,6 +17,8 @@ mod datagrams;
 mod judge;
 #[path = "lines.rs"]
 mod lines;
+#[path = "sent.rs"]
+mod sent;
 
 enum Target {
     Format(&'static Format),

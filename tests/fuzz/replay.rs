@@ -14,6 +14,8 @@ mod datagrams;
 mod judge;
 #[path = "lines.rs"]
 mod lines;
+#[path = "sent.rs"]
+mod sent;
 
 /// Files of a folder and of those below it, by name.
 fn files(folder: &str) -> Vec<PathBuf> {

@@ -3,8 +3,10 @@
 
 use fabdeck::analysis::{Flows, JobLoads, Loads};
 use fabdeck::fabric::{Fabric, Faults, JobMap, Lid, Lmc, Routes};
-use fabdeck::routing::Problem;
+use fabdeck::routing::{NoPulse, Problem, Request, engine};
 use fabdeck::simulator::with_lmc;
+
+use rayon::prelude::*;
 
 use crate::routing::fabric;
 
@@ -44,6 +46,8 @@ fn mean_bandwidths_of_opt_are_those_of_table_2() {
     for (name, k, lmc, worst, paper) in [
         ("gft2,n=12,m=4,r=16", 2, 1, 6, [0.234, 0.176, 0.184]),
         ("gft2,n=8,m=16,r=24", 4, 2, 2, [0.5, 0.5, 0.5]),
+        ("gft2,n=12,m=16,r=28", 4, 2, 3, [0.369, 0.333, 0.333]),
+        ("gft2,n=16,m=16,r=32", 4, 2, 4, [0.317, 0.253, 0.265]),
     ] {
         let fabric = with_lmc(&fabric(name), Lmc::new(lmc).unwrap());
         let faults = Faults::default();
@@ -68,4 +72,44 @@ fn mean_bandwidths_of_opt_are_those_of_table_2() {
         let even = all.loads.iter().all(|(_, paths)| *paths == all.max);
         assert!(even, "{name}: {:?}", all.histogram());
     }
+}
+
+/// Hosts, top switches and bottom switches of a tree, and the means of its row under destination-mod-k.
+type Row = (usize, usize, usize, [f64; 3]);
+
+/// Rows with no more top switches than hosts on a bottom switch: with more, `ftree` has other routes than
+/// destination-mod-k (bisect .402 for .442 on T(8+16,24)). Those of more than 512 hosts are for long runs.
+const D_MOD_K: [Row; 10] = [
+    (9, 9, 18, [0.362, 0.266, 0.264]),
+    (12, 4, 16, [0.228, 0.158, 0.157]),
+    (12, 12, 24, [0.323, 0.239, 0.239]),
+    (16, 8, 24, [0.239, 0.171, 0.168]),
+    (16, 16, 32, [0.296, 0.220, 0.219]),
+    (24, 8, 32, [0.183, 0.127, 0.126]),
+    (24, 9, 33, [0.192, 0.131, 0.132]),
+    (24, 16, 40, [0.235, 0.169, 0.169]),
+    (24, 24, 48, [0.264, 0.196, 0.195]),
+    (25, 25, 50, [0.262, 0.193, 0.194]),
+];
+
+/// On a whole tree of two levels `ftree` has the bandwidths of destination-mod-k in Table II, and the worst permutation of Table I,
+/// in which all hosts of a switch meet.
+#[test]
+fn mean_bandwidths_of_ftree_are_those_of_destination_mod_k_in_table_2() {
+    let long = std::env::var("FABDECK_LONG").is_ok_and(|long| long == "1");
+    let rows: Vec<Row> = D_MOD_K.into_iter().filter(|(n, _, r, _)| long || n * r <= 512).collect();
+    assert!(rows.len() == if long { 10 } else { 5 });
+    rows.into_par_iter().for_each(|(n, m, r, paper)| {
+        let fabric = fabric(&format!("gft2,n={n},m={m},r={r}"));
+        let faults = Faults::default();
+        let problem = Problem::new(&fabric, &faults);
+        let routes =
+            (engine("ftree").unwrap().route)(&problem, &Request::default(), &NoPulse).unwrap().routes;
+        let loads = Loads::of(&Flows::new(&problem, &routes));
+        assert_eq!((loads.worst.flows, loads.worst.exact), (n as u64, true), "T({n}+{m},{r})");
+        let ours = [loads.bisect, loads.permutation, loads.dissemination].map(|mean| mean.bandwidth);
+        for (ours, paper) in ours.into_iter().zip(paper) {
+            assert!((ours / paper - 1.0).abs() < 0.02, "T({n}+{m},{r}): {ours} for {paper}");
+        }
+    });
 }

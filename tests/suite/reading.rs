@@ -1,5 +1,6 @@
 //! What people send: packed files, folders with damage, text out of terminals and mails, dumps of two sites in one.
 
+mod cut;
 mod ends;
 mod packed;
 mod transcripts;

@@ -10,7 +10,7 @@ use super::frame::flags;
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::Guid;
-use crate::observe::{Adaptive, HostsOfJobs, Note, TickKind};
+use crate::observe::{Adaptive, HostsOfJobs, Note, PolicyLevels, TickKind};
 
 /// The most bytes that a note or news may take.
 pub const TEXT_LIMIT: usize = 64 * 1024;
@@ -36,6 +36,8 @@ pub enum Record {
     Tables(Forwarding),
     Lanes(LaneTables),
     Adaptive(Option<AdaptiveRecord>),
+    /// The service levels that a QoS policy sets.
+    Policy(Option<PolicyRecord>),
     /// In what ports count waiting.
     Ticks(Vec<TickRecord>),
     /// What the look that was recorded had to be noted for.
@@ -69,6 +71,7 @@ const KINDS: &[(&str, u32)] = &[
     ("tables", flags::STATE_MOVED),
     ("lanes", flags::STATE_MOVED),
     ("adaptive", flags::STATE_MOVED),
+    ("policy", flags::STATE_MOVED),
     ("ticks", flags::STATE_MOVED),
     ("remarks", flags::STATE_MOVED),
     ("jobs", flags::STATE_MOVED | flags::JOBS),
@@ -115,6 +118,15 @@ pub enum AdaptiveRecord {
     Seen,
     On(u64),
     Unknown(u64),
+}
+
+/// The service levels of paths as a QoS policy sets them.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PolicyRecord {
+    /// By the GUID of the destination's port, those above 0.
+    ByDestination(BTreeMap<Guid, u8>),
+    Undecided,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -167,6 +179,38 @@ impl From<AdaptiveRecord> for Adaptive {
             AdaptiveRecord::Seen => Self::Seen,
             AdaptiveRecord::On(switches) => Self::On(switches),
             AdaptiveRecord::Unknown(switches) => Self::Unknown(switches),
+        }
+    }
+}
+
+impl From<&PolicyLevels> for PolicyRecord {
+    fn from(levels: &PolicyLevels) -> Self {
+        match levels {
+            PolicyLevels::ByDestination(by_guid) => Self::ByDestination(by_guid.clone()),
+            PolicyLevels::Undecided => Self::Undecided,
+        }
+    }
+}
+
+impl PolicyRecord {
+    /// The same levels by other GUIDs.
+    pub fn disguise(self, guid: impl Fn(Guid) -> Guid) -> Self {
+        match self {
+            Self::ByDestination(by_guid) => {
+                Self::ByDestination(by_guid.into_iter().map(|(old, level)| (guid(old), level)).collect())
+            }
+            Self::Undecided => Self::Undecided,
+        }
+    }
+
+    /// The levels; an error where one is no service level.
+    pub(super) fn levels(self) -> Result<PolicyLevels, String> {
+        match self {
+            Self::ByDestination(by_guid) => match by_guid.values().find(|level| **level > 15) {
+                Some(level) => Err(format!("there is no service level {level}")),
+                None => Ok(PolicyLevels::ByDestination(by_guid)),
+            },
+            Self::Undecided => Ok(PolicyLevels::Undecided),
         }
     }
 }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use rayon::prelude::*;
 
+use super::super::content::ends_early;
 use super::frame::{FRAME_LIMIT, LEAD_BYTES, Lead, flags, unpack};
 use super::index::{Bytes, Hole, Index, Slot, Table};
 use super::line::{Header, Line, Parsed, Record, body_of};
@@ -477,6 +478,7 @@ impl<B: Bytes> Reader<B> {
                 false => notes.add(REMARKED, place, text),
             }
         }
+        let partial = state.remarks.iter().filter(|one| one.partial);
         Observation {
             time: Some(self.clock(self.time)),
             fabric: state.fabric.clone(),
@@ -487,7 +489,8 @@ impl<B: Bytes> Reader<B> {
             subnet_manager: state.manager.clone(),
             notes,
             adaptive: state.adaptive,
-            policy: None,
+            policy: state.policy.clone(),
+            cut: ends_early(&state.fabric, partial.map(|one| (one.code.as_str(), one.text.as_str()))),
             ticks: state.ticks.clone(),
             reading: None,
             jobs: state.jobs.clone(),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::counters::Base;
-use super::line::{Header, JobsRecord, Manager, Record, Remark, TickRecord};
+use super::line::{Header, JobsRecord, Manager, PolicyRecord, Record, Remark, TickRecord};
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
 use crate::fabric::{Fabric, NameMap, Tables};
-use crate::observe::{Adaptive, JobsHeard, Observation, SubnetManager, Ticks};
+use crate::observe::{Adaptive, JobsHeard, Observation, PolicyLevels, SubnetManager, Ticks};
 
 /// Everything up to a moment, taken together.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -18,6 +18,7 @@ pub struct State {
     pub names: NameMap,
     pub manager: Option<SubnetManager>,
     pub adaptive: Option<Adaptive>,
+    pub policy: Option<PolicyLevels>,
     pub ticks: Ticks,
     pub remarks: Vec<Remark>,
     pub jobs: Option<Arc<JobsHeard>>,
@@ -55,6 +56,7 @@ impl State {
             Record::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
             Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables)?,
             Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
+            Record::Policy(policy) => self.policy = policy.map(PolicyRecord::levels).transpose()?,
             Record::Ticks(all) => {
                 self.ticks.by_kind = all.into_iter().map(|one| (one.kind, one.tick)).collect();
             }
@@ -78,6 +80,7 @@ impl State {
             names: self.names.clone(),
             subnet_manager: self.manager.clone(),
             adaptive: self.adaptive,
+            policy: self.policy.clone(),
             ticks: self.ticks.clone(),
             jobs: self.jobs.clone(),
             ..Observation::default()
@@ -97,6 +100,7 @@ pub fn whole(header: &Header, look: &Observation) -> Vec<Record> {
     records.extend(look.subnet_manager.is_some().then(|| manager(look)));
     records.extend((!look.names.by_guid.is_empty()).then(|| names(look)));
     records.extend(look.adaptive.is_some().then(|| adaptive(look)));
+    records.extend(look.policy.is_some().then(|| policy(look)));
     records.extend((!look.ticks.by_kind.is_empty()).then(|| ticks(look)));
     records.extend((!look.notes.is_empty()).then(|| remarks(look)));
     records.extend(look.jobs.as_deref().map(|jobs| running(None, jobs)));
@@ -122,6 +126,7 @@ pub fn changes(before: &Observation, now: &Observation) -> Vec<Record> {
     records.extend((before.subnet_manager != now.subnet_manager).then(|| manager(now)));
     records.extend((before.names != now.names).then(|| names(now)));
     records.extend((before.adaptive != now.adaptive).then(|| adaptive(now)));
+    records.extend((before.policy != now.policy).then(|| policy(now)));
     records.extend((before.ticks != now.ticks).then(|| ticks(now)));
     // One more silence of a kind that is known is told by the sweep: it has fewer samples.
     let kinds = |look: &Observation| {
@@ -150,6 +155,10 @@ fn names(look: &Observation) -> Record {
 
 fn adaptive(look: &Observation) -> Record {
     Record::Adaptive(look.adaptive.map(Into::into))
+}
+
+fn policy(look: &Observation) -> Record {
+    Record::Policy(look.policy.as_ref().map(PolicyRecord::from))
 }
 
 fn ticks(look: &Observation) -> Record {

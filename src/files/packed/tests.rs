@@ -221,3 +221,47 @@ fn a_directory_of_a_zip_archive_that_is_too_long_is_not_read() {
 }
 
 const ENTRY_OF_ZIP: &[u8] = b"PK\x01\x02";
+
+/// Steps in which nothing comes in or out count too.
+#[test]
+fn unpacking_is_asked_about_its_time_after_so_many_steps_of_nothing() {
+    let asked = std::cell::Cell::new(0);
+    let may_go_on = || {
+        asked.set(asked.get() + 1);
+        asked.get() < 3
+    };
+    let pace = Pace::new(&may_go_on);
+    let steps = (0..10_000).take_while(|_| pace.step(0).is_ok()).count();
+    assert!(asked.get() == 3 && (1000..2000).contains(&steps), "{} {steps}", asked.get());
+}
+
+#[test]
+fn links_and_encrypted_entries_of_a_zip_archive_are_left_out() {
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.add_symlink("link", "/etc/passwd", zip::write::SimpleFileOptions::default()).unwrap();
+    let link = writer.finish().unwrap().into_inner();
+    let mut encrypted = zip_of(&[("a", TEXT)]);
+    let directory = encrypted.windows(4).position(|part| part == ENTRY_OF_ZIP).unwrap();
+    encrypted[6] |= 1;
+    encrypted[directory + 8] |= 1;
+    for (archive, why) in [(link, "a link"), (encrypted, "encrypted")] {
+        let (found, notes) = unpacked(&archive, Limits::default());
+        assert!(found.is_empty() && notes.has("FN-555"), "{why}: {found:?} {notes:?}");
+        assert!(notes.iter().all(|note| note.text.ends_with(why)), "{notes:?}");
+    }
+}
+
+/// Two layers of which each is below the bound and both are not.
+#[test]
+fn bytes_of_all_layers_count_together() {
+    let mut state = 1u32;
+    let noise: Vec<u8> = std::iter::repeat_with(|| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 24) as u8
+    })
+    .take(700 << 10)
+    .collect();
+    let limits = Limits { bytes: 1 << 20, ..Limits::default() };
+    assert_eq!(unpacked(&gzip(&noise), limits).0, one("f", Ok(&noise)));
+    assert_eq!(unpacked(&gzip(&gzip(&noise)), limits).0, one("f", Err("FD-2005")));
+}

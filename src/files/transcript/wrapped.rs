@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 16 << 20;
 /// Widths of windows and mails.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=300;
 /// Fewer lines than these are no habit.
-const FEWEST: usize = 3;
+const FEWEST: usize = 2;
 /// Notes on lines, or the ends of lines, that no format has.
 const STRAY: [&str; 8] = ["FN-201", "FN-212", "FN-216", "FN-307", "FN-407", "FN-418", "FN-424", "FN-325"];
 
@@ -25,10 +25,14 @@ pub(super) fn check(
     read: Option<&Result<Content, Box<FileError>>>,
 ) -> Result<(), Box<FileError>> {
     let plain = matches!(read, Some(Ok(content)) if stray(content) == 0);
-    if plain || bytes.len() > MOST_BYTES {
+    if bytes.len() > MOST_BYTES {
         return Ok(());
     }
-    let Some(joined) = join(&String::from_utf8_lossy(bytes)) else { return Ok(()) };
+    let text = String::from_utf8_lossy(bytes);
+    if plain && count_tails(&text) < FEWEST {
+        return Ok(());
+    }
+    let Some(joined) = join(&text) else { return Ok(()) };
     let Some(format) = detect(joined.text.as_bytes()) else { return Ok(()) };
     let Ok(whole) = (format.read)(Input::new(name, joined.text.as_bytes())) else { return Ok(()) };
     if stray(&whole) * 10 > joined.count as u64 {
@@ -39,6 +43,23 @@ pub(super) fn check(
     let hint =
         "write the dump into a file where it is taken, as in 'ibnetdiscover > net.txt', and send that file";
     Err(FileError::new(WRAPPED, Place::file(name), what, hint))
+}
+
+/// How the words begin that stand behind a node or a cable: of a line that was cut before them they look like a comment.
+const TAILS: [&str; 2] = ["# \"", "# lid "];
+
+fn is_tail(line: &str) -> bool {
+    TAILS.iter().any(|tail| line.starts_with(tail))
+}
+
+/// Whether a line is one of a node or a cable without the words that ibnetdiscover prints behind it.
+fn lacks_tail(line: &str) -> bool {
+    !line.contains('#') && matches!(classify(line), LineKind::Port(_) | LineKind::Record(..))
+}
+
+/// Tails that stand in lines of their own, behind lines that lack them.
+fn count_tails(text: &str) -> usize {
+    text.lines().zip(text.lines().skip(1)).filter(|(line, next)| is_tail(next) && lacks_tail(line)).count()
 }
 
 fn stray(content: &Content) -> u64 {
@@ -62,7 +83,9 @@ fn join(text: &str) -> Option<Joined> {
     let (mut joined, mut count) = (String::with_capacity(text.len()), 0);
     for (at, line) in lines.iter().enumerate() {
         joined.push_str(line);
-        let next = lines.get(at + 1).filter(|next| !line.trim().is_empty() && goes_on(next));
+        let next = lines
+            .get(at + 1)
+            .filter(|next| !line.trim().is_empty() && (goes_on(next) || is_tail(next) && lacks_tail(line)));
         let word = next.and_then(|next| next.split_whitespace().next());
         let used = columns(line);
         match word {

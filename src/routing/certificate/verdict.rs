@@ -82,6 +82,16 @@ impl LostPairs {
         self.by_cause(Cause::Unread)
     }
 
+    /// The same for a topology of which part was not read: cables may join there what no known cable joins.
+    pub fn beyond_known_cables(&self) -> Self {
+        let mut lost = self.clone();
+        for row in &mut lost.counts {
+            row[Cause::Unread as usize] += std::mem::take(&mut row[Cause::CutOff as usize]);
+        }
+        lost.first.retain(|pair| pair.cause != Cause::CutOff);
+        lost
+    }
+
     pub fn by_cause(&self, cause: Cause) -> u64 {
         self.counts.iter().map(|row| row[cause as usize]).sum()
     }

@@ -9,7 +9,7 @@ use crate::fabric::JobMap;
 use crate::jobs::Hosts;
 use crate::runbook::{Did, Found, JobsOf, given};
 use crate::script::jobs::{JobSource, listed, placed};
-use crate::session::{JobFigures, JobTotals, Look, counted, jobs_seen};
+use crate::session::{JUDGED_LIDS, JobFigures, JobTotals, Look, counted, jobs_seen};
 
 impl JobSource {
     fn of(jobs: &JobsOf) -> Self {
@@ -32,10 +32,13 @@ impl Hands<'_, '_, '_> {
         let (mut look, _) = self.look(Wanted { tables: true, ..Wanted::default() })?;
         let found = placed(&mut look, &list, &from.place());
         let (_, totals) = jobs_seen(&look, &found);
+        let judged = look.observation.notes.iter().find(|note| note.code == JUDGED_LIDS);
+        judged.into_iter().for_each(|note| self.context.output.say(&note.to_string()));
         found.notes(&from.place()).iter().for_each(|note| self.context.output.say(&note.to_string()));
         self.jobs = Some(Arc::new(list));
+        let which = judged.map_or_else(String::new, |note| format!("; {}", note.text));
         let words = format!(
-            "{} on {} hosts, {} of them on several switches; {} of the list not in the fabric",
+            "{} on {} hosts, {} of them on several switches; {} of the list not in the fabric{which}",
             counted(totals.placed, "job", "jobs"),
             totals.hosts,
             totals.multi_switch,

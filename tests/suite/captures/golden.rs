@@ -228,3 +228,25 @@ fn every_incident_of_the_simulator_made_again_is_the_same() {
         assert!(before == after, "{name} is {} bytes now; see captures/README.md", after.len());
     });
 }
+
+/// The story of the failed link: its victim is alone on the second cable, and behind a contributor on the first.
+#[test]
+fn the_victim_of_a_failed_link_moves_onto_the_congested_cable() {
+    let captures = Path::new(env!("CARGO_MANIFEST_DIR")).join("captures/failed-link");
+    let (name, capture) = name_and_capture(&captures);
+    let reader = Reader::new(&name, &capture);
+    let at = |time: &str| {
+        let of = |args: &[&str]| -> Value {
+            let source = ["--json", "--source", &reader.name, "--at", time];
+            serde_json::from_slice(&reader.output(&[&source[..], args].concat()).stdout).unwrap()
+        };
+        let port = of(&["trace", "node1", "node3"])["rows"][1]["port"].clone();
+        (port, of(&["hotspots"]).to_string().contains("node1 HCA-1"))
+    };
+    assert_eq!(at("09:00:55"), (4.into(), false));
+    assert_eq!(at("09:01:55"), (3.into(), true));
+    let other =
+        reader.output(&["--json", "--source", &reader.name, "--at", "09:00:55", "trace", "node0", "node4"]);
+    let other: Value = serde_json::from_slice(&other.stdout).unwrap();
+    assert_eq!(other["rows"][1]["port"], 3, "{other}");
+}

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use fabdeck::access::{Source, Unwatched, Wanted};
 use fabdeck::capture::{Answer, CaptureSource, Cursor, Moments, Recorder, Store};
-use fabdeck::fabric::LinkSpeed;
+use fabdeck::fabric::{Guid, LinkSpeed};
 use fabdeck::files::capture::{Line, Reader, Record};
-use fabdeck::observe::{Observation, SubnetManager, TickKind, Ticks};
+use fabdeck::observe::{Observation, PolicyLevels, SubnetManager, TickKind, Ticks};
 
 use super::stage::{BEGUN, Memory, Reference, assert_same, header, look, news, reference, sweep};
 
@@ -33,27 +33,32 @@ fn what_goes_in_comes_out_at_any_moment() {
     assert_holds(&bytes, &moments);
 }
 
-/// What later versions know more of: how long a tick is, and the priority of the subnet manager, as they change too.
+/// What later versions know more of: how long a tick is, the priority of the subnet manager, and the levels of a QoS
+/// policy, as they change too.
 #[test]
-fn ticks_and_the_managers_priority_are_kept() {
+fn ticks_the_managers_priority_and_the_policy_are_kept() {
     let first = look("torus,dims=3,terminals=1");
     let kind = TickKind { vendor: Some(0x2c9), device: None, revision: Some(1), speed: LinkSpeed::Hdr };
     let silent = TickKind { vendor: None, ..kind };
     let ticks = Ticks { by_kind: [(kind, Some(255)), (silent, None)].into() };
     let manager = first.subnet_manager.clone().map(|manager| SubnetManager { priority: Some(8), ..manager });
-    let later = Observation { ticks, subnet_manager: manager, ..first.clone() };
+    let policy = Some(PolicyLevels::ByDestination([(Guid(7), 3), (Guid(9), 15)].into()));
+    let later = Observation { ticks, subnet_manager: manager, policy, ..first.clone() };
+    let last = Observation { policy: Some(PolicyLevels::Undecided), ..first.clone() };
     let memory = Memory::default();
     let mut recorder = Recorder::new(memory.clone(), header());
-    for (second, look) in [(0, &first), (1, &later)] {
+    let looks = [&first, &later, &last, &first];
+    for (second, look) in (0..).zip(looks) {
         recorder.sweep(BEGUN + 1000 * second as i64, look, &sweep(&look.fabric, second)).unwrap();
     }
     recorder.end(BEGUN + 9000).unwrap();
     let bytes = memory.bytes.borrow().clone();
     let mut reader = Reader::open("later", bytes.as_slice()).unwrap();
-    for (slot, look) in reader.moments().to_vec().into_iter().zip([&first, &later]) {
+    for (slot, look) in reader.moments().to_vec().into_iter().zip(looks) {
         reader.show(slot).unwrap();
         let seen = reader.observation();
         assert_eq!((&seen.ticks, &seen.subnet_manager), (&look.ticks, &look.subnet_manager));
+        assert_eq!(seen.policy, look.policy);
     }
 }
 

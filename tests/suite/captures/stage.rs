@@ -279,6 +279,7 @@ pub fn assert_same(reader: &Reader<impl fabdeck::files::capture::Bytes>, moment:
     assert_eq!(seen.fabric, told.fabric);
     assert_eq!(seen.tables, told.tables);
     assert_eq!((&seen.names, &seen.subnet_manager), (&told.names, &told.subnet_manager));
+    assert_eq!(seen.policy, told.policy);
     assert_eq!((seen.adaptive, seen.partial()), (told.adaptive, told.partial()));
     assert_eq!(reader.state().base.sweep(), moment.sweep);
     assert_eq!(seen.time, Some(reader.clock(moment.time)));

@@ -206,6 +206,25 @@ fn hosts_on_the_same_leaves_stay_together_in_slurms_topology() {
     assert_eq!(refused.status.code(), Some(64), "{refused:?}");
 }
 
+/// Two hosts with two rails, each adapter on a leaf of its own, and all leaves on one spine.
+fn spine() -> String {
+    let mut out = "switchguid=0x90\nSwitch 8 \"S-90\" # \"spine\" base port 0 lid 9 lmc 0\n".to_owned();
+    let leaves = [(0, 0), (0, 1), (1, 0), (1, 1)];
+    for at in 1..=4 {
+        out += &format!("[{at}] \"S-{at}0\"[8] # \"leaf{at}\" lid {at} 4xHDR\n");
+    }
+    for (at, (host, rail)) in (1..).zip(leaves) {
+        out += &format!(
+            "\nswitchguid=0x{at}0\nSwitch 8 \"S-{at}0\" # \"leaf{at}\" base port 0 lid {at} lmc 0\n\
+             [1] \"H-{at}1\"[1] # \"node{host} mlx5_{rail}\" lid {lid} 4xHDR\n[8] \"S-90\"[{at}] # \"spine\" lid 9 4xHDR\n\n\
+             caguid=0x{at}1\nCa 1 \"H-{at}1\" # \"node{host} mlx5_{rail}\"\n\
+             [1](1{at}1) \"S-{at}0\"[1] # lid {lid} lmc 0 \"leaf{at}\" lid {at} 4xHDR\n",
+            lid = at + 10
+        );
+    }
+    out
+}
+
 #[test]
 fn a_path_between_hosts_of_several_adapters_takes_one_rail_and_says_so() {
     let home = home();
@@ -220,6 +239,18 @@ fn a_path_between_hosts_of_several_adapters_takes_one_rail_and_says_so() {
         (&"node1 mlx5_1".into(), &"node3 mlx5_1".into())
     );
     assert!(talk(&found).contains("FN-603") && talk(&found).contains("'node1' has 2 adapters"), "{found:?}");
+    // Where rails meet at a spine every pair has as few switches: the adapter that was named has its own rail's at the other
+    // host.
+    write(&home, "spine.topo", &spine());
+    for (from, to, ends) in [
+        ("node0 mlx5_1", "node1", ["node0 mlx5_1", "node1 mlx5_1"]),
+        ("node1", "node0 mlx5_1", ["node1 mlx5_1", "node0 mlx5_1"]),
+        ("node0", "node1", ["node0 mlx5_0", "node1 mlx5_0"]),
+    ] {
+        let found = json(&home, &["--source", "spine.topo", "--assume", "minhop", "trace", from, to]);
+        assert_eq!([&found["from"]["node"], &found["to"]["node"]], ends, "{from} {to}: {found}");
+        assert!(found["notes"].to_string().contains("on one rail"), "{found}");
+    }
     // Adapters of one name that tells no host stay ambiguous.
     write(&home, "alike.topo", &rails().replace("node0 ", "").replace("node1 ", ""));
     let refused = said(&home, &["--source", "alike.topo", "--assume", "minhop", "trace", "mlx5_0", "node2"]);

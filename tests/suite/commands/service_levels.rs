@@ -3,10 +3,15 @@
 
 use std::path::Path;
 
+use fabdeck::access::{Unwatched, Wanted};
+use fabdeck::capture::Recorder;
+use fabdeck::observe::Sweep;
+use fabdeck::source::{self, LiveOptions};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::binary;
+use crate::captures::stage::{BEGUN, Memory, header};
 
 /// Levels by the service that traffic is of: no LID tells which path has which.
 const BY_SERVICE: &str = "# What storage and IPoIB run on.
@@ -159,14 +164,108 @@ fn a_policy_by_destination_sets_the_levels_of_paths() {
     answer(&site, &STRICT, 2);
 }
 
-/// A damaged policy takes nothing else with it, and says nothing of levels.
+/// A damaged policy takes nothing else with it, and says that levels are in use: which is not known.
 #[test]
-fn a_damaged_policy_is_left_out() {
+fn a_policy_that_cannot_be_read_leaves_the_verdict_open() {
     let site = site("minhop");
-    write(&site, "qos-policy.conf", "qos-ulps\n    default : 0\n    ipoib : 2\n");
+    let open = |name: &str, text: &[u8]| {
+        let path = site.path().join("site").join(name);
+        std::fs::write(&path, text).unwrap();
+        let check = answer(&site, &CHECK, 0);
+        assert_eq!(
+            (&check["deadlock_free"], &check["lanes_from"], &check["partial"]),
+            (&Value::Null, &"unknown".into(), &true.into()),
+            "{name}: {check}"
+        );
+        let codes = codes(&check);
+        assert!(codes.contains(&"FN-509") && codes.contains(&"FN-559"), "{name}: {check}");
+        assert!(check["notes"].to_string().contains("cannot be read, so the levels of paths are not known"));
+        answer(&site, &STRICT, 2);
+        std::fs::remove_file(path).unwrap();
+    };
+    let cut = b"qos-ulps\n    default : 0\n    ipoib : 2\n";
+    open("qos-policy.conf", cut);
+    // Told by its content under any name, and by its name where its content cannot be unpacked.
+    open("policy.txt", cut);
+    open("qos-policy.conf.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01\x02");
     let check = answer(&site, &CHECK, 2);
-    assert!(codes(&check).contains(&"FN-509") && check["partial"] == true, "{check}");
     assert_eq!(check["lanes_from"], "level 0 assumed");
+}
+
+/// Levels that no rule uses: the rules stand at the end of a policy.
+#[test]
+fn a_policy_that_ends_before_its_rules_leaves_the_verdict_open() {
+    let site = site("nue");
+    convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+    convert(&site, "qos-policy", "whole");
+    let whole = std::fs::read_to_string(site.path().join("whole")).unwrap();
+    write(&site, "qos-policy.conf", &whole);
+    assert_eq!(answer(&site, &CHECK, 0)["deadlock_free"], true);
+    let mut open = 0;
+    for end in (1..whole.len()).step_by(97).chain(whole.find("qos-match-rules")) {
+        write(&site, "qos-policy.conf", &whole[..end]);
+        let (out, err, _) = run(&site, &[&CHECK[..], &["--json"]].concat());
+        let check: Value = serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}: {err}"));
+        // Before its first word is whole it is a text like any other.
+        if whole[..end].contains("port-groups\n") {
+            assert_eq!(check["lanes_from"], "unknown", "{end}: {check}");
+            open += 1;
+        }
+    }
+    assert!(open > 5, "{open}");
+}
+
+/// A policy that sets the levels of ports of another fabric leaves all paths of this one on level 0.
+#[test]
+fn a_policy_for_ports_elsewhere_changes_nothing() {
+    let site = site("minhop");
+    let elsewhere = "port-groups\n    port-group\n        name: a\n        port-guid: 0xabc\n    end-port-group\n\
+                     end-port-groups\nqos-levels\n    qos-level\n        name: DEFAULT\n        sl: 0\n    \
+                     end-qos-level\n    qos-level\n        name: a\n        sl: 3\n    end-qos-level\nend-qos-levels\n\
+                     qos-match-rules\n    qos-match-rule\n        destination: a\n        qos-level-name: a\n    \
+                     end-qos-match-rule\nend-qos-match-rules\n";
+    write(&site, "qos-policy.conf", elsewhere);
+    let check = answer(&site, &CHECK, 2);
+    assert_eq!(
+        (&check["deadlock_free"], &check["lanes_from"]),
+        (&false.into(), &"QoS policy".into()),
+        "{check}"
+    );
+    let text = run(&site, &CHECK).0;
+    assert!(text.contains("wait for each other (service levels of the QoS policy)"), "{text}");
+}
+
+/// What a folder's policy says goes into a capture, and is judged there as in the folder; an older capture has none.
+#[test]
+fn a_capture_has_the_policy_of_what_was_recorded() {
+    let site = site("nue");
+    convert(&site, "sl2vl", "site/opensm-sl2vl.dump");
+    let of_capture = |site: &TempDir, name: &str| {
+        let seen = source::open(site.path().join("site").to_str().unwrap(), &LiveOptions::default())
+            .and_then(|mut source| source.observe(Wanted::default(), &mut Unwatched))
+            .unwrap();
+        let memory = Memory::default();
+        let mut recorder = Recorder::new(memory.clone(), header());
+        recorder.sweep(BEGUN, &seen, &Sweep::default()).unwrap();
+        recorder.end(BEGUN + 1000).unwrap();
+        std::fs::write(site.path().join(name), memory.bytes.take()).unwrap();
+        let given = format!("{name}.given");
+        let (_, err, code) = run(site, &["capture", "anonymize", name, "-o", &given]);
+        assert_eq!(code, 0, "{err}");
+        [name, &given].map(|name| {
+            let (out, _, _) = run(site, &["--source", name, "check", "--json"]);
+            let check: Value = serde_json::from_str(&out).unwrap();
+            (check["deadlock_free"].clone(), check["lanes_from"].clone())
+        })
+    };
+    let assumed = (Value::Bool(false), Value::from("level 0 assumed"));
+    assert_eq!(of_capture(&site, "none.fdcap"), [assumed.clone(), assumed]);
+    convert(&site, "qos-policy", "site/qos-policy.conf");
+    let set = (Value::Bool(true), Value::from("QoS policy"));
+    assert_eq!(of_capture(&site, "set.fdcap"), [set.clone(), set]);
+    write(&site, "qos-policy.conf", BY_SERVICE);
+    let open = (Value::Null, Value::from("unknown"));
+    assert_eq!(of_capture(&site, "open.fdcap"), [open.clone(), open]);
 }
 
 /// What a change leads through depends on the levels of the paths in force.

@@ -44,6 +44,21 @@ fn a_speed_at_the_very_end_is_settled_by_the_rest_of_the_dump() {
     }
 }
 
+/// Where the other end does not say FDR, the rest of the dump has to, and may not say FDR10.
+#[test]
+fn a_speed_that_nothing_else_has_is_not_settled() {
+    let last = |speed: &str| NET.trim_end().strip_suffix("EDR").unwrap().to_owned() + speed;
+    let alone = look_at(last("FDR")).unwrap();
+    assert!(alone.partial(), "no other cable is FDR: {:?}", alone.notes);
+    assert!(!look_at(last("FDR10")).unwrap().partial());
+    // The other cable is FDR, and the last one's other end FDR10.
+    let both =
+        at("FDR10", false).replace("lid 2 4xEDR", "lid 2 4xFDR").replace("lid 1 4xEDR\n", "lid 1 4xFDR\n");
+    assert!(!look_at(&both).unwrap().partial(), "{both}");
+    let cut = look_at(both.trim_end_matches("10")).unwrap();
+    assert!(cut.partial(), "{:?}", cut.notes);
+}
+
 fn lst(cables: &[(u8, u8, &str)]) -> String {
     let end = |kind: &str, guid: u8, port: u8| {
         format!(
@@ -80,6 +95,8 @@ fn a_list_of_cables_ends_with_any_speed_or_none() {
         (vec![(1, 2, " SPD=50"), (1, 3, " SPD=5")], true),
         (vec![(1, 2, " SPD=25"), (1, 3, " SPD=2")], true),
         (vec![(1, 2, " SPD=25"), (1, 3, "")], true),
+        // A record alone does not show that the file has no speeds.
+        (vec![(1, 2, "")], true),
     ] {
         let seen = look_at(lst(&cables)).unwrap();
         // Of a cable listed once in a list that has others twice, the missing side is another matter.

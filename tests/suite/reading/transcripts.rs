@@ -24,6 +24,36 @@ fn wrapped(width: usize) -> String {
         .collect()
 }
 
+/// Lines that a mail ended before the first word that had no room.
+fn wrapped_before_words(text: &str, width: usize) -> String {
+    let mut out = String::new();
+    for line in text.replace('\t', " ").lines() {
+        let mut used = 0;
+        for word in line.split_whitespace() {
+            if used > 0 && used + 1 + word.len() > width {
+                out.push('\n');
+                used = 0;
+            }
+            out.push_str(if used > 0 { " " } else { "" });
+            out.push_str(word);
+            used += usize::from(used > 0) + word.len();
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Adapters whose lines of cables are as long up to the `#` as a line of a mail.
+fn adapters() -> String {
+    let adapter = |at: usize| {
+        format!(
+            "caguid=0x{at:x}\nCa\t1 \"H-{at:016x}\"\t\t# \"host {at}\"\n\
+             [1](0000:05:00.0)({at:016x}) \t\"S-0000000000000010\"[{at}]\t\t# lid {at} lmc 0 \"leaf\" lid 1 4xEDR\n\n"
+        )
+    };
+    (2..8).map(adapter).collect()
+}
+
 /// A name and the bytes of each form that is read.
 fn read_forms() -> Vec<(&'static str, Vec<u8>)> {
     let syslog = |at| format!("Nov 21 02:27:{at:02} mgmt ibnet[7]: ");
@@ -35,6 +65,7 @@ fn read_forms() -> Vec<(&'static str, Vec<u8>)> {
         ("times since the boot", each(NET, |at| format!("[{:5}.{:06}] ", 12_345, at))),
         ("syslog", each(NET, syslog)),
         ("syslog with other times", each(NET, |_| "2026-11-21T02:27:15+01:00 mgmt ibnet: ".into())),
+        ("a number that does not rise", each(NET, |_| "7 ".into())),
         ("mail", each(NET, |_| "> ".into())),
         ("mail in a mail", each(NET, |_| ">> ".into())),
         ("syslog in a mail", each(&each(NET, syslog), |_| "> ".into())),
@@ -89,6 +120,9 @@ fn every_form_that_is_refused_is_told_by_name_with_what_to_do() {
         ),
         ("line numbers from the third line on", without(each(NET, |at| format!("{:6}\t", at + 1)), 2)),
         ("wrapped by a window", wrapped(60)),
+        ("wrapped by a mail", wrapped_before_words(NET, 60)),
+        ("wrapped by a mail, and quoted", each(&wrapped_before_words(NET, 64), |_| "> ".into())),
+        ("wrapped by a mail before the words behind cables", wrapped_before_words(&adapters(), 60)),
     ] {
         let error = look_at(&text).map(|seen| format!("{:?}", seen.notes)).unwrap_err().to_string();
         let (_, what) = error.split_once("FD-").unwrap();
@@ -139,6 +173,16 @@ fn a_dump_with_lines_of_one_length_is_not_taken_for_a_wrapped_one() {
     let ports: String = (1..=9)
         .map(|at| format!("[{at}]\t\"H-00000000000000{at}0\"[1]({at}1) \t\t# \"host {at}\" lid {at} 4xEDR\n"))
         .collect();
-    let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}a prompt\n")).unwrap();
-    assert_eq!(seen.fabric.links().len(), 9);
+    for ports in [format!("{ports}a prompt\n"), ports.replace("4xEDR\n", "4xEDR\na prompt\n")] {
+        let seen = look_at(format!("Switch\t9 \"S-0000000000000010\"\n{ports}")).unwrap();
+        assert_eq!(seen.fabric.links().len(), 9);
+    }
+}
+
+/// Comments that an operator wrote below a cable are no words that were cut off it.
+#[test]
+fn comments_behind_lines_are_not_taken_for_wrapped_ones() {
+    let noted = wrapped_before_words(&adapters(), 300).replace("4xEDR\n", "4xEDR\n# \"mended in March\"\n");
+    let seen = look_at(&noted).unwrap();
+    assert_eq!(seen.fabric.links().len(), 6);
 }

@@ -66,3 +66,18 @@ fn counters_alone_are_nothing_to_check_and_an_engine_does_not_help() {
         assert!(!text.contains("--assume"), "{text}");
     }
 }
+
+/// Files of no text, and a plan, which is no fabric.
+#[test]
+fn empty_files_caches_and_plans_are_told_by_name() {
+    let cache = [&[0x2B, 0x83, 0xE7, 0x8F][..], &[1, 0, 0, 0, 2, 0, 0, 0]].concat();
+    for (bytes, words) in [
+        (&b" \n\n"[..], "FD-2002: the file is empty"),
+        (&cache, "FD-2002: this is a binary cache of 'ibnetdiscover --cache'"),
+        (b"\x00\x01\x02\xff", "FD-2002: the file is binary and of no known format"),
+        (b"{\"schema\": \"fabdeck.plan/1\"}\n", "FD-2002: this is a plan, not a fabric"),
+    ] {
+        let error = look_at(bytes).unwrap_err().to_string();
+        assert!(error.contains(words), "{words}: {error}");
+    }
+}

@@ -103,3 +103,20 @@ fn a_plan_in_five_phases_is_verified_by_the_levels_that_hosts_are_told() {
     runs(&lab, &["phases.toml"], 0);
     assert_eq!(lab.state(), "confirmed");
 }
+
+/// With an LMC above 0 the figures are of one LID of several.
+#[test]
+fn it_says_which_lid_its_figures_are_of() {
+    let lmc = |lmc: u8| {
+        let lab = Lab::new(&format!("sim:kary,k=2,n=2,lmc={lmc}"));
+        put(lab.home.path(), "jobs.txt", "node0 7\nnode1 7\nnode2 7\n");
+        put(lab.home.path(), "jobs.toml", &book("[[step]]\njobs = { file = \"jobs.txt\" }\n"));
+        let (report, said) = runs(&lab, &["jobs.toml", "--dry-run"], 0);
+        (report["steps"][0].to_string(), said)
+    };
+    let words = "the LIDs that figures of jobs are of: one of up to 4 of a port";
+    let (step, said) = lmc(2);
+    assert!(step.contains(words) && said.contains(&format!("FN-708: {words}")), "{step} {said}");
+    let (step, said) = lmc(0);
+    assert!(!step.contains("LIDs") && !said.contains("FN-708"), "{step} {said}");
+}
