@@ -459,7 +459,7 @@ impl<'a> Stage<'a> {
         orders: &Receiver<Order>,
         say: &mut dyn FnMut(&str),
     ) -> Told {
-        self.take_over_at(hands, left, orders, (&SystemClocks, say))
+        self.take_over_at(hands, left, orders, &SystemClocks, say)
     }
 
     /// The same under another clock.
@@ -470,7 +470,7 @@ impl<'a> Stage<'a> {
         orders: &Receiver<Order>,
         clock: &dyn Clocks,
     ) -> Told {
-        self.take_over_at(hands, left, orders, (clock, &mut |_| ()))
+        self.take_over_at(hands, left, orders, clock, &mut |_| ())
     }
 
     fn take_over_at(
@@ -478,7 +478,8 @@ impl<'a> Stage<'a> {
         hands: &mut dyn Actuator,
         left: &[u8],
         orders: &Receiver<Order>,
-        (clock, say): (&dyn Clocks, &mut dyn FnMut(&str)),
+        clock: &dyn Clocks,
+        say: &mut dyn FnMut(&str),
     ) -> Told {
         let read = Journal::read("journal", left).unwrap();
         let length = left.len() - read.torn as usize;

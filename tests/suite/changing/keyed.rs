@@ -1,5 +1,6 @@
 //! M_Keys in the life of a change: they open the fabric, and stand nowhere but in the file that was given.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
