@@ -33,6 +33,11 @@ pub enum AuditError {
     Disk { file: String, error: io::Error },
     #[error("{file}: {error}: the audit trail is damaged; set it aside before anything more is done")]
     Damaged { file: String, error: ChainError },
+    #[error(
+        "{file}: FD-5642: lines of the audit trail are missing: it had {bytes} bytes when change {id} was begun, and these do not \
+         begin it any more. A trail that was set aside has to lie beside it, under a name that begins with 'audit'"
+    )]
+    Cut { file: String, id: String, bytes: u64 },
 }
 
 impl Home {

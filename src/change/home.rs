@@ -225,6 +225,7 @@ impl Home {
         self.refuse_second(&begun)?;
         let (number, folder) = self.make_folder().map_err(|error| self.bad(error))?;
         begun.number = number;
+        begun.trail = self.trail_mark();
         // The folder outlives the machine too: a journal in one that is lost is none.
         File::open(self.changes())
             .and_then(|changes| changes.sync_all())

@@ -8,6 +8,7 @@ use crate::change::clock::BootTime;
 use crate::change::driver::OpensmSite;
 use crate::change::migration::Migration;
 use crate::change::phases::{PlanPhases, Unanswered};
+use crate::change::trail_mark::TrailMark;
 use crate::change::writes::Write;
 
 /// Everything that undoing a change takes, whoever does it, and on which day.
@@ -52,6 +53,9 @@ pub struct Begun {
     pub phases: Option<PlanPhases>,
     #[serde(default, skip_serializing_if = "Unanswered::is_stop")]
     pub unanswered: Unanswered,
+    /// How far the audit trail was, so that a trail that was cut since is seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trail: Option<TrailMark>,
     /// In the order in which they are written.
     pub writes: Vec<Write>,
 }

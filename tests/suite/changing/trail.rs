@@ -50,6 +50,27 @@ fn refusals_stand_in_the_trail() {
 }
 
 /// A trail that cannot be written to changes no answer.
+/// The chain alone does not show that its last lines are gone: the newest journal knows how many there were.
+#[test]
+fn a_trail_whose_end_was_cut_off_is_told() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    lab.ends(&["confirm", &id], 0);
+    lab.ends(&["route", "--engine", "minhop", "-o", "b.plan"], 2);
+    lab.ends(&["apply", "b.plan", "--yes", "--accept", "transition,cycle"], 0);
+    lab.ends(&["rollback", "2"], 0);
+    lab.ends(&["changes"], 0);
+    let trail = lab.home.path().join("state/audit");
+    let whole = std::fs::read_to_string(&trail).unwrap();
+    let first = whole.split_inclusive('\n').next().unwrap();
+    std::fs::write(&trail, first).unwrap();
+    let said = lab.ends(&["changes"], 7);
+    assert!(said.contains("FD-5642"), "{said}");
+    // Set aside it is still there.
+    std::fs::write(lab.home.path().join("state/audit.before"), whole).unwrap();
+    lab.ends(&["changes"], 0);
+}
+
 #[test]
 fn a_trail_that_is_damaged_does_not_hide_why_it_was_refused() {
     let lab = Lab::new(DEMO);
