@@ -540,6 +540,7 @@ impl<'a> Stage<'a> {
             say: &mut |line| said.push(line.to_owned()),
             patience: self.patience,
             trouble: None,
+            stop: &|| false,
         };
         guard.keep(errand)
     }

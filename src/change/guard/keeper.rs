@@ -66,12 +66,14 @@ pub struct Guard<'a> {
     pub patience: SignedDuration,
     /// What keeps it from doing what it is there for.
     pub trouble: Option<String>,
+    /// Whether the process is to end (SIGTERM): a change that waits is left to the next guard.
+    pub stop: &'a dyn Fn() -> bool,
 }
 
 impl Guard<'_> {
     /// Keeps the change until it is over, and says how it ended.
     pub fn keep(self, errand: Errand) -> Told {
-        let Self { plan, journal, told, home, driver, orders, clock, say, patience, trouble } = self;
+        let Self { plan, journal, told, home, driver, orders, clock, say, patience, trouble, stop } = self;
         let (kept, unheard, unanswered, waited) = (Vec::new(), false, false, false);
         let untouched = !told.may_be_written();
         let refusals = Refusals::to_trail(home, &told.begun.id);
@@ -93,6 +95,7 @@ impl Guard<'_> {
             waited,
             stepped: None,
             refusals,
+            stop,
         }
         .keep(errand)
     }
@@ -123,6 +126,7 @@ pub(super) struct Keeper<'a> {
     /// That the wall clock was set while the change waited.
     stepped: Option<String>,
     refusals: Refusals,
+    stop: &'a dyn Fn() -> bool,
 }
 
 impl Keeper<'_> {
@@ -309,6 +313,11 @@ impl Keeper<'_> {
             let left = window_left(&self.told, self.clock);
             if left.is_zero() {
                 return self.take_back(steps, "nobody confirmed it in time", false);
+            }
+            if (self.stop)() {
+                let user = self.user();
+                self.audit("guard ended", &user, "by a signal; the change waits for the next guard");
+                return Ok(());
             }
             if let Some(step) = steps_of_clock.step(self.clock) {
                 self.report_step(step);

@@ -169,6 +169,7 @@ fn in_process(
         say: &mut |line| said.push(line.to_owned()),
         patience: OUT_OF_REACH,
         trouble: None,
+        stop: &|| false,
     };
     let told = guard.keep(Errand::Apply);
     said.iter().filter(|_| verbose).for_each(|line| context.output.say(line));

@@ -12,7 +12,7 @@ use super::means::Means;
 use super::{foreign, home};
 use crate::change::{
     Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
-    Phase, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder, socket_in,
+    Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder, socket_in,
 };
 use crate::script::context::Context;
 use crate::script::open::Reach;
@@ -22,6 +22,9 @@ use crate::source::Right;
 
 /// How long a guard waits for whoever began the change to let go of it.
 const HANDED_OVER: Duration = Duration::from_secs(5);
+
+/// How long a guard that is to end may take to finish what it writes or takes back.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What the address of a socket has room for.
 const SOCKET_MOST: usize = 107;
@@ -160,16 +163,13 @@ fn keep(
         return Ok(read.told);
     }
     let begun = &read.told.begun;
-    // What was begun stands in the journal, and that is enough to take it back.
-    let (plan, trouble) = match kept.plan_begun() {
-        Ok(plan) => (plan, None),
-        Err(trouble) => (kept.plan_of_journal(), Some(trouble)),
-    };
+    let (plan, trouble) = plan_of(kept);
     let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
     let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
     // It was asked for when the change was begun, and undoing it needs no new leave, whatever this process is configured with.
     let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
     let right = Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches };
+    let stop = context.outside.stop();
     let (sender, orders) = channel();
     let means = Means { outside: context.outside, given: &context.given() };
     let (door, remark) = open_door(means, (home, kept), begun, sender);
@@ -205,7 +205,10 @@ fn keep(
         patience: OUT_OF_REACH,
         // Nothing is written that nobody could confirm. What is written already is kept all the same, and taken back.
         trouble: trouble.or(deaf),
+        stop: &|| stop.is_asked(),
     };
+    // What is being written or taken back is brought to its end first.
+    stop.heed_within(FINISH_TIMEOUT);
     let told = guard.keep(errand);
     if let Ok(door) = &door {
         door.close(orders, &Status::of(&told));
@@ -214,7 +217,29 @@ fn keep(
         kept.end();
     }
     drop(keeping);
+    if told.phase.is_pending() && stop.is_asked() {
+        start_successor(context, home, kept);
+    }
     Ok(told)
+}
+
+/// The plan that was begun. The journal alone is enough to take it back.
+fn plan_of(kept: &Kept) -> (Plan, Option<String>) {
+    match kept.plan_begun() {
+        Ok(plan) => (plan, None),
+        Err(trouble) => (kept.plan_of_journal(), Some(trouble)),
+    }
+}
+
+/// A guard that is ended by a signal leaves the change to another one.
+fn start_successor(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) {
+    let means = Means { outside: context.outside, given: &context.given() };
+    let started = home::start_keeper(means, home, kept);
+    let words = match started {
+        Ok(remark) => remark,
+        Err(Failure { message, .. }) => message,
+    };
+    words.iter().for_each(|words| context.output.say(words));
 }
 
 /// Opens the guard's socket where other users reach it, or else in the folder of the change, with a remark.

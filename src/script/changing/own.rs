@@ -146,6 +146,7 @@ fn keep(hands: &Hands, (journal, mut told): (Journal, Told), orders: &Receiver<O
         say: &mut |_| {},
         patience: OUT_OF_REACH,
         trouble: None,
+        stop: &|| false,
     };
     guard.keep(Errand::Apply)
 }

@@ -113,6 +113,7 @@ fn a_trail_that_somebody_holds_keeps_nothing_from_going_back() {
                 },
                 patience: OUT_OF_REACH,
                 trouble: None,
+                stop: &|| false,
             };
             let told = guard.keep(Errand::Apply);
             (told, said)

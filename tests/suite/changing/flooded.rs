@@ -60,6 +60,7 @@ fn a_flood_of_callers_delays_no_rollback() {
             say: &mut |line| said.push((Instant::now(), line.to_owned())),
             patience: OUT_OF_REACH,
             trouble: None,
+            stop: &|| false,
         };
         let told = guard.keep(Errand::Apply);
         over.store(true, Ordering::SeqCst);

@@ -282,6 +282,26 @@ fn a_guard_that_is_killed_has_a_successor() {
     assert_ne!(lab.tables(), before);
 }
 
+/// `systemctl stop`, or a person who ends what they do not know: another guard keeps the change, and the trail says why.
+#[test]
+fn a_guard_that_is_ended_by_a_signal_leaves_a_line_and_a_successor() {
+    let lab = Lab::new(DEMO);
+    let before = lab.tables();
+    let id = lab.apply();
+    let first = lab.guards().remove(0);
+    assert!(Command::new("kill").args(["-s", "TERM", &first]).status().unwrap().success());
+    let since = Instant::now();
+    // No command of this test starts a guard: the first one does.
+    while lab.guards().first().is_none_or(|pid| *pid == first || pid.is_empty()) {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let trail = lab.trail();
+    assert!(trail.contains("\"what\":\"guard ended\"") && trail.contains("by a signal"), "{trail}");
+    lab.ends(&["rollback", &id], 0);
+    assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
+}
+
 #[test]
 fn a_change_whose_guard_is_gone_is_rolled_back_when_asked() {
     let lab = Lab::new(DEMO);

@@ -195,6 +195,7 @@ impl Circle {
                 say: &mut |_| {},
                 patience: OUT_OF_REACH,
                 trouble: None,
+                stop: &|| false,
             };
             (guard.keep(Errand::Apply), hands.told)
         };
