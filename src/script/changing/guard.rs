@@ -164,11 +164,7 @@ fn keep(
     }
     let begun = &read.told.begun;
     let (plan, trouble) = plan_of(kept);
-    let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
-    let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
-    // It was asked for when the change was begun, and undoing it needs no new leave, whatever this process is configured with.
-    let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
-    let right = Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches };
+    let (reach, right) = way_of(context, begun);
     let stop = context.outside.stop();
     let (sender, orders) = channel();
     let means = Means { outside: context.outside, given: &context.given() };
@@ -190,9 +186,8 @@ fn keep(
         }
     };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
-    remark.iter().for_each(|remark| say(remark));
     let deaf = door.as_ref().err().map(|error| no_door(kept, error));
-    deaf.iter().for_each(|deaf| say(deaf));
+    remark.iter().chain(&deaf).for_each(|line| say(line));
     let guard = Guard {
         plan: &plan,
         journal,
@@ -221,6 +216,15 @@ fn keep(
         start_successor(context, home, kept);
     }
     Ok(told)
+}
+
+/// How the fabric of a change is reached, and the right to write to it: it was given when the change was begun, and undoing it
+/// needs no new one, whatever this process is configured with.
+fn way_of(context: &Context<'_, '_>, begun: &Begun) -> (Reach, Right) {
+    let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
+    let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
+    let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();
+    (reach, Right { asked: true, opted_in: context.config.fabrics.clone(), begun: switches })
 }
 
 /// The plan that was begun. The journal alone is enough to take it back.
