@@ -7,6 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::environment::set_listed_environment;
+
 /// Of what it says so much is kept.
 const SAID_MOST: u64 = 16 * 1024;
 
@@ -34,6 +36,7 @@ impl Running {
     pub fn start(program: &Path, values: &[(&str, String)], timeout: Duration) -> io::Result<Self> {
         let said = nameless()?;
         let mut command = Command::new(program);
+        set_listed_environment(&mut command);
         command.envs(values.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(said.try_clone()?).stderr(said.try_clone()?);
         // What it starts ends with it.

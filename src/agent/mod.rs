@@ -3,10 +3,12 @@
 
 mod bucket;
 mod daemon;
+mod environment;
 mod hook;
 mod kept;
 mod subscription;
 mod told;
 
 pub use daemon::{Agent, AgentError, FAREWELL, Options};
+pub use environment::set_listed_environment;
 pub use told::{Direction, Summary, Told};

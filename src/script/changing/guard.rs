@@ -33,6 +33,8 @@ pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Fail
     context.refuse_filter("guard")?;
     // A terminal that closes takes its session with it; this is one of its own. A leader of one has it already.
     let _ = rustix::process::setsid();
+    // What it makes is its owner's alone, whatever the mask of the caller is.
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     match (&args.begin, &args.keep) {
         (Some(id), _) => keep_one(context, id, Errand::Apply),
         (None, Some(id)) => keep_one(context, id, Errand::TakeOver),

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use super::crew::{Done, Hands, TURN};
 use super::fabric::program_of;
 use super::looking::told;
+use crate::agent::set_listed_environment;
 use crate::change::open_regular;
 use crate::runbook::{Did, Found, Program, Trouble};
 use crate::script::args::RecordArgs;
@@ -84,6 +85,7 @@ impl Hands<'_, '_, '_> {
         let failed = |what: String| Failure::new(Exit::Failed, format!("FD-9236: {line}: {what}"));
         let path = program_of(&program.program).ok_or_else(|| failed("it is not there".to_owned()))?;
         let mut command = Command::new(path);
+        set_listed_environment(&mut command);
         command.args(&program.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // What it starts goes with it, and Ctrl-C is for this process to pass on.
         command.process_group(0);

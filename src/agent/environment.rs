@@ -1,0 +1,33 @@
+//! The environment of the programs that a site names: hooks of agents and programs of runbooks. They get a list of variables
+//! and nothing else, so that what happens to be set in the session of whoever starts fabdeck changes nothing in them.
+
+use std::process::Command;
+
+/// What is passed on where it is set. docs/agent.md and docs/runbooks.md have the list.
+const PASSED: [&str; 10] =
+    ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR", "XDG_RUNTIME_DIR"];
+
+/// Leaves a command the listed variables of this process alone; variables that are added behind this call stay.
+pub fn set_listed_environment(command: &mut Command) {
+    command.env_clear();
+    command.envs(PASSED.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cargo sets variables of its own for every test.
+    #[test]
+    fn a_program_of_the_site_gets_the_listed_variables_alone() {
+        assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")));
+        let mut command = Command::new("env");
+        set_listed_environment(&mut command);
+        command.env("FABDECK_LID", "7");
+        let said = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let names: Vec<&str> = said.lines().filter_map(|line| line.split('=').next()).collect();
+        assert!(names.contains(&"PATH") && names.contains(&"FABDECK_LID"), "{names:?}");
+        let listed = |name: &&str| PASSED.contains(name) || *name == "FABDECK_LID";
+        assert!(names.iter().all(listed), "{names:?}");
+    }
+}
