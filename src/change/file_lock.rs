@@ -90,6 +90,23 @@ impl LockHolder {
         Ok(Self { pid: Some(pid), uid, program: field("Name:").map(str::to_owned) })
     }
 
+    /// When the process started, in ticks since the start of the machine: no two processes of one number have it in common.
+    pub fn started(&self) -> Option<String> {
+        self.stat(19)
+    }
+
+    /// Whether a signal has stopped the process.
+    pub fn is_stopped(&self) -> bool {
+        self.stat(0).is_some_and(|state| state == "T" || state == "t")
+    }
+
+    /// A field of `/proc/PID/stat` behind the name of the program, which may hold blanks and brackets.
+    fn stat(&self, field: usize) -> Option<String> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.pid?)).ok()?;
+        let (_, fields) = text.rsplit_once(')')?;
+        fields.split_whitespace().nth(field).map(str::to_owned)
+    }
+
     /// Whether the holder is neither the owner of the file nor root. The process that took the lock may have ended and have
     /// left it to a child: guards start no process that inherits a lock.
     pub fn is_foreign(&self, owner: u32) -> bool {

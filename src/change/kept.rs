@@ -8,6 +8,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
 use super::file_lock::{FileLock, LockHolder};
 use super::guard::is_listening;
 use super::home::HomeError;
@@ -112,6 +115,30 @@ impl Kept {
             Err(TryLockError::WouldBlock) => LockHolder::of(&file).ok(),
             _ => None,
         }
+    }
+
+    /// The right to wait beside the guard, unless another process does.
+    pub fn lock_second(&self) -> io::Result<Option<Keeping>> {
+        owned::owner(&self.folder)?;
+        Ok(FileLock::try_acquire(&self.folder.join("second.lock"))?.ok().map(Keeping))
+    }
+
+    /// Ends the process that holds the lock, for good. The process is held by a descriptor, and its start is compared, so that
+    /// no other process of the same number is meant. `None`: no process holds the lock.
+    pub fn end_guard(&self) -> io::Result<Option<LockHolder>> {
+        let Some(holder) = self.lock_holder() else { return Ok(None) };
+        let pid = holder.pid.and_then(|pid| Pid::from_raw(pid.cast_signed()));
+        let pid = pid.ok_or_else(|| io::Error::other(format!("{holder} holds its lock")))?;
+        let started = holder.started();
+        let process = pidfd_open(pid, PidfdFlags::empty())?;
+        let same = self.lock_holder().is_some_and(|now| now.pid == holder.pid && now.started() == started);
+        if !same {
+            return Err(io::Error::other("another process took its lock meanwhile"));
+        }
+        pidfd_send_signal(&process, Signal::KILL)?;
+        let mut ended = [PollFd::new(&process, PollFlags::IN)];
+        poll(&mut ended, Some(&Timespec { tv_sec: 5, tv_nsec: 0 }))?;
+        Ok(Some(holder))
     }
 
     fn lock(&self) -> io::Result<File> {

@@ -12,6 +12,7 @@ mod exact;
 mod faulty;
 mod flooded;
 mod hosts;
+mod hung;
 mod hung_up;
 mod keyed;
 mod lives;

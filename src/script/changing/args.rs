@@ -119,11 +119,14 @@ pub struct RollbackArgs {
 #[derive(Debug, Args)]
 pub struct GuardArgs {
     /// Take over every change that is pending and whose guard is gone, and keep it to its end
-    #[arg(long, required_unless_present_any = ["begin", "keep"])]
+    #[arg(long, required_unless_present_any = ["begin", "keep", "second"])]
     pub resume: bool,
     /// Take over the change of this id alone
     #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin"])]
     pub keep: Option<String>,
+    /// Wait beside the guard of the change of this id, and take the change back where the guard hangs
+    #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin", "keep"])]
+    pub second: Option<String>,
     /// Apply the change of this id, which was begun just now
     #[arg(long, value_name = "ID", hide = true, conflicts_with = "resume")]
     pub begin: Option<String>,

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::means::Means;
-use super::{foreign, home};
+use super::{foreign, home, second_keeper};
 use crate::change::{
     Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
     Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder, socket_in,
@@ -35,6 +35,12 @@ pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Fail
     let _ = rustix::process::setsid();
     // What it makes is its owner's alone, whatever the mask of the caller is.
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
+    if let Some(id) = &args.second {
+        return match second_keeper::wait(context, id)? {
+            true => keep_one(context, id, Errand::TakeOver),
+            false => Ok(Exit::Done),
+        };
+    }
     match (&args.begin, &args.keep) {
         (Some(id), _) => keep_one(context, id, Errand::Apply),
         (None, Some(id)) => keep_one(context, id, Errand::TakeOver),
@@ -171,6 +177,7 @@ fn keep(
     let (sender, orders) = channel();
     let means = Means { outside: context.outside, given: &context.given() };
     let (door, remark) = open_door(means, (home, kept), begun, sender);
+    let second = home::start_guard(means, home, &["--second", &begun.id], &kept.log());
     let (outside, source) = (context.outside, begun.source.clone());
     let mut way = Reopened::new(|| {
         let opened = outside.actuator(&source, &reach, &right);
@@ -189,7 +196,8 @@ fn keep(
     };
     let mut say = |line: &str| context.output.say(&format!("{} {line}", Timestamp::now()));
     let deaf = door.as_ref().err().map(|error| no_door(kept, error));
-    remark.iter().chain(&deaf).for_each(|line| say(line));
+    let alone = second.err().and_then(|failure| failure.message);
+    remark.iter().chain(&deaf).chain(&alone).for_each(|line| say(line));
     let guard = Guard {
         plan: &plan,
         journal,

@@ -18,6 +18,7 @@ mod pending;
 mod prepared;
 mod refused;
 mod schemas;
+mod second_keeper;
 mod seen;
 mod service;
 mod told;

@@ -1,0 +1,77 @@
+//! `guard --second`: a small process beside the guard of a change that does not share its fate. It only waits, and ends with
+//! the change. Where the deadline has passed and the guard has not begun the rollback, or the guard is stopped, it ends the
+//! guard, so that it can never write again, and takes the change back itself.
+
+use std::time::{Duration, Instant};
+
+use super::home;
+use super::means::Means;
+use crate::change::{Home, Kept, Phase, SystemClocks, window_left};
+use crate::script::context::Context;
+use crate::script::{Exit, Failure};
+
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// A guard begins the rollback within a second; one that has not after this time hangs.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// Waits beside the guard of a change. `true`: the guard is ended, and the change has to be taken over.
+pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
+    let given = context.given();
+    let means = Means { outside: context.outside, given: &given };
+    let (home, kept) = home::find(means, id)?;
+    let Ok(Some(_only_one)) = kept.lock_second() else { return Ok(false) };
+    let stop = means.outside.stop();
+    let (mut late, mut kept) = (None, kept);
+    loop {
+        std::thread::sleep(POLL_INTERVAL);
+        if stop.is_asked() {
+            return Ok(false);
+        }
+        if kept.has_grown() {
+            match home.find(id) {
+                Ok(now) => kept = now,
+                // The folder was taken away, and with it what could be taken back.
+                Err(_) => return Ok(false),
+            }
+        }
+        if !kept.read.told.phase.is_pending() {
+            return Ok(false);
+        }
+        if !is_late(&kept) {
+            late = None;
+            continue;
+        }
+        if late.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+            return end_guard(context, &home, &kept).map(|()| true);
+        }
+    }
+}
+
+/// Whether the guard should have done something by now: the window is over, or the guard is stopped on the way back.
+fn is_late(kept: &Kept) -> bool {
+    let told = &kept.read.told;
+    match told.phase {
+        Phase::Applied => window_left(told, &SystemClocks).is_zero(),
+        Phase::RollingBack => kept.lock_holder().is_some_and(|holder| holder.is_stopped()),
+        _ => false,
+    }
+}
+
+fn end_guard(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) -> Result<(), Failure> {
+    let id = &kept.read.told.begun.id;
+    let ended = kept.end_guard().map_err(|error| {
+        Failure::new(
+            Exit::RollbackIncomplete,
+            format!("FD-7994: the guard of change {id} hangs and cannot be ended: {error}"),
+        )
+    })?;
+    let words = match ended {
+        Some(holder) => {
+            format!("{holder} did not take the change back in time and was ended; another guard does")
+        }
+        None => "the guard was gone when the deadline passed; another one takes the change back".to_owned(),
+    };
+    super::refused::audit(home, ("guard replaced", Some(id)), &words, &mut |line| context.output.say(line));
+    context.output.say(&words);
+    Ok(())
+}
