@@ -448,6 +448,7 @@ impl<'a> Stage<'a> {
             say,
             patience,
             trouble,
+            stop: &|| false,
         };
         guard.keep(Errand::Apply)
     }
@@ -500,6 +501,7 @@ impl<'a> Stage<'a> {
             say,
             patience,
             trouble,
+            stop: &|| false,
         };
         guard.keep(Errand::TakeOver)
     }
