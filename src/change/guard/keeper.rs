@@ -314,9 +314,7 @@ impl Keeper<'_> {
             if left.is_zero() {
                 return self.take_back(steps, "nobody confirmed it in time", false);
             }
-            if (self.stop)() {
-                let user = self.user();
-                self.audit("guard ended", &user, "by a signal; the change waits for the next guard");
+            if self.is_to_end() {
                 return Ok(());
             }
             if let Some(step) = steps_of_clock.step(self.clock) {
@@ -394,6 +392,16 @@ impl Keeper<'_> {
         if !of_this_run {
             self.told.ends = Some(here.after(window_left(&self.told, self.clock)));
         }
+    }
+
+    /// Whether the process is to end by a signal; the trail says so.
+    fn is_to_end(&mut self) -> bool {
+        let ends = (self.stop)();
+        if ends {
+            let user = self.user();
+            self.audit("guard ended", &user, "by a signal; the change waits for the next guard");
+        }
+        ends
     }
 
     /// Somebody has set the wall clock: the window goes on as it was.

@@ -24,7 +24,9 @@ fn a_guard_that_is_stopped_is_ended_and_the_change_taken_back() {
     }
     let late = applied.elapsed().saturating_sub(Duration::from_secs(30));
     assert!(late < Duration::from_secs(5), "{late:?}");
-    assert!(!signal("CONT"), "the guard is gone for good");
+    // Nobody may have taken note of its end yet.
+    let stat = std::fs::read_to_string(format!("/proc/{guard}/stat")).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "the guard is gone for good: {stat}");
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
     assert!(lab.trail().contains("\"what\":\"guard replaced\""), "{}", lab.trail());
 }
