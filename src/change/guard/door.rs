@@ -46,7 +46,7 @@ pub enum DoorError {
 #[derive(Debug)]
 pub struct Door {
     /// Callers that were let in and have no answer yet.
-    inside: Arc<AtomicUsize>,
+    inside: Arc<Callers>,
     entrance: Arc<Entrance>,
 }
 
@@ -74,15 +74,13 @@ impl Door {
         fs::set_permissions(socket, Permissions::from_mode(0o666))?;
         let entrance = Arc::new(entrance);
         let held = Arc::clone(&entrance);
-        let inside = Arc::new(AtomicUsize::new(0));
+        let inside = Arc::new(Callers::default());
         let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
                 // A caller beyond the last place finds its stream ended, and asks again.
-                if counted.load(Ordering::SeqCst) >= CALLERS_MOST {
-                    continue;
-                }
-                let (orders, visit, held) = (orders.clone(), Visit::begin(&counted), Arc::clone(&held));
+                let Some(visit) = Visit::begin(&counted, &stream) else { continue };
+                let (orders, held) = (orders.clone(), Arc::clone(&held));
                 // Without a thread to be had the caller finds its stream ended.
                 let _ = thread::Builder::new().spawn(move || {
                     answer(&stream, &orders, &held);
@@ -119,26 +117,53 @@ impl Door {
     /// Whoever was answered has the answer before the process ends.
     fn see_out(&self) {
         let since = Instant::now();
-        while self.inside.load(Ordering::SeqCst) > 0 && since.elapsed() < SEEN_OUT {
+        while self.inside.count() > 0 && since.elapsed() < SEEN_OUT {
             thread::sleep(Duration::from_millis(1));
         }
         self.entrance.refusals.flush();
     }
 }
 
+/// How many callers are served just now. Those of the owner and root have places of their own, so that other users cannot take
+/// them away.
+#[derive(Debug, Default)]
+struct Callers {
+    own: AtomicUsize,
+    others: AtomicUsize,
+}
+
+impl Callers {
+    fn count(&self) -> usize {
+        self.own.load(Ordering::SeqCst) + self.others.load(Ordering::SeqCst)
+    }
+
+    fn place(&self, is_other: bool) -> &AtomicUsize {
+        if is_other { &self.others } else { &self.own }
+    }
+}
+
 /// The time from the acceptance of a connection to its answer.
-struct Visit(Arc<AtomicUsize>);
+struct Visit {
+    inside: Arc<Callers>,
+    is_other: bool,
+}
 
 impl Visit {
-    fn begin(inside: &Arc<AtomicUsize>) -> Self {
-        inside.fetch_add(1, Ordering::SeqCst);
-        Self(Arc::clone(inside))
+    /// Takes a place; `None`: all are taken.
+    fn begin(inside: &Arc<Callers>, stream: &UnixStream) -> Option<Self> {
+        let uid = sockopt::socket_peercred(stream).ok()?.uid.as_raw();
+        let is_other = uid != own_uid() && uid != 0;
+        if inside.place(is_other).load(Ordering::SeqCst) >= CALLERS_MOST {
+            return None;
+        }
+        inside.place(is_other).fetch_add(1, Ordering::SeqCst);
+        Some(Self { inside: Arc::clone(inside), is_other })
     }
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.inside.place(self.is_other).fetch_sub(1, Ordering::SeqCst);
     }
 }
 

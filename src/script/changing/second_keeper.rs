@@ -6,13 +6,15 @@ use std::time::{Duration, Instant};
 
 use super::home;
 use super::means::Means;
-use crate::change::{Home, Kept, Phase, SystemClocks, window_left};
+use crate::change::{Ask, Home, Kept, Phase, SystemClocks, call_within, window_left};
 use crate::script::context::Context;
 use crate::script::{Exit, Failure};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A guard begins the rollback within a second; one that has not after this time hangs.
 const GRACE: Duration = Duration::from_secs(3);
+/// A guard that writes to switches answers between two writes, each of which may run into its timeouts.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Waits beside the guard of a change. `true`: the guard is ended, and the change has to be taken over.
 pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
@@ -41,9 +43,13 @@ pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
             late = None;
             continue;
         }
-        if late.get_or_insert_with(Instant::now).elapsed() >= GRACE {
+        if late.get_or_insert_with(Instant::now).elapsed() < GRACE {
+            continue;
+        }
+        if !is_working(&kept) {
             return end_guard(context, &home, &kept).map(|()| true);
         }
+        late = None;
     }
 }
 
@@ -55,6 +61,12 @@ fn is_late(kept: &Kept) -> bool {
         Phase::RollingBack => kept.lock_holder().is_some_and(|holder| holder.is_stopped()),
         _ => false,
     }
+}
+
+/// Whether the guard works all the same: on a disk that takes no record it goes back without one, and answers meanwhile.
+fn is_working(kept: &Kept) -> bool {
+    let stopped = kept.lock_holder().is_some_and(|holder| holder.is_stopped());
+    !stopped && call_within(&kept.socket(), &Ask::Status, ANSWER_TIMEOUT).is_ok()
 }
 
 fn end_guard(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) -> Result<(), Failure> {

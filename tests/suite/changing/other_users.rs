@@ -224,6 +224,25 @@ fn another_user_with_the_right_rolls_back_to_the_end() {
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
 }
 
+/// Connections that ask nothing take no place away from the owner.
+#[test]
+fn another_user_who_holds_connections_open_keeps_nobody_from_confirming() {
+    let lab = lab("");
+    let id = lab.apply();
+    let socket = lab.home.path().join("run").join(format!("{id}.sock"));
+    let script = "import socket,sys,time\nheld=[]\nfor _ in range(200):\n s=socket.socket(socket.AF_UNIX)\n \
+                  s.connect(sys.argv[1])\n held.append(s)\nprint('held',flush=True)\ntime.sleep(600)";
+    let mut holder = as_nobody("python3").args(["-c", script]).arg(&socket).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(holder.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    assert_eq!(line, "held\n");
+    lab.ends(&["confirm", &id], 0);
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+    assert_eq!(lab.state(), "confirmed");
+}
+
 /// No answer is not the answer that nothing is pending.
 #[test]
 fn what_another_user_cannot_see_is_told_as_not_known() {
