@@ -12,7 +12,7 @@ use crate::script::{Exit, Failure};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A guard begins the rollback within a second; one that has not after this time hangs.
-const GRACE: Duration = Duration::from_secs(3);
+const GRACE: Duration = Duration::from_secs(2);
 /// A guard that writes to switches answers between two writes, each of which may run into its timeouts.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
