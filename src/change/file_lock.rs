@@ -5,7 +5,8 @@
 //!
 //! - a lock file is readable for its owner alone (0600);
 //! - every wait ends after a timeout, with an error that names the process that holds the lock;
-//! - where another user opened the file of an older version (0644, 0666), the file is replaced and the new one is locked.
+//! - where another user opened the file of an older version (0644, 0666), the file is replaced and the new one is locked, but
+//!   in a folder that several users write in, where another user may hold the lock rightly.
 
 use std::fs::{self, File, Metadata, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -14,8 +15,8 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::owned::open_regular;
-use super::users;
+use super::owned::open_or_make;
+use super::{ownership, users};
 
 /// Time from one attempt to the next.
 const RETRY_INTERVAL: Duration = Duration::from_millis(2);
@@ -59,7 +60,7 @@ impl FileLock {
                 Err(TryLockError::Error(error)) => return Err(error),
                 Err(TryLockError::WouldBlock) => {
                     let holder = LockHolder::of(&file)?;
-                    if !holder.is_foreign(file.metadata()?.uid()) {
+                    if !holder.is_foreign(file.metadata()?.uid()) || ownership::is_in_shared_folder(path)? {
                         return Ok(Err(holder));
                     }
                     replace(path)?;
@@ -136,9 +137,9 @@ fn held_error(path: &Path, holder: &LockHolder, timeout: Duration) -> io::Error 
     io::Error::new(io::ErrorKind::TimedOut, what)
 }
 
-/// Opens a lock file, and takes the right to read it from everybody but its owner.
+/// Opens a lock file, and takes the right to read it from all users but its owner.
 fn open_private(path: &Path) -> io::Result<File> {
-    let file = open_regular(path, OpenOptions::new().create(true).append(true).read(true).mode(0o600))?;
+    let file = open_or_make(path, OpenOptions::new().append(true).read(true))?;
     let held = file.metadata()?;
     if held.uid() == rustix::process::geteuid().as_raw() && held.mode() & 0o077 != 0 {
         file.set_permissions(Permissions::from_mode(0o600))?;

@@ -8,6 +8,7 @@
 //!   plan.json           as it was given
 //!   journal             durable before the first write
 //!   guard.lock          held by the guard of the change; its process id
+//!   second.lock         held by the second process beside the guard
 //!   socket              the path of the guard's socket
 //!   guard.log           messages of the guard
 //!   ended               nothing is left to do; the journal says how it ended
@@ -22,8 +23,8 @@ use std::time::Duration;
 use super::file_lock::FileLock;
 use super::journal::{Begun, Journal, JournalError, Phase, Record};
 use super::kept::{ENDED, JOURNAL, Keeping, Kept, PLAN};
-use super::owned::{self, open_regular};
-use super::ownership::{self, Unfit};
+use super::owned;
+use super::ownership::{self, FolderProblem};
 
 /// How long a process waits for another one that begins a change.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
@@ -53,7 +54,7 @@ pub enum HomeError {
     Unseen { folder: String, error: io::Error },
     /// The folder takes no new change: it is another user's, or shared.
     #[error("{0}")]
-    Unfit(String),
+    FolderProblem(String),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("FD-5634: there is no change {0}; 'fabdeck changes' lists those there are")]
@@ -83,8 +84,8 @@ impl Home {
 
     /// Refuses a folder that is not this user's alone.
     fn check_fitness(&self) -> Result<(), HomeError> {
-        let unfit = |unfit: Unfit| HomeError::Unfit(unfit.words(&self.0));
-        ownership::fitness(&self.0, &self.changes()).map_err(|error| self.bad(error))?.map_err(unfit)
+        let problem = |problem: FolderProblem| HomeError::FolderProblem(problem.words(&self.0));
+        ownership::fitness(&self.0, &self.changes()).map_err(|error| self.bad(error))?.map_err(problem)
     }
 
     /// One that is there, to look into: nothing is made, and nobody has to be let in to write.
@@ -112,14 +113,7 @@ impl Home {
 
     /// A file of the folder, open to be appended to.
     pub(super) fn file(&self, name: &str) -> io::Result<File> {
-        let path = self.0.join(name);
-        let mut how = OpenOptions::new();
-        how.append(true).mode(0o600);
-        match open_regular(&path, &how) {
-            // In a folder of older versions the kernel refuses to make what another user made.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => open_regular(&path, how.create(true)),
-            opened => opened,
-        }
+        owned::open_or_make(&self.0.join(name), OpenOptions::new().append(true))
     }
 
     fn bad(&self, error: io::Error) -> HomeError {

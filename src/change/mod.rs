@@ -36,7 +36,7 @@ pub use failed::{FailedElement, FailedEnd};
 pub use file_lock::LockHolder;
 pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
-    ALL_LEFT, Answer, Ask, Description, Door, DoorError, Entrance, Errand, Grantee, Guard, OUT_OF_REACH,
+    ALL_LEFT, AccessPolicy, Answer, Ask, Description, Door, DoorError, Errand, Grantee, Guard, OUT_OF_REACH,
     Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, deadline_now, decided, describe,
     is_listening, make_socket_folder, socket_in, sockets, switched, unreached, window_left, wrong,
 };

@@ -76,6 +76,17 @@ pub fn open_regular(path: &Path, how: &OpenOptions) -> io::Result<File> {
     Ok(file)
 }
 
+/// Opens a file to append to it, and makes it for its owner alone where it is missing. In a folder where anybody may make files
+/// the kernel refuses to open another user's file with the wish to make it, so that is tried second.
+pub(super) fn open_or_make(path: &Path, how: &OpenOptions) -> io::Result<File> {
+    match open_regular(path, how) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            open_regular(path, how.clone().create(true).mode(0o600))
+        }
+        opened => opened,
+    }
+}
+
 pub(super) fn reading() -> OpenOptions {
     let mut how = OpenOptions::new();
     how.read(true);

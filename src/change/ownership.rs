@@ -1,5 +1,5 @@
 //! Who owns a state folder. A folder takes new changes only where it belongs to one user, who is this process's, and where
-//! nobody else may write. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
+//! other users may not write. Folders of older versions (1777, 2770, several owners) let any user hold the locks, the trail and
 //! the numbers of all.
 
 use std::fs::{self, DirBuilder, Permissions};
@@ -15,8 +15,8 @@ const OTHERS_WRITE: u32 = 0o022;
 
 /// Why a folder takes no new change.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Unfit {
-    /// It belongs to another user, and to nobody else.
+pub(super) enum FolderProblem {
+    /// It belongs to another user alone.
     OfAnother { owner: u32 },
     /// Others may write in it, or something in it is theirs.
     Shared { owner: u32, what: String },
@@ -36,15 +36,15 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether a state folder is fit for new changes; `changes` is the folder in it that holds them.
-pub(super) fn fitness(folder: &Path, changes: &Path) -> io::Result<Result<(), Unfit>> {
+pub(super) fn fitness(folder: &Path, changes: &Path) -> io::Result<Result<(), FolderProblem>> {
     let held = fs::metadata(folder)?;
     let owner = held.uid();
-    let shared = |what: String| Ok(Err(Unfit::Shared { owner, what }));
+    let shared = |what: String| Ok(Err(FolderProblem::Shared { owner, what }));
     if held.mode() & OTHERS_WRITE != 0 {
         return shared(format!("its mode {:o} lets others write in it", held.mode() & 0o7777));
     }
     if owner != rustix::process::geteuid().as_raw() {
-        return Ok(Err(Unfit::OfAnother { owner }));
+        return Ok(Err(FolderProblem::OfAnother { owner }));
     }
     let entries = match fs::read_dir(changes) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ok(())),
@@ -64,6 +64,11 @@ pub(super) fn fitness(folder: &Path, changes: &Path) -> io::Result<Result<(), Un
     Ok(Ok(()))
 }
 
+/// Whether other users may put files beside this one.
+pub(super) fn is_in_shared_folder(path: &Path) -> io::Result<bool> {
+    Ok(fs::metadata(path.parent().unwrap_or(Path::new(".")))?.mode() & OTHERS_WRITE != 0)
+}
+
 /// Takes the right to read what is in a folder from others, where the folder is this process's.
 pub(super) fn narrow(path: &Path) -> io::Result<()> {
     let held = fs::symlink_metadata(path)?;
@@ -73,7 +78,7 @@ pub(super) fn narrow(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(held.mode() & 0o700))
 }
 
-impl Unfit {
+impl FolderProblem {
     /// What is wrong and what to do, for an error.
     pub fn words(&self, folder: &Path) -> String {
         // The commands may be run elsewhere.

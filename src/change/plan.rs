@@ -19,6 +19,7 @@ use crate::access::Part;
 use crate::fabric::{
     Fabric, Faults, Guid, Lanes, Lid, NO_PATH, NodeId, PhysicalState, PortNum, Resolved, Routes, Tables,
 };
+use crate::observe::escape_json;
 
 pub const SCHEMA: &str = "fabdeck.plan/1";
 
@@ -179,7 +180,8 @@ impl Plan {
         let head = serde_json::to_string_pretty(&value)?;
         let head = head.trim_end().trim_end_matches('}').trim_end();
         let lines: Vec<String> = lines?.iter().map(|line| format!("    {line}")).collect();
-        Ok(format!("{head},\n  \"writes\": [\n{}\n  ]\n}}\n", lines.join(",\n")))
+        let text = format!("{head},\n  \"writes\": [\n{}\n  ]\n}}\n", lines.join(",\n"));
+        Ok(escape_json(&text).into_owned())
     }
 
     /// The marks of the plan, as far as what they are on is still there.

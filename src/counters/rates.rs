@@ -196,8 +196,7 @@ fn one(
     seconds: f64,
 ) -> PortRates {
     use Counter as C;
-    let grew =
-        |narrow: C, wide: C| better(growth_of(&wide, before, after), growth_of(&narrow, before, after));
+    let grew = |narrow: C, wide: C| growth_between(&narrow, &wide, before, after);
     let facts = &fabric.port(port).facts;
     let peer = fabric.peer(port).map(|peer| &fabric.port(peer).facts);
     PortRates {
@@ -216,10 +215,6 @@ fn one(
     }
 }
 
-fn growth_of(counter: &Counter, before: &CounterValues, after: &CounterValues) -> Growth {
-    growth(counter, before.get(counter), after.get(counter))
-}
-
 /// By how much a counter grew, told by the form of it that says more.
 pub fn growth_between(
     narrow: &Counter,
@@ -227,7 +222,8 @@ pub fn growth_between(
     before: &CounterValues,
     after: &CounterValues,
 ) -> Growth {
-    better(growth_of(wide, before, after), growth_of(narrow, before, after))
+    let of = |counter| growth(counter, before.get(counter), after.get(counter));
+    better(of(wide), of(narrow))
 }
 
 /// Of the wide and the narrow form of one counter the one that says more: devices have either, or a wide one that sticks
@@ -246,7 +242,7 @@ fn better(wide: Growth, narrow: Growth) -> Growth {
 fn errors(before: &CounterValues, after: &CounterValues) -> Growth {
     let mut sum = Growth::Absent;
     for (narrow, wide) in Counter::of_links() {
-        let grew = better(growth_of(wide, before, after), growth_of(narrow, before, after));
+        let grew = growth_between(narrow, wide, before, after);
         sum = match (sum, grew) {
             (sum, Growth::Absent) => sum,
             (Growth::Absent, grew) => grew,

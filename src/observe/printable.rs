@@ -1,7 +1,8 @@
-//! Text from a fabric or a file on its way to a terminal, a table, metrics or JSON: names are written by whoever may write a
-//! node description, and a control character in one would act where it is shown.
+//! Text from a fabric or a file on its way to a terminal, a table, metrics or JSON. Any user of a host can write a node
+//! description, and a control character in one would act where it is shown.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// Whether a sign is seen as itself. Control characters (C0, C1) are not, nor signs without a shape of their own: marks that
 /// turn the direction of what follows, and signs for private use.
@@ -22,6 +23,26 @@ pub fn escape_unprintable(text: &str) -> Cow<'_, str> {
     text.chars().map(escaped).collect::<String>().into()
 }
 
+/// The same JSON with every sign in its strings that is not printable escaped: for a parser nothing is different.
+pub fn escape_json(json: &str) -> Cow<'_, str> {
+    // Between strings nothing but line ends lays it out, and within them these are escaped already.
+    let is_plain = |sign: char| sign == '\n' || is_printable(sign);
+    if json.chars().all(is_plain) {
+        return json.into();
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for sign in json.chars() {
+        match is_plain(sign) {
+            true => escaped.push(sign),
+            // Writing to a string cannot fail.
+            false => {
+                sign.encode_utf16(&mut [0; 2]).iter().for_each(|unit| _ = write!(escaped, "\\u{unit:04x}"))
+            }
+        }
+    }
+    escaped.into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -31,5 +52,14 @@ mod tests {
         assert_eq!(escape_unprintable("node07 mlx5_0, \u{fc}\u{4e2d}"), "node07 mlx5_0, \u{fc}\u{4e2d}");
         assert_eq!(escape_unprintable("a\u{1b}[2J\u{9b}m"), "a\\u{1b}[2J\\u{9b}m");
         assert_eq!(escape_unprintable("a\u{202e}b\u{2066}"), "a\\u{202e}b\\u{2066}");
+    }
+
+    #[test]
+    fn json_says_the_same_to_a_parser() {
+        let text = "a\u{9b}31m \u{202e}b \u{7f} \u{fc} \u{10ffff}\n";
+        let json = serde_json::to_string(text).unwrap();
+        let escaped = escape_json(&json);
+        assert_eq!(escaped, "\"a\\u009b31m \\u202eb \\u007f \u{fc} \\udbff\\udfff\\n\"");
+        assert_eq!(serde_json::from_str::<String>(&escaped).unwrap(), text);
     }
 }

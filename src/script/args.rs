@@ -8,7 +8,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use super::asking::{LaneChoice, MissingHosts, PlanAction, RoutePlanArgs, WhatifArgs};
-use super::changing::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs};
+use super::changing::{
+    ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs,
+};
 use super::hearing::HearArgs;
 use super::jobs::{JobRowArgs, JobsArgs};
 use super::running::RunArgs;
@@ -131,7 +133,7 @@ pub enum Action {
     Confirm(ConfirmArgs),
     Extend(ExtendArgs),
     Rollback(RollbackArgs),
-    Changes,
+    Changes(ChangesArgs),
     Guard(GuardArgs),
     Generate(GenerateArgs),
     Convert(ConvertArgs),

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::access::{DEFAULT_PREFIX, Wanted};
+use crate::observe::is_printable;
 use crate::session::Look;
 
 use super::context::Context;
@@ -67,7 +68,7 @@ fn entry(look: &Look) -> String {
     }
     entry += "# Nine in ten of these have to be there before anything is written.\nswitches = [\n";
     for (id, node) in look.fabric().switches() {
-        let name: String = look.name(id).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        let name: String = look.name(id).chars().map(|c| if is_printable(c) { c } else { ' ' }).collect();
         let _ = writeln!(entry, "  \"{}\",  # {name}", node.guid());
     }
     entry + "]\n"

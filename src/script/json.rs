@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::output::NoteObject;
-use crate::observe::{Notes, is_printable};
+use crate::observe::{Notes, escape_json};
 use crate::session::{Listing, Selection, Value};
 
 /// What every object begins with.
@@ -71,7 +71,7 @@ impl<'w> Object<'w> {
         self.key(key)?;
         let mut lines = Lines::begin(self.out)?;
         for item in items {
-            lines.line(|line| Ok(write_json(line, &item)?))?;
+            lines.line(|line| write_json(line, &item))?;
         }
         lines.end()
     }
@@ -138,28 +138,9 @@ impl<'w> Lines<'w> {
     }
 }
 
-/// Writes a value so that nothing in it acts on a terminal that shows it: signs that are not printable are escaped, and are
-/// the same to whoever reads the JSON.
-pub fn write_json<T: Serialize + ?Sized>(out: impl Write, value: &T) -> serde_json::Result<()> {
-    value.serialize(&mut serde_json::Serializer::with_formatter(out, Printable))
-}
-
-struct Printable;
-
-impl serde_json::ser::Formatter for Printable {
-    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some(at) = rest.find(|sign| !is_printable(sign)) {
-            let (plain, behind) = rest.split_at(at);
-            writer.write_all(plain.as_bytes())?;
-            let mut signs = behind.chars();
-            for unit in signs.next().map(|sign| sign.encode_utf16(&mut [0; 2]).to_vec()).unwrap_or_default() {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            rest = signs.as_str();
-        }
-        writer.write_all(rest.as_bytes())
-    }
+/// Writes a value so that nothing in it acts on a terminal that shows it.
+pub fn write_json<T: Serialize + ?Sized>(mut out: impl Write, value: &T) -> io::Result<()> {
+    out.write_all(escape_json(&serde_json::to_string(value)?).as_bytes())
 }
 
 fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
@@ -173,19 +154,4 @@ fn write_value(line: &mut Vec<u8>, value: &Value<'_>) -> io::Result<()> {
         Value::Text(text) => write_json(line, text.as_ref())?,
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::write_json;
-
-    #[test]
-    fn nothing_in_a_text_acts_on_a_terminal() {
-        let text = "a\u{9b}31m \u{202e}b \u{7f} \u{fc} \u{10ffff}\n";
-        let mut out = Vec::new();
-        write_json(&mut out, text).unwrap();
-        let json = String::from_utf8(out).unwrap();
-        assert_eq!(json, "\"a\\u009b31m \\u202eb \\u007f \u{fc} \\udbff\\udfff\\n\"");
-        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-    }
 }

@@ -57,7 +57,7 @@ impl<'a> Output<'a> {
     /// Talk. Nobody being there to listen is no reason to fail.
     pub fn say(&mut self, line: &str) {
         const WHO: &str = "fabdeck: ";
-        let line = plain(line);
+        let line = escape_unprintable(line);
         let room = self.margin.map_or(usize::MAX, |margin| margin.saturating_sub(WHO.len()).max(SHORTEST));
         let lines = if line.width() > room { wrap(&line, room) } else { vec![line.into_owned()] };
         let _ = writeln!(self.err, "{WHO}{}", lines.join("\n         "));
@@ -65,7 +65,7 @@ impl<'a> Output<'a> {
 
     /// Talk that begins with its own word; a command in it stands in one line, to be copied.
     pub fn say_whole(&mut self, line: &str) {
-        let _ = writeln!(self.err, "fabdeck: {}", plain(line));
+        let _ = writeln!(self.err, "fabdeck: {}", escape_unprintable(line));
     }
 
     /// The one way in which rows are painted: all of them where somebody named the fields or where nobody sits before
@@ -134,11 +134,6 @@ impl<'a> From<&'a Note> for NoteObject<'a> {
         let Note { code, text, first, count, partial, .. } = note;
         Self { code, place: first.to_string(), text, count: *count, partial: *partial }
     }
-}
-
-/// Text from a fabric or a file with everything that a terminal would obey made visible.
-pub fn plain(text: &str) -> std::borrow::Cow<'_, str> {
-    escape_unprintable(text)
 }
 
 /// Says notes as a command in text would.

@@ -160,7 +160,7 @@ fn dispatch(context: &mut Context<'_, '_>, action: Option<&Action>) -> Result<Ex
         Some(Action::Confirm(args)) => changing::confirm(context, args),
         Some(Action::Extend(args)) => changing::extend(context, args),
         Some(Action::Rollback(args)) => changing::roll_back(context, args),
-        Some(Action::Changes) => changing::changes(context),
+        Some(Action::Changes(args)) => changing::changes(context, args),
         Some(Action::Guard(args)) => changing::guard(context, args),
         Some(Action::Generate(args)) => generate::run(context, args),
         Some(Action::Convert(args)) => convert::run(context, args),

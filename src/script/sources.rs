@@ -7,8 +7,9 @@ use unicode_width::UnicodeWidthStr;
 use super::context::Context;
 use super::fit::Page;
 use super::open::{CatalogueEntry, CatalogueKey};
-use super::output::{SHORTEST, plain};
+use super::output::SHORTEST;
 use super::{Adapter, Exit, Failure, Found};
+use crate::observe::escape_unprintable;
 use crate::session::wrap;
 
 #[derive(serde::Serialize)]
@@ -72,9 +73,9 @@ fn write_text(out: &mut dyn Write, page: Page, sources: &Sources) -> io::Result<
     if captures.is_empty() {
         writeln!(out, "  none of a known format")?;
     }
-    let width = captures.iter().map(|found| plain(&found.path).width()).max().unwrap_or(0);
+    let width = captures.iter().map(|found| escape_unprintable(&found.path).width()).max().unwrap_or(0);
     for Found { path, format, title } in captures {
-        let path = plain(path);
+        let path = escape_unprintable(path);
         let gap = " ".repeat(width.saturating_sub(path.width()));
         writeln!(out, "  {path}{gap}  {format}: {title}")?;
     }
@@ -99,7 +100,7 @@ fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
         writeln!(out, "  none found")?;
     }
     for Adapter { name, node_guid, port_list, .. } in &sources.adapters {
-        writeln!(out, "  {}  {}", plain(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
+        writeln!(out, "  {}  {}", escape_unprintable(name), node_guid.as_deref().unwrap_or("GUID not told"))?;
         for port in port_list {
             let known = |word: Option<&'static str>| word.unwrap_or("state not told");
             let lid = port.lid.map_or_else(|| "no LID".to_owned(), |lid| format!("LID {lid}"));
@@ -108,7 +109,7 @@ fn write_adapters(out: &mut dyn Write, sources: &Sources) -> io::Result<()> {
             writeln!(
                 out,
                 "    {}  {state}/{physical}, {lid}, {rate} Gbit/s, {}",
-                plain(&port.source),
+                escape_unprintable(&port.source),
                 port.link_layer
             )?;
         }

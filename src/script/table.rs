@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::fit::{PROSE, Page};
-use super::output::plain;
 use super::paint::Paint;
+use crate::observe::escape_unprintable;
 use crate::session::{Column, Listing, Selection, wrap};
 
 pub const GAP: &str = "  ";
@@ -44,12 +44,12 @@ pub fn write_table(
             let text = match column.id == PROSE && shown.width() > *width {
                 true => {
                     let before = line_width(&widths, &columns);
-                    let mut lines = wrap(&plain(&shown), *width).into_iter();
+                    let mut lines = wrap(&escape_unprintable(&shown), *width).into_iter();
                     let first = lines.next().unwrap_or_default();
                     rest = lines.map(|more| " ".repeat(before) + &more).collect();
                     first.into()
                 }
-                false => page.elided(plain(&shown), *width),
+                false => page.elided(escape_unprintable(&shown), *width),
             };
             let text = aligned(&text, *width, column.kind.right_aligned());
             push(&mut line, &paint.cell(&value, &text));
@@ -66,7 +66,7 @@ pub fn widths(listing: &dyn Listing, selection: &Selection) -> Vec<usize> {
         selection.columns.iter().map(|at| title(listing.column(*at)).width()).collect();
     for row in &selection.rows {
         for (column, width) in selection.columns.iter().zip(&mut widths) {
-            *width = (*width).max(plain(&listing.cell(*row, *column).shown()).width());
+            *width = (*width).max(escape_unprintable(&listing.cell(*row, *column).shown()).width());
         }
     }
     widths
@@ -86,7 +86,7 @@ fn push(line: &mut String, cell: &str) {
 }
 
 fn title(column: &Column) -> String {
-    let title = plain(&column.title).into_owned();
+    let title = escape_unprintable(&column.title).into_owned();
     if column.unit.is_empty() { title } else { format!("{title} {}", column.unit) }
 }
 
@@ -104,7 +104,7 @@ pub fn write_pairs(
     let width = pairs.iter().map(|(name, _)| name.width()).max().unwrap_or(0);
     let room = page.prose().map_or(usize::MAX, |all| all.saturating_sub(width + GAP.len()).max(SHORTEST));
     for (name, value) in pairs {
-        let value = plain(value);
+        let value = escape_unprintable(value);
         // A command is copied from the screen, and breaks where a line of it ends.
         let wraps = value.width() > room && !value.starts_with(COMMAND);
         let lines = if wraps { wrap(&value, room) } else { vec![value.into_owned()] };

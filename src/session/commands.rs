@@ -374,8 +374,9 @@ pub const COMMANDS: &[Command] = &[
     )
     .writes_fabric()
     .examples(&["fabdeck rollback 3f2a91bc"]),
-    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the newest last; with --json it comes first.")
-        .examples(&["fabdeck changes", "fabdeck changes --json"]),
+    command_of("changes", "The pending change and those before it", "From the journals of the state folder, the newest last; with --json it comes first. With --format prometheus the numbers of \
+         pending and overdue changes, for node_exporter's textfile collector.")
+        .examples(&["fabdeck changes", "fabdeck changes --json", "fabdeck changes --format prometheus"]),
     command_of(
         "guard",
         "Take over changes whose guard is gone",

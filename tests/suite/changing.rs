@@ -47,7 +47,7 @@ use fabdeck::access::{
     WriteToken,
 };
 use fabdeck::change::{
-    Begun, BootTime, Clocks, Direct, Disk, Errand, Follows, Guard, Journal, JournalError, Migration,
+    Begun, BootTime, Clocks, Direct, Disk, Driver, Errand, Follows, Guard, Journal, JournalError, Migration,
     OUT_OF_REACH, Order, Plan, PlanFlow, PlanPort, Record, Standing, SystemClocks, Told, Towards, Unanswered,
     Write, wrong,
 };
@@ -435,22 +435,8 @@ impl<'a> Stage<'a> {
         let mut journal = Journal::on("journal", Box::new(Recorder(self.witness.clone())));
         journal.keep(&record).unwrap();
         let told = Told::of(&[record]).unwrap();
-        let driver = &mut Direct(hands);
-        let (patience, trouble) = (self.patience, None);
-        let guard = Guard {
-            plan: self.plan,
-            journal,
-            told,
-            home: None,
-            driver,
-            orders,
-            clock,
-            say,
-            patience,
-            trouble,
-            stop: &|| false,
-        };
-        guard.keep(Errand::Apply)
+        let (plan, driver) = ((self.plan, self.patience), &mut Direct(hands));
+        guard(plan, driver, (journal, told), orders, clock, say).keep(Errand::Apply)
     }
 
     /// What other hands make of what is left of the journal.
@@ -488,22 +474,8 @@ impl<'a> Stage<'a> {
         let course = Course { bytes: left[..length].to_vec(), durable: length, ..Course::default() };
         let witness = Witness(Arc::new(Mutex::new(course)));
         let journal = Journal::over(Box::new(Recorder(witness)), &read);
-        let (told, driver) = (read.told, &mut Direct(hands));
-        let (patience, trouble) = (self.patience, None);
-        let guard = Guard {
-            plan: self.plan,
-            journal,
-            told,
-            home: None,
-            driver,
-            orders,
-            clock,
-            say,
-            patience,
-            trouble,
-            stop: &|| false,
-        };
-        guard.keep(Errand::TakeOver)
+        let (plan, driver) = ((self.plan, self.patience), &mut Direct(hands));
+        guard(plan, driver, (journal, read.told), orders, clock, say).keep(Errand::TakeOver)
     }
 
     /// What another process makes of what is left of the journal.
@@ -530,23 +502,24 @@ impl<'a> Stage<'a> {
 
     fn keep(&mut self, errand: Errand, journal: Journal, told: Told, orders: &Receiver<Order>) -> Told {
         let mut watched = self.watched();
-        let mut driver = Direct(&mut watched);
+        let plan = (self.plan, self.patience);
         let said = &mut self.said;
-        let guard = Guard {
-            plan: self.plan,
-            journal,
-            told,
-            home: None,
-            driver: &mut driver,
-            orders,
-            clock: &SystemClocks,
-            say: &mut |line| said.push(line.to_owned()),
-            patience: self.patience,
-            trouble: None,
-            stop: &|| false,
-        };
-        guard.keep(errand)
+        let say = &mut |line: &str| said.push(line.to_owned());
+        guard(plan, &mut Direct(&mut watched), (journal, told), orders, &SystemClocks, say).keep(errand)
     }
+}
+
+/// A guard of a simulator that ends with the process.
+fn guard<'g>(
+    (plan, patience): (&'g Plan, SignedDuration),
+    driver: &'g mut dyn Driver,
+    (journal, told): (Journal, Told),
+    orders: &'g Receiver<Order>,
+    clock: &'g dyn Clocks,
+    say: &'g mut dyn FnMut(&str),
+) -> Guard<'g> {
+    let stop = &|| false;
+    Guard { plan, journal, told, home: None, driver, orders, clock, say, patience, trouble: None, stop }
 }
 
 /// A wall clock that a test sets; the time since the start of the machine goes on as it does.

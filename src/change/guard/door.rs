@@ -47,12 +47,12 @@ pub enum DoorError {
 pub struct Door {
     /// Callers that were let in and have no answer yet.
     inside: Arc<Callers>,
-    entrance: Arc<Entrance>,
+    policy: Arc<AccessPolicy>,
 }
 
-/// What every caller is held against.
+/// What callers may ask, and where refusals are logged.
 #[derive(Debug)]
-pub struct Entrance {
+pub struct AccessPolicy {
     pub begun: Begun,
     /// What users other than the owner and root may ask.
     pub rights: Rights,
@@ -63,32 +63,32 @@ pub struct Entrance {
 
 impl Door {
     /// Takes every caller in; each has a thread for one question.
-    pub fn open(socket: &Path, orders: Sender<Order>, entrance: Entrance) -> std::io::Result<Self> {
+    pub fn open(socket: &Path, orders: Sender<Order>, policy: AccessPolicy) -> std::io::Result<Self> {
         // What a guard left behind that was killed; the lock says that none lives.
         match std::fs::remove_file(socket) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
         let listener = UnixListener::bind(socket)?;
-        // Who may ask what is decided by the kernel's word on the caller, not by the mode.
+        // The rights of callers decide who may ask what, not the mode.
         fs::set_permissions(socket, Permissions::from_mode(0o666))?;
-        let entrance = Arc::new(entrance);
-        let held = Arc::clone(&entrance);
+        let policy = Arc::new(policy);
+        let held = Arc::clone(&policy);
         let inside = Arc::new(Callers::default());
         let counted = Arc::clone(&inside);
         thread::Builder::new().name("door".into()).spawn(move || {
             for stream in listener.incoming().flatten() {
                 // A caller beyond the last place finds its stream ended, and asks again.
-                let Some(visit) = Visit::begin(&counted, &stream) else { continue };
+                let Some(slot) = CallerSlot::begin(&counted, &stream) else { continue };
                 let (orders, held) = (orders.clone(), Arc::clone(&held));
                 // Without a thread to be had the caller finds its stream ended.
                 let _ = thread::Builder::new().spawn(move || {
                     answer(&stream, &orders, &held);
-                    drop(visit);
+                    drop(slot);
                 });
             }
         })?;
-        Ok(Self { inside, entrance })
+        Ok(Self { inside, policy })
     }
 
     /// Ends with the change: callers have their answers, and users who cannot read the journal know how it ended.
@@ -101,7 +101,8 @@ impl Door {
     /// Tells how the change ended for as long as a user who cannot read the journal may ask again.
     fn report_end(&self, orders: &Receiver<Order>, status: &Status) {
         const REPORTED: Duration = Duration::from_secs(2);
-        if !self.entrance.asked_by_others.load(Ordering::SeqCst) {
+        // A change that goes on has another guard soon, which answers.
+        if status.phase.is_pending() || !self.policy.asked_by_others.load(Ordering::SeqCst) {
             return;
         }
         let since = Instant::now();
@@ -120,7 +121,7 @@ impl Door {
         while self.inside.count() > 0 && since.elapsed() < SEEN_OUT {
             thread::sleep(Duration::from_millis(1));
         }
-        self.entrance.refusals.flush();
+        self.policy.refusals.flush();
     }
 }
 
@@ -143,12 +144,12 @@ impl Callers {
 }
 
 /// The time from the acceptance of a connection to its answer.
-struct Visit {
+struct CallerSlot {
     inside: Arc<Callers>,
     is_other: bool,
 }
 
-impl Visit {
+impl CallerSlot {
     /// Takes a place; `None`: all are taken.
     fn begin(inside: &Arc<Callers>, stream: &UnixStream) -> Option<Self> {
         let uid = sockopt::socket_peercred(stream).ok()?.uid.as_raw();
@@ -161,14 +162,14 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for CallerSlot {
     fn drop(&mut self) {
         self.inside.place(self.is_other).fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// One question, and its answer; what is no question gets none.
-fn answer(stream: &UnixStream, orders: &Sender<Order>, entrance: &Entrance) -> Option<()> {
+fn answer(stream: &UnixStream, orders: &Sender<Order>, policy: &AccessPolicy) -> Option<()> {
     let caller = Caller::of(stream).ok()?;
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
@@ -177,21 +178,21 @@ fn answer(stream: &UnixStream, orders: &Sender<Order>, entrance: &Entrance) -> O
     let question: Question = serde_json::from_str(&line).ok()?;
     let ask = question.ask();
     if caller.uid != own_uid() {
-        entrance.asked_by_others.store(true, Ordering::SeqCst);
+        policy.asked_by_others.store(true, Ordering::SeqCst);
     }
-    let answer = if entrance.rights.allow(&ask, &caller, own_uid()) {
+    let answer = if policy.rights.allow(&ask, &caller, own_uid()) {
         let user = caller.signature(ask.user()).to_owned();
         let (reply, answered) = channel();
         orders.send(Order { ask: ask.signed(&user), reply }).ok()?;
         answered.recv_timeout(PATIENCE).ok()?
     } else {
         let why = refusal(&ask, &caller);
-        entrance.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
+        policy.refusals.add(&caller.name, &format!("{}: {why}", ask.word()));
         Answer::Refused { why }
     };
     let mut text = match (question, answer) {
         (Question::Describe, Answer::Status(status)) => {
-            serde_json::to_string(&Description::of(&entrance.begun, status))
+            serde_json::to_string(&Description::of(&policy.begun, status))
         }
         (_, answer) => serde_json::to_string(&answer),
     }

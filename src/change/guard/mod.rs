@@ -15,7 +15,7 @@ mod trail;
 mod window;
 
 pub use ask::{Answer, Ask, Description, Order, Status, decided};
-pub use door::{Door, DoorError, Entrance, call, call_within, describe, is_listening};
+pub use door::{AccessPolicy, Door, DoorError, call, call_within, describe, is_listening};
 pub use keeper::{ALL_LEFT, Errand, Guard};
 pub use outlook::{Outlook, Wrong, switched, unreached, wrong};
 pub use reach::OUT_OF_REACH;

@@ -89,6 +89,20 @@ pub struct ServiceArgs {
 }
 
 #[derive(Debug, Args)]
+pub struct ChangesArgs {
+    /// Rows; or the numbers of pending and overdue changes as node_exporter's textfile collector reads them
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ChangesFormat::Rows)]
+    pub format: ChangesFormat,
+}
+
+/// How changes are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ChangesFormat {
+    Rows,
+    Prometheus,
+}
+
+#[derive(Debug, Args)]
 pub struct ConfirmArgs {
     /// Its id or number, as `apply` and `changes` say them, or the first four signs of its id and more
     pub id: String,

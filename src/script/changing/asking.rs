@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::means::Means;
 use super::told::user;
-use super::{foreign, home, refused};
+use super::{foreign_changes, home, refused};
 use crate::change::{Answer, Ask, DoorError, Home, Kept, Phase, Record, Status, call};
 use crate::script::{Exit, Failure};
 
@@ -26,8 +26,8 @@ pub fn order(means: Means<'_>, id: &str, ask: &Ask, say: &mut dyn FnMut(&str)) -
     let (home, kept) = match home::find(means, id) {
         Ok(found) => found,
         Err(failure) => {
-            if let Some((home, id)) = foreign::find(means, id) {
-                return foreign::order(means, &home, &id, ask);
+            if let Some((home, id)) = foreign_changes::find(means, id) {
+                return foreign_changes::order(means, &home, &id, ask);
             }
             let homes = home::all(means);
             let asked = (ask.word(), Some(id));

@@ -251,7 +251,8 @@ impl Office {
     }
 
     fn ask(&self, id: &str, ask: &Ask) -> Result<Status, Failure> {
-        let ask = by_user(ask);
+        // The user of this process asks, whatever name stands in the question.
+        let ask = ask.clone().signed(&user());
         let status = match self.own.ask(id, &ask) {
             Some(answered) => answered?,
             None => asking::order(self.means(), id, &ask, &mut |_| {})?,
@@ -265,7 +266,9 @@ impl Office {
 
     fn changes(&self) -> Result<Changes, Failure> {
         let Listing { rows: listed, mut unread, closed } = lock(&self.known).list(self.means(), GLANCE)?;
-        unread.extend(closed);
+        // A simulator has nothing to do with the changes of another user's folder.
+        unread
+            .extend(closed.into_iter().filter(|_| simulator(&self.source).is_ok_and(|path| path.is_none())));
         // A guard that died gets a successor from whoever notices first, and a console looks all the time.
         if lock(&self.known).has_abandoned() {
             home::resume(self.means(), &mut |line| unread.push(line.to_owned()));
@@ -321,18 +324,6 @@ impl Office {
         let begun = ready.begun(self.means(), &road)?;
         let Prepared { found, own, simulated, .. } = ready;
         Ok(Some(Arc::new(Ready { plan: plan.clone(), begun, found, own, simulated })))
-    }
-}
-
-/// Whoever runs this asks, whatever name stands there.
-fn by_user(ask: &Ask) -> Ask {
-    let user = user();
-    match ask.clone() {
-        Ask::Status => Ask::Status,
-        Ask::Confirm { .. } => Ask::Confirm { user },
-        Ask::GoOn { .. } => Ask::GoOn { user },
-        Ask::Extend { seconds, .. } => Ask::Extend { user, seconds },
-        Ask::RollBack { anyway, .. } => Ask::RollBack { user, anyway },
     }
 }
 

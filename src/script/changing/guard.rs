@@ -9,10 +9,11 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::means::Means;
-use super::{foreign, home, second_keeper};
+use super::{foreign_changes, home, second_keeper};
 use crate::change::{
-    Begun, Direct, Door, Driver, Entrance, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm, Order,
-    Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder, socket_in,
+    AccessPolicy, Begun, Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm,
+    Order, Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder,
+    socket_in,
 };
 use crate::script::context::Context;
 use crate::script::open::Reach;
@@ -115,7 +116,9 @@ fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Ho
     let (mut found, mut worst) = (Vec::new(), Exit::Done);
     for home in home::all(means) {
         if home.is_closed() {
-            context.output.say(&foreign::unknown(&home, "only its owner can give its changes a guard"));
+            context
+                .output
+                .say(&foreign_changes::unknown(&home, "only its owner can give its changes a guard"));
             worst = worst.max(Exit::Refused);
             continue;
         }
@@ -263,7 +266,7 @@ fn open_door(
     begun: &Begun,
     orders: Sender<Order>,
 ) -> (std::io::Result<Door>, Option<String>) {
-    let entrance = || Entrance {
+    let policy = || AccessPolicy {
         begun: begun.clone(),
         rights: means.given.rights.clone(),
         refusals: Refusals::to_trail(Some(home), &begun.id),
@@ -271,8 +274,7 @@ fn open_door(
     };
     let public = home::socket_folder(means, home.folder()).map(|folder| {
         let socket = socket_in(&folder, &begun.id);
-        let opened =
-            make_socket_folder(&folder).and_then(|()| Door::open(&socket, orders.clone(), entrance()));
+        let opened = make_socket_folder(&folder).and_then(|()| Door::open(&socket, orders.clone(), policy()));
         opened.and_then(|door| kept.set_socket(&socket).map(|()| door))
     });
     let remark = match public {
@@ -281,7 +283,7 @@ fn open_door(
         None => None,
     };
     let socket = kept.usual_socket();
-    let door = Door::open(&socket, orders, entrance());
+    let door = Door::open(&socket, orders, policy());
     (door.and_then(|door| kept.set_socket(&socket).map(|()| door)), remark)
 }
 

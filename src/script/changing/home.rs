@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::foreign;
+use super::foreign_changes;
 use super::means::Means;
 use super::prepared::simulator;
 use crate::change::{
@@ -70,7 +70,7 @@ pub fn meant(means: Means<'_>, text: &str) -> Result<String, Failure> {
         kept.map(|kept| (kept.read.told.begun.id, kept.read.told.begun.number)).collect();
     match meaning(&known, text).as_slice() {
         // Whoever looks for it says that there is none.
-        [] => Ok(foreign::find(means, text).map_or_else(|| text.to_owned(), |(_, id)| id)),
+        [] => Ok(foreign_changes::find(means, text).map_or_else(|| text.to_owned(), |(_, id)| id)),
         [id] => Ok((*id).to_owned()),
         several => {
             let ids = several.iter().take(5).copied().collect::<Vec<_>>().join(", ");
@@ -110,7 +110,7 @@ pub fn find(means: Means<'_>, id: &str) -> Result<(Home, Kept), Failure> {
     for home in all(means) {
         if home.is_closed() {
             unknown.get_or_insert_with(|| {
-                HomeError::Unfit(foreign::unknown(&home, "no guard of this change answers"))
+                HomeError::FolderProblem(foreign_changes::unknown(&home, "no guard of this change answers"))
             });
             continue;
         }
@@ -129,7 +129,7 @@ pub fn refused(error: HomeError) -> Failure {
         | HomeError::Pending { .. }
         | HomeError::Unread { .. }
         | HomeError::Unseen { .. }
-        | HomeError::Unfit(_)
+        | HomeError::FolderProblem(_)
         | HomeError::Kept { .. } => Exit::Refused,
         HomeError::Journal(_) => Exit::Failed,
         HomeError::Unknown(_) => Exit::Usage,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 
 use super::means::Means;
-use super::{foreign, home};
+use super::{foreign_changes, home};
 use crate::change::{Answer, Ask, Begun, Kept, Phase, Status, SystemClocks, call_within, deadline_now};
 use crate::script::Failure;
 use crate::session::ChangeRow;
@@ -58,10 +58,9 @@ impl Known {
         let mut foreign_rows = Vec::new();
         for home in home::all(means) {
             if home.is_closed() {
-                match foreign::list(means, &home, patience) {
-                    Ok(rows) => foreign_rows.extend(rows),
-                    Err(why) => listing.closed.push(why),
-                }
+                let (rows, closed) = foreign_changes::list(means, &home, patience);
+                foreign_rows.extend(rows);
+                listing.closed.extend(closed);
                 continue;
             }
             let read = home.those(|folder| {

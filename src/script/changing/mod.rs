@@ -6,13 +6,14 @@ mod args;
 mod asking;
 mod carried;
 mod clerk;
-mod foreign;
+mod foreign_changes;
 mod guard;
 mod home;
 mod laned;
 mod list;
 mod listed;
 mod means;
+mod metrics;
 mod own;
 mod pending;
 mod prepared;
@@ -25,7 +26,9 @@ mod told;
 mod verified;
 
 pub use accept::NAMES as FINDINGS;
-pub use args::{ApplyArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs, Via, WhenSilent};
+pub use args::{
+    ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs, Via, WhenSilent,
+};
 pub use carried::{
     Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder,
     look as look_at_change, refuse_findings, refuse_unwritable, refuse_without_right, road,

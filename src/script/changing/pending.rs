@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::args::{ConfirmArgs, ExtendArgs, RollbackArgs};
+use super::args::{ChangesArgs, ChangesFormat, ConfirmArgs, ExtendArgs, RollbackArgs};
 use super::listed::{self, Listing};
 use super::means::Means;
 use super::schemas::UNCHANGED;
 use super::told::{exit, user};
-use super::{asking, foreign, home, list, seen};
+use super::{asking, foreign_changes, home, list, metrics, seen};
 use crate::change::{Ask, Home, Kept, Phase, Status};
 use crate::script::context::Context;
 use crate::script::progress::{renew, take_away};
@@ -43,8 +43,8 @@ pub fn roll_back(context: &mut Context<'_, '_>, args: &RollbackArgs) -> Result<E
     let first = order(context, &id, &Ask::RollBack { user: user(), anyway: args.force })?;
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
-    if let Some((home, _)) = foreign::find(means, &id).filter(|_| home::find(means, &id).is_err()) {
-        let status = foreign::await_end(means, &home, first)?;
+    if let Some((home, _)) = foreign_changes::find(means, &id).filter(|_| home::find(means, &id).is_err()) {
+        let status = foreign_changes::await_end(means, &home, first)?;
         report(context, &status)?;
         return Ok(if status.phase == Phase::RolledBack { Exit::Done } else { exit(status.phase) });
     }
@@ -140,8 +140,12 @@ pub fn report(context: &mut Context<'_, '_>, status: &Status) -> Result<(), Fail
 }
 
 /// Every change there is, the last first.
-pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit, Failure> {
     context.refuse_filter("changes")?;
+    let is_metrics = args.format == ChangesFormat::Prometheus;
+    if is_metrics && context.output.json {
+        return Err(Failure::usage("FD-7313: Prometheus' text is no JSON; leave out --json or --format"));
+    }
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     let Listing { rows, mut unread, closed } = listed::all(means)?;
@@ -150,7 +154,10 @@ pub fn changes(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
     let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
     unread.extend(home::cut_trails(means));
     let is_known = unread.is_empty() && closed.is_empty();
-    if context.output.json {
+    if is_metrics {
+        let text = metrics::write(&rows, unread.len() + closed.len());
+        context.output.out.write_all(text.as_bytes())?;
+    } else if context.output.json {
         let mut object = context.plain_object("changes")?;
         object.list("rows", rows.iter())?;
         object.end()?;

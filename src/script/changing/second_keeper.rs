@@ -1,6 +1,10 @@
 //! `guard --second`: a small process beside the guard of a change that does not share its fate. It only waits, and ends with
-//! the change. Where the deadline has passed and the guard has not begun the rollback, or the guard is stopped, it ends the
-//! guard, so that it can never write again, and takes the change back itself.
+//! the change. It takes the change over
+//!
+//! - where the deadline has passed and the guard has not begun the rollback;
+//! - where the guard is gone, or a signal has stopped it, while it writes or rolls back.
+//!
+//! A guard that still runs is ended first, so that it can never write again.
 
 use std::time::{Duration, Instant};
 
@@ -53,20 +57,23 @@ pub fn wait(context: &mut Context<'_, '_>, id: &str) -> Result<bool, Failure> {
     }
 }
 
-/// Whether the guard should have done something by now: the window is over, or the guard is stopped on the way back.
+/// Whether the guard should have done something by now. A change that waits for its confirmation needs no guard before the
+/// deadline; one that is half written needs one at once.
 fn is_late(kept: &Kept) -> bool {
     let told = &kept.read.told;
     match told.phase {
         Phase::Applied => window_left(told, &SystemClocks).is_zero(),
-        Phase::RollingBack => kept.lock_holder().is_some_and(|holder| holder.is_stopped()),
-        _ => false,
+        _ => kept.is_abandoned() || is_stopped(kept),
     }
+}
+
+fn is_stopped(kept: &Kept) -> bool {
+    kept.lock_holder().is_some_and(|holder| holder.is_stopped())
 }
 
 /// Whether the guard works all the same: on a disk that takes no record it goes back without one, and answers meanwhile.
 fn is_working(kept: &Kept) -> bool {
-    let stopped = kept.lock_holder().is_some_and(|holder| holder.is_stopped());
-    !stopped && call_within(&kept.socket(), &Ask::Status, ANSWER_TIMEOUT).is_ok()
+    !is_stopped(kept) && call_within(&kept.socket(), &Ask::Status, ANSWER_TIMEOUT).is_ok()
 }
 
 fn end_guard(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) -> Result<(), Failure> {
@@ -81,7 +88,7 @@ fn end_guard(context: &mut Context<'_, '_>, home: &Home, kept: &Kept) -> Result<
         Some(holder) => {
             format!("{holder} did not take the change back in time and was ended; another guard does")
         }
-        None => "the guard was gone when the deadline passed; another one takes the change back".to_owned(),
+        None => "the guard was gone; another one takes the change back".to_owned(),
     };
     super::refused::audit(home, ("guard replaced", Some(id)), &words, &mut |line| context.output.say(line));
     context.output.say(&words);

@@ -191,7 +191,7 @@ pub fn print_of(
     if output.json {
         let time = times.then(|| now.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string());
         let line = Line { schema: "fabdeck.jobs-watch/1", time, event, missing };
-        crate::script::json::write_json(&mut *output.out, &line).map_err(std::io::Error::from)?;
+        crate::script::json::write_json(&mut *output.out, &line)?;
         writeln!(output.out)?;
     } else {
         if times {

@@ -58,17 +58,17 @@ pub struct LanesSeen {
     under: Option<(TaskId, LanesAsked)>,
     due_ms: u64,
     /// Who waited when the last move of flows was begun.
-    before_move: Option<HeldUp>,
+    before_move: Option<WaitingHosts>,
 }
 
 /// How many hosts are held up, and for how many ticks a second all of them wait.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct HeldUp {
+struct WaitingHosts {
     hosts: usize,
     ticks: f64,
 }
 
-impl HeldUp {
+impl WaitingHosts {
     fn of(reading: &Reading) -> Self {
         let held = &reading.watched.verdict.held_up;
         Self { hosts: held.len(), ticks: held.iter().map(|held| held.at.congestion).sum() }
@@ -128,14 +128,14 @@ pub fn changed(known: &mut Known) {
 
 /// Flows are about to be moved, or moved back: what waits now is what the waiting afterwards is compared with.
 pub fn moves_begin(known: &mut Known) {
-    known.lanes.before_move = known.watch.reading.as_ref().map(|reading| HeldUp::of(reading));
+    known.lanes.before_move = known.watch.reading.as_ref().map(|reading| WaitingHosts::of(reading));
 }
 
 /// What a move of flows has changed, once a verdict over the time after it is there.
 fn relief(known: &Known) -> Option<(Severity, String)> {
     let before = known.lanes.before_move?;
     let reading = known.watch.reading.as_ref().filter(|_| !known.watch.before_look())?;
-    let now = HeldUp::of(reading);
+    let now = WaitingHosts::of(reading);
     Some((Severity::Said, format!("held up before the move: {}; now: {}", before.words(), now.words())))
 }
 

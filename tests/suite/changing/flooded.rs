@@ -5,8 +5,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use fabdeck::change::{
-    Ask, Direct, Door, Entrance, Errand, Guard, Home, OUT_OF_REACH, Phase, Refusals, Rights, SystemClocks,
-    call_within,
+    AccessPolicy, Ask, Direct, Door, Errand, Guard, Home, OUT_OF_REACH, Phase, Refusals, Rights,
+    SystemClocks, call_within,
 };
 
 use super::{Stage, actuator, seen, staged};
@@ -26,13 +26,13 @@ fn a_flood_of_callers_delays_no_rollback() {
     let (kept, _keeping) = home.begin(begun, "{}").unwrap();
     let (journal, read) = kept.journal().unwrap();
     let (sender, orders) = channel();
-    let entrance = Entrance {
+    let policy = AccessPolicy {
         begun: read.told.begun.clone(),
         rights: Rights::default(),
         refusals: Refusals::to_trail(Some(&home), "flooded"),
         asked_by_others: AtomicBool::new(false),
     };
-    let door = Door::open(&kept.usual_socket(), sender, entrance).unwrap();
+    let door = Door::open(&kept.usual_socket(), sender, policy).unwrap();
     let (over, asked) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut said = Vec::new();
     let told = std::thread::scope(|scope| {

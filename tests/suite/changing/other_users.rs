@@ -127,6 +127,23 @@ fn locks_that_another_user_holds_stop_no_rollback() {
     drop(holders);
 }
 
+/// In a folder of older versions where several users write, each may hold its locks rightly.
+#[test]
+fn a_lock_of_another_user_in_a_shared_folder_is_waited_for() {
+    let lab = Lab::new(DEMO);
+    open_to_others(lab.home.path());
+    let id = lab.apply();
+    let state = lab.home.path().join("state");
+    let lock = open_as_before(&state).swap_remove(1);
+    fs::set_permissions(&state, Permissions::from_mode(0o1777)).unwrap();
+    let inode = || std::os::unix::fs::MetadataExt::ino(&fs::metadata(&lock).unwrap());
+    let before = inode();
+    let holders = LockHolders::of(std::slice::from_ref(&lock));
+    let said = lab.ends(&["confirm", &id], 0);
+    assert_eq!(inode(), before, "another writer may be in the middle of a line: {said}");
+    drop(holders);
+}
+
 #[test]
 fn a_lock_that_another_user_holds_is_no_guard() {
     let lab = Lab::new(DEMO);
@@ -166,6 +183,13 @@ fn a_change_beyond_its_deadline_is_told_as_overdue() {
     let (code, text) = run(&["changes", "--json"]);
     assert_eq!(code, 6, "{text}");
     assert!(text.contains("\"overdue\":true"), "{text}");
+    let (code, text) = run(&["changes", "--format", "prometheus"]);
+    assert_eq!(code, 6, "{text}");
+    assert!(
+        text.contains("\nfabdeck_changes_overdue 1\n") && text.contains("\nfabdeck_changes_pending 1\n"),
+        "{text}"
+    );
+    assert!(text.contains("\nfabdeck_change_deadline_seconds{id=\"0badcafe\",number=\"1\"} "), "{text}");
     let (code, text) = run(&["guard", "--resume"]);
     assert_eq!(code, 6, "{text}");
     let holder = format!("process {}", std::process::id());
@@ -200,8 +224,6 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     }
     let (code, text) = second_user(&lab, &["extend", &id, "1m"]);
     assert_eq!(code, 0, "{text}");
-    let (code, text) = second_user(&lab, &["apply", "a.plan", "--yes"]);
-    assert_ne!(code, 0, "{text}");
     lab.ends(&["confirm", &id], 0);
     let trail = lab.trail();
     let nobody = fabdeck::change::users::name_of(NOBODY);
@@ -211,6 +233,36 @@ fn another_user_asks_guards_and_gets_what_the_owner_grants() {
     for what in ["refused", "extended"] {
         assert!(line(what).contains(&format!("\"user\":\"{nobody}\"")), "{}", line(what));
     }
+}
+
+/// A new change needs the owner of the state folder, whoever the fabric belongs to.
+#[test]
+fn another_user_applies_nothing_in_the_folder_of_the_owner() {
+    let lab = lab("list = [\"*\"]\nconfirm = [\"*\"]");
+    let id = lab.apply();
+    lab.ends(&["confirm", &id], 0);
+    // The second user has a fabric and a plan of their own.
+    let own = lab.home.path().join("own");
+    fs::create_dir(&own).unwrap();
+    fs::set_permissions(&own, Permissions::from_mode(0o777)).unwrap();
+    fs::copy(lab.home.path().join("a.plan"), own.join("a.plan")).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = as_nobody(program(&lab));
+        command.current_dir(&own).args(["--state-dir", "../state", "--config", "../lab.toml"]).args(args);
+        command
+    };
+    let serve = ["--source", DEMO, "simulate", "--serve", "own.sock"];
+    let mut server = run(&serve).stdout(Stdio::null()).spawn().unwrap();
+    let mut ready = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(server.stderr.take().unwrap()), &mut ready)
+        .unwrap();
+    assert!(ready.contains("serving"), "{ready}");
+    let apply = ["--source", "sim:own.sock", "apply", "a.plan", "--yes", "--accept", "transition"];
+    let (code, text) = said(&run(&apply).output().unwrap());
+    server.kill().unwrap();
+    server.wait().unwrap();
+    assert!(code == 4 && text.contains("FD-5637"), "{code}: {text}");
+    assert!(!lab.home.path().join("state/changes/000002").exists());
 }
 
 #[test]
@@ -257,6 +309,21 @@ fn what_another_user_cannot_see_is_told_as_not_known() {
         assert!(!text.contains("nothing is pending") && !text.contains("no change is pending"), "{text}");
     }
     lab.ends(&["rollback", &id], 0);
+}
+
+/// One guard answers, the socket of another is silent: the rows that there are, and that they are not all.
+#[test]
+fn a_silent_guard_beside_one_that_answers_is_told() {
+    let lab = lab("list = [\"*\"]");
+    let id = lab.apply();
+    let silent = lab.home.path().join("run/0badcafe.sock");
+    drop(std::os::unix::net::UnixListener::bind(&silent).unwrap());
+    let (code, text) = second_user(&lab, &["changes"]);
+    assert!(
+        code == 4 && text.contains(&id) && text.contains("FD-7993") && text.contains("0badcafe"),
+        "{code}: {text}"
+    );
+    lab.ends(&["confirm", &id], 0);
 }
 
 /// A planted socket folder, or one that others may write in, is not used: the owner still reaches the guard.

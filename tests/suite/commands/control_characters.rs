@@ -24,6 +24,7 @@ fn names_with_control_characters_act_nowhere() {
         &["show", "switches", "--json"],
         &["check", "--json", "--assume", "minhop"],
         &["check", "--assume", "minhop"],
+        &["route", "--engine", "updn", "-o", "-"],
         &["trace", "node01", "node12", "--assume", "minhop"],
     ] {
         let text = output(&home, &[&source, args].concat());

@@ -19,22 +19,26 @@ use crate::session::ChangeRow;
 const ROLLBACK_TIMEOUT: Duration = Duration::from_secs(60);
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The changes whose guards answer; why they cannot be known where none does.
-pub fn list(means: Means<'_>, home: &Home, timeout: Duration) -> Result<Vec<Listed>, String> {
-    let (mut rows, mut refused) = (Vec::new(), None);
-    for (id, socket) in sockets_of(means, home)? {
+/// The changes whose guards answer, and why others cannot be known.
+pub fn list(means: Means<'_>, home: &Home, timeout: Duration) -> (Vec<Listed>, Vec<String>) {
+    let sockets = match sockets_of(means, home) {
+        Ok(sockets) => sockets,
+        Err(why) => return (Vec::new(), vec![why]),
+    };
+    let (mut rows, mut closed) = (Vec::new(), Vec::new());
+    for (id, socket) in sockets {
         match describe(&socket, timeout) {
             Ok(Ok(description)) => rows.push(listed(&id, description)),
-            Ok(Err(why)) => refused = Some(why),
-            // A socket that a guard left behind, or a guard that has just ended.
-            Err(_) => {}
+            Ok(Err(why)) => closed.push(why),
+            // The guard has just ended.
+            Err(DoorError::Silent(error)) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => closed.push(unknown(home, &format!("the guard of change {id} does not answer"))),
         }
     }
-    match (rows.is_empty(), refused) {
-        (false, _) => Ok(rows),
-        (true, Some(why)) => Err(why),
-        (true, None) => Err(unknown(home, "no guard answers")),
+    if rows.is_empty() && closed.is_empty() {
+        closed.push(unknown(home, "no guard answers"));
     }
+    (rows, closed)
 }
 
 /// Asks the guard of a change.
