@@ -4,10 +4,11 @@
 //! Paths may go across once between switches of one height, as racks joined in pairs do. What has no such path, spine
 //! to spine for one, is left without an entry; `sftree` serves it.
 
+use super::acyclic::{Wanted, best_reading, even_out};
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
-use super::ranks;
-use super::updown::{Order, fill_evenly};
+use super::ranks::{self, Ranks};
+use super::updown::{Order, fill};
 
 pub const ID: &str = "ftree";
 
@@ -16,10 +17,11 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
-    let order = Order::new(&problem.graph, &found.height, false);
-    Ok(Answer {
-        routes: fill_evenly(problem, &order, request, pulse)?,
-        remarks: vec![found.remark],
-        degraded: false,
-    })
+    let make = |ranks: &Ranks| {
+        let order = Order::new(&problem.graph, &ranks.height, false);
+        let mut routes = fill(problem, &order, request, pulse)?;
+        let evened = even_out(problem, (request, pulse), Wanted::BetweenHosts, &mut routes)?;
+        Ok((evened, Answer { routes, remarks: vec![ranks.remark.clone()], degraded: false }))
+    };
+    best_reading(ID, problem, request, found, make)
 }

@@ -5,6 +5,7 @@ pub mod certificate;
 pub mod difference;
 pub mod mixture;
 
+mod acyclic;
 mod again;
 mod balance;
 mod columns;

@@ -201,6 +201,14 @@ pub(super) struct Flaws {
     pub worst: Vec<(usize, u32)>,
 }
 
+impl Flaws {
+    /// It shows no tree. On irregular trees, racks of several rails for one, a quarter of the pairs may be missed; on
+    /// tori it is two in three and more.
+    fn is_unfit(&self) -> bool {
+        self.missed * 3 > self.pairs
+    }
+}
+
 pub(super) fn flaws(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Flaws {
     let graph = &problem.graph;
     let mut flaws = Flaws::default();
@@ -296,10 +304,64 @@ pub(super) fn find(engine: &'static str, problem: &Problem<'_>, request: &Reques
         }
     }
     match best {
-        Some((flaws, _)) if flaws.missed * 20 > flaws.pairs => Err(unfit(engine, problem, &flaws)),
+        Some((flaws, _)) if flaws.is_unfit() => Err(unfit(engine, problem, &flaws)),
         Some((_, ranks)) => Ok(ranks),
         None => Ok(Ranks { height: vec![0; problem.graph.switch_count()], remark: "no switches".to_owned() }),
     }
+}
+
+/// The other readings that show a tree too.
+pub(super) fn others(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    request: &Request,
+    found: &Ranks,
+) -> Vec<Ranks> {
+    let hosts = hosts(problem, request);
+    let mut others: Vec<Ranks> = Vec::new();
+    let roots: Vec<u32> = centres(problem, &hosts).into_iter().map(|(_, root)| root).collect();
+    let central = Ranks {
+        height: below(&problem.graph, &roots),
+        remark: "ranks below the switch nearest to all hosts".to_owned(),
+    };
+    let readings = readings(engine, problem, request, &hosts).unwrap_or_default();
+    let more = [central, beside_tops(problem, &hosts, &found.height)].into_iter();
+    for ranks in readings.into_iter().chain(more.filter(|_| request.roots.is_empty())) {
+        let is_new = ranks.height != found.height && others.iter().all(|other| other.height != ranks.height);
+        if is_new && !flaws(problem, &hosts, &ranks.height).is_unfit() {
+            others.push(ranks);
+        }
+    }
+    others
+}
+
+/// Ranks below the tops of a reading and those beside them: switches without hosts that half of their neighbours at least
+/// share with one of the tops. A spine that misses some of the leaves looks like one of the middle else.
+fn beside_tops(problem: &Problem<'_>, hosts: &[u32], height: &[u32]) -> Ranks {
+    let graph = &problem.graph;
+    let neighbours = |switch: u32| graph.channels()[graph.leaving(switch)].iter().map(|channel| channel.to);
+    let is_top = |switch: &u32| {
+        graph.alive(*switch)
+            && neighbours(*switch).all(|other| height[other as usize] <= height[*switch as usize])
+    };
+    let mut tops: Vec<u32> = problem.switches().filter(is_top).collect();
+    let highest = tops.clone();
+    for switch in
+        problem.switches().filter(|switch| hosts[*switch as usize] == 0 && !highest.contains(switch))
+    {
+        let mut own: Vec<u32> = neighbours(switch).collect();
+        own.sort_unstable();
+        own.dedup();
+        let shares = |top: &u32| {
+            let shared = own.iter().filter(|other| neighbours(*top).any(|to| to == **other)).count();
+            shared > 0 && shared * 2 >= own.len() && !own.contains(top)
+        };
+        if highest.iter().any(shares) {
+            tops.push(switch);
+        }
+    }
+    let remark = format!("ranks below {} switches at the top, or beside them", tops.len());
+    Ranks { height: below(graph, &tops), remark }
 }
 
 fn readings(

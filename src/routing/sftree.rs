@@ -9,10 +9,11 @@
 
 use std::cmp::Reverse;
 
+use super::acyclic::{Evened, Wanted, best_reading, even_out, is_large};
 use super::engine::{Answer, Pulse, Refusal, Request};
 use super::problem::Problem;
-use super::ranks;
-use super::updown::{Order, fill_evenly};
+use super::ranks::{self, Ranks};
+use super::updown::{Order, fill};
 use crate::fabric::NodeId;
 
 pub const ID: &str = "sftree";
@@ -22,24 +23,63 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     if pulse.cancelled() {
         return Err(Refusal::Cancelled);
     }
-    let mut order = Order::new(&problem.graph, &found.height, false);
+    best_reading(ID, problem, request, found, |ranks| read_by(ranks, problem, request, pulse))
+}
+
+/// Routes by one reading of the fabric: those of the subtree, or those of hosts with the rest added where that loads the
+/// busiest channel less.
+fn read_by(
+    ranks: &Ranks,
+    problem: &Problem<'_>,
+    request: &Request,
+    pulse: &dyn Pulse,
+) -> Result<(Evened, Answer), Refusal> {
+    let plain = Order::new(&problem.graph, &ranks.height, false);
+    let mut order = plain.clone();
     let roots = subtree_roots(problem, request, &order);
     order.complete(&problem.graph, &roots);
-    let mut remarks = vec![found.remark];
-    let name = |switch: u32| {
-        let node = problem.fabric.node(NodeId(switch));
-        format!("{} ({})", node.facts.description.trim(), node.guid())
+    let mut routes = fill(problem, &order, request, pulse)?;
+    let evened = even_out(problem, (request, pulse), Wanted::Everything, &mut routes)?;
+    let answer = |routes, remarks: Vec<String>| {
+        let remarks = [ranks.remark.clone()].into_iter().chain(remarks).collect();
+        Answer { routes, remarks, degraded: false }
     };
-    remarks.extend(roots.iter().map(|root| format!("root of the subtree: {}", name(*root))));
+    if evened.busiest.is_some() && !is_large(problem) {
+        let between_hosts = fill(problem, &plain, request, pulse)?;
+        let mut best = (evened, None);
+        for hosts_first in [false, true] {
+            let mut added = between_hosts.clone();
+            if hosts_first {
+                even_out(problem, (request, pulse), Wanted::BetweenHosts, &mut added)?;
+            }
+            let found = even_out(problem, (request, pulse), Wanted::Everything, &mut added)?;
+            // What needs nothing added is what `ftree` gives.
+            if found.is_better(&best.0) && found.added {
+                best = (found, Some(added));
+            }
+        }
+        if let (found, Some(added)) = best {
+            return Ok((found, answer(added, vec![ADDED.to_owned()])));
+        }
+    }
+    let mut remarks: Vec<String> =
+        roots.iter().map(|root| format!("root of the subtree: {}", name(problem, *root))).collect();
     let grafted: Vec<u32> = order.grafted().collect();
     if let Some(first) = grafted.first() {
-        let first = name(*first);
-        let count = grafted.len();
+        let (first, count) = (name(problem, *first), grafted.len());
         remarks.push(format!(
             "{count} switches are outside of what the subtree serves and hang on one cable each, {first} the first"
         ));
     }
-    Ok(Answer { routes: fill_evenly(problem, &order, request, pulse)?, remarks, degraded: false })
+    Ok((evened, answer(routes, remarks)))
+}
+
+const ADDED: &str = "ways between upper switches go where they close no cycle with those of hosts: a subtree would load its \
+                     busiest channel more";
+
+fn name(problem: &Problem<'_>, switch: u32) -> String {
+    let node = problem.fabric.node(NodeId(switch));
+    format!("{} ({})", node.facts.description.trim(), node.guid())
 }
 
 /// Tops above a switch, how few of the switches above stand over several others of them, whether it is at the bottom,

@@ -78,17 +78,21 @@ fn signs() {
     }
 }
 
-/// (Paths over the busiest channel under ftree, under sar, links under ftree, under sar) of a placement.
+/// (Paths over the busiest channel under another engine, under sar, links under both) of a placement.
 type Placed = (u64, u64, f64, f64);
 
 fn placed() {
+    ["updn", "ftree"].into_iter().for_each(placed_beside);
+}
+
+fn placed_beside(other: &'static str) {
     let fabric = fabric("tsubame2");
     let faults = Faults::default();
     let problem = Problem::new(&fabric, &faults);
-    let ftree = route(&problem, "ftree", &JobMap::default());
+    let beside = route(&problem, other, &JobMap::default());
     let place = |jobs: &JobMap| -> Placed {
         let (old, new) =
-            (metrics(&problem, &ftree, jobs), metrics(&problem, &route(&problem, "sar", jobs), jobs));
+            (metrics(&problem, &beside, jobs), metrics(&problem, &route(&problem, "sar", jobs), jobs));
         (old.max, new.max, old.mean_links, new.mean_links)
     };
     let factor = |placed: &Placed| placed.0 as f64 / placed.1 as f64;
@@ -98,7 +102,7 @@ fn placed() {
     for (title, some) in [("100", hundred), ("1000", &mut all)] {
         some.sort_by(|a, b| factor(a).total_cmp(&factor(b)));
         let (low, middle, high) = (some[0], some[some.len() / 2], some[some.len() - 1]);
-        println!("tsubame2, a job of 200 hosts on 15 leaf switches, {title} placements, ftree / sar");
+        println!("tsubame2, a job of 200 hosts on 15 leaf switches, {title} placements, {other} / sar");
         for (title, one) in [("least", low), ("median", middle), ("most", high)] {
             let (old, new, links, more) = one;
             println!(

@@ -23,29 +23,39 @@ const TRIED_WORK: usize = 16_000_000;
 const PASSES: usize = 24;
 const WORK: usize = 20_000_000;
 
-/// The best trees of a few lines; `None` when cancelled.
+/// So many of the lines that were tried are taken beside the best one.
+const OTHERS: usize = 7;
+
+/// The best trees of a few lines, those on whose busiest channel fewest paths are first; `None` when cancelled.
 pub(super) fn spread(
     net: &Net,
     trees: &[Tree],
     given: &[u32],
     need: &Need,
     pulse: &dyn Pulse,
-) -> Option<Spread> {
+) -> Option<Vec<Spread>> {
     let once = (trees.len() * net.channels()).max(1);
     let mut lines = lines(net, trees, given);
     lines.truncate((TRIED_WORK / once / (1 + TRIED_PASSES)).clamp(1, TRIED));
     let passes = (WORK / once).min(PASSES);
+    let mut best = Vec::new();
     if lines.len() > 1 {
         let tried: Vec<Option<Spread>> = lines
             .par_iter()
             .map(|line| Spread::new(net, trees, line, need.busiest, TRIED_PASSES, pulse))
             .collect();
         let tried: Vec<Spread> = tried.into_iter().collect::<Option<_>>()?;
-        let best = (0..lines.len()).min_by_key(|at| (tried[*at].busiest, tried[*at].total, *at))?;
-        lines.swap(0, best);
+        let mut order: Vec<usize> = (0..lines.len()).collect();
+        order.sort_by_key(|at| (tried[*at].busiest, tried[*at].total, *at));
+        lines.swap(0, order[0]);
+        best.extend(order.iter().skip(1).take(OTHERS).map(|at| tried[*at].clone()));
     }
-    let Some(line) = lines.first() else { return Some(Spread::default()) };
-    Spread::new(net, trees, line, need.busiest, passes, pulse)
+    let first = match lines.first() {
+        Some(line) => Spread::new(net, trees, line, need.busiest, passes, pulse)?,
+        None => Spread::default(),
+    };
+    best.insert(0, first);
+    Some(best)
 }
 
 /// Those that forbid least first. In each part they begin at given switches, or at any.

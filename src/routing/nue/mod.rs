@@ -36,16 +36,14 @@ mod blocks;
 mod central;
 mod course;
 mod demand;
-mod escape;
 #[cfg(test)]
 mod figures;
 mod layer;
 mod lined;
-mod order;
 mod plain;
 mod plan;
-mod tree;
 
+use super::acyclic::{escape, order, tree};
 use super::spread::net;
 pub(super) use demand::Demand;
 pub(super) use plan::route_for;

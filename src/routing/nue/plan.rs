@@ -11,13 +11,14 @@ use super::lined;
 use super::net::{NONE, Net};
 use super::plain::{Need, Plain};
 use crate::fabric::{Lanes, NodeId, Routes};
+use crate::routing::acyclic::{Wanted, even_out};
 use crate::routing::engine::{Answer, Pulse, Refusal, Request};
 use crate::routing::problem::{Destination, Problem};
-use crate::routing::ranks::{self, failed_roots, named_switches};
+use crate::routing::ranks::{self, Ranks, failed_roots, named_switches};
 use crate::routing::sftree::subtree_roots;
 use crate::routing::spread::Spread;
 use crate::routing::updn;
-use crate::routing::updown::Order;
+use crate::routing::updown::{Order, fill};
 
 /// LIDs, times channels, that may have a tree each.
 const SHARED: usize = 24_000_000;
@@ -39,6 +40,55 @@ pub(in crate::routing) fn route_for(
     demand: Option<&Demand>,
     pulse: &dyn Pulse,
 ) -> Result<Answer, Refusal> {
+    let Found { mut answer, others } = find(problem, request, demand, pulse)?;
+    if demand.is_some() {
+        return Ok(answer);
+    }
+    let before = answer.routes.clone();
+    let mut least = even_out(problem, (request, pulse), Wanted::Nothing, &mut answer.routes)?.busiest;
+    if answer.routes != before {
+        answer.remarks.iter_mut().for_each(|remark| *remark = remark.replacen(UPDN_ROUTES, FROM_UPDN, 1));
+    }
+    for Other { mut routes, how } in others {
+        let busiest = even_out(problem, (request, pulse), Wanted::Nothing, &mut routes)?.busiest;
+        if busiest.is_some() && busiest < least {
+            (answer.routes, least) = (routes, busiest);
+            answer.remarks.truncate(1);
+            answer.remarks.push(how);
+        }
+    }
+    if let Some(least) = least {
+        answer.remarks.push(format!(
+            "then paths were moved off the busiest channels: no channel has more than {least}"
+        ));
+    }
+    Ok(with_request(answer, problem, request))
+}
+
+/// Routes, and others that may be better once paths are moved off their busiest channels.
+struct Found {
+    answer: Answer,
+    others: Vec<Other>,
+}
+
+/// Routes on one lane, and how they are made, a sentence.
+struct Other {
+    routes: Routes,
+    how: String,
+}
+
+impl From<Answer> for Found {
+    fn from(answer: Answer) -> Self {
+        Self { answer, others: Vec::new() }
+    }
+}
+
+fn find(
+    problem: &Problem<'_>,
+    request: &Request,
+    demand: Option<&Demand>,
+    pulse: &dyn Pulse,
+) -> Result<Found, Refusal> {
     if request.lanes == 0 {
         return Err(Refusal::Request { engine: "nue", what: "no lane to route on".to_owned() });
     }
@@ -65,14 +115,14 @@ pub(in crate::routing) fn route_for(
         false => Some(Lined::new(problem, &net, &given, (&need, together), pulse)?),
     };
     if let Some(lined) = lined.as_ref().filter(|lined| lined.suffices(&need)) {
-        return Ok(with_request(lined.answer(problem, &net, &need, None), problem, request));
+        return Ok(lined.answer(problem, &net, &need, None).into());
     }
     let plain = match plan.len() {
         3.. if !is_ranked => None,
         _ => Some(Plain::new(problem, &net, &plan, request, pulse)?),
     };
     if let Some(plain) = plain.as_ref().filter(|plain| lined.is_none() && plain.suffices(&need, large)) {
-        return Ok(plain_routes(plain, &need, None));
+        return Ok(plain_routes(plain, &need, None).into());
     }
     let aim = Aim::of(&need, plan.len(), tree.is_some());
     let roots: Vec<Vec<u32>> = match &tree {
@@ -84,17 +134,44 @@ pub(in crate::routing) fn route_for(
     }
     let course = search(&net, &plan, &roots, aim, tree.is_some(), pulse);
     let Some(course) = course.filter(|_| !pulse.cancelled()) else { return Err(Refusal::Cancelled) };
+    let mut others = Vec::new();
+    if let Some(lined) = &lined {
+        others.extend(lined.others(problem, &net));
+        others.extend(by_ranks(problem, request, &net, &plan, pulse)?);
+    }
+    let found = |answer| Ok(Found { answer, others });
     let lined = lined.filter(|lined| (1..=course.best.busiest).contains(&lined.spread.busiest));
     let busiest = lined.as_ref().map_or(course.best.busiest, |lined| lined.spread.busiest);
     if let Some(plain) = plain.filter(|plain| plain.busiest < busiest) {
-        return Ok(plain_routes(&plain, &need, Some(&course)));
+        return found(plain_routes(&plain, &need, Some(&course)));
     }
     if let Some(lined) = lined {
-        return Ok(with_request(lined.answer(problem, &net, &need, Some(&course)), problem, request));
+        return found(lined.answer(problem, &net, &need, Some(&course)));
     }
     let mut answer = Answer::from(write(problem, &net, &plan, &course));
     answer.remarks.extend(remarks(problem, &plan, &roots, &course));
-    Ok(with_request(answer, problem, request))
+    found(answer)
+}
+
+/// Ways up and down by each reading of the fabric as a tree, with the subtree of the most central switch.
+fn by_ranks(
+    problem: &Problem<'_>,
+    request: &Request,
+    net: &Net,
+    plan: &[Vec<Tree>],
+    pulse: &dyn Pulse,
+) -> Result<Vec<Other>, Refusal> {
+    let Ok(found) = ranks::find(updn::ID, problem, request) else { return Ok(Vec::new()) };
+    let trees: Vec<Tree> = plan.iter().flatten().cloned().collect();
+    let centre = roots(net, &trees, &[], 0);
+    let others = ranks::others(updn::ID, problem, request, &found);
+    let fill_by = |ranks: Ranks| {
+        let mut order = Order::new(&problem.graph, &ranks.height, false);
+        order.complete(&problem.graph, &centre);
+        let how = format!("ways up and down, {}", ranks.remark);
+        Ok(Other { routes: fill(problem, &order, request, pulse)?, how })
+    };
+    [found].into_iter().chain(others).map(fill_by).collect()
 }
 
 /// Adds remarks on the parts of the request that the routes do not follow: failed roots, lists of nodes.
@@ -111,11 +188,14 @@ const ALIKE: &str = "the search treats all adapters alike: lists of compute and 
 
 /// How the remark begins that says whose routes they are.
 pub const UPDN_ROUTES: &str = "these are updn's routes";
+const FROM_UPDN: &str = "these began as updn's routes";
 
 /// Trees in one line, on one lane.
 struct Lined {
     trees: Vec<Tree>,
     spread: Spread,
+    /// Of other lines.
+    others: Vec<Spread>,
 }
 
 impl Lined {
@@ -127,8 +207,9 @@ impl Lined {
         pulse: &dyn Pulse,
     ) -> Result<Self, Refusal> {
         let trees = layers(problem, net, 1, together, None).pop().unwrap_or_default();
-        let spread = lined::spread(net, &trees, given, need, pulse).ok_or(Refusal::Cancelled)?;
-        Ok(Self { trees, spread })
+        let mut others = lined::spread(net, &trees, given, need, pulse).ok_or(Refusal::Cancelled)?;
+        let spread = others.remove(0);
+        Ok(Self { trees, spread, others })
     }
 
     /// Whether a search is not worth its time: the paths are shortest, and hardly any channel carries more than some
@@ -136,6 +217,13 @@ impl Lined {
     fn suffices(&self, need: &Need) -> bool {
         let Spread { busiest, total, .. } = self.spread;
         busiest > 0 && total == need.total && busiest * 20 <= need.busiest * 21
+    }
+
+    fn others(&self, problem: &Problem<'_>, net: &Net) -> impl Iterator<Item = Other> {
+        self.others.iter().map(|spread| Other {
+            routes: lined::write(problem, net, &self.trees, spread),
+            how: "trees on one lane, along another line of all switches".to_owned(),
+        })
     }
 
     /// Its routes, and why they are taken.

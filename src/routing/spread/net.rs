@@ -22,6 +22,8 @@ pub(in crate::routing) struct Net {
     pub senders: Arc<[u32]>,
     pub part: Vec<u32>,
     pub part_size: Vec<u32>,
+    /// The first switch of each part.
+    pub part_first: Vec<u32>,
 }
 
 impl Net {
@@ -40,8 +42,12 @@ impl Net {
             first_arriving: vec![0],
             first_dependency: Vec::with_capacity(channels.len() + 1),
             senders: (0..switches).map(|switch| graph.terminals_of(switch).len() as u32).collect(),
-            part,
+            part_first: (0..parts)
+                .filter_map(|number| part.iter().position(|part| *part == number))
+                .map(|at| at as u32)
+                .collect(),
             part_size,
+            part,
         };
         net.first.push(channels.len() as u32);
         for switch in 0..switches {

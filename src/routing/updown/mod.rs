@@ -4,8 +4,7 @@ mod ladders;
 mod lengths;
 mod order;
 mod reach;
-mod relief;
 mod rows;
 
 pub(super) use order::Order;
-pub(super) use rows::{fill, fill_evenly};
+pub(super) use rows::fill;

@@ -46,7 +46,7 @@ pub(in super::super) struct Hop {
     pub port: u8,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in super::super) struct Order {
     hops: Vec<Hop>,
     /// Where the hops of a switch begin: those up, then across, then down, by port each; four bounds for each switch.

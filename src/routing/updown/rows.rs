@@ -9,7 +9,6 @@ use super::ladders::{Group, Ladders};
 use super::lengths::{FAR, Lengths, WIDTH};
 use super::order::Order;
 use super::reach::Reach;
-use super::relief::relieve;
 use crate::fabric::Routes;
 use crate::routing::engine::{Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
@@ -20,29 +19,7 @@ pub(in super::super) fn fill(
     request: &Request,
     pulse: &dyn Pulse,
 ) -> Result<Routes, Refusal> {
-    rows(problem, order, &Lengths::new(order, pulse)?, request, pulse)
-}
-
-/// The same, with the busiest channels relieved.
-pub(in super::super) fn fill_evenly(
-    problem: &Problem<'_>,
-    order: &Order,
-    request: &Request,
-    pulse: &dyn Pulse,
-) -> Result<Routes, Refusal> {
     let lengths = Lengths::new(order, pulse)?;
-    let mut routes = rows(problem, order, &lengths, request, pulse)?;
-    relieve(problem, order, &lengths, (request, pulse), &mut routes)?;
-    Ok(routes)
-}
-
-fn rows(
-    problem: &Problem<'_>,
-    order: &Order,
-    lengths: &Lengths,
-    request: &Request,
-    pulse: &dyn Pulse,
-) -> Result<Routes, Refusal> {
     let ladders = Ladders::new(problem, order, request);
     let mut routes = problem.no_routes();
     let (stride, switches) = (routes.stride().max(1), problem.graph.switch_count());
@@ -55,7 +32,7 @@ fn rows(
                 return;
             }
             let seen = if order.graded { Some(reach) } else { None };
-            Writer::new(problem, order, lengths, &ladders, switch as u32, seen).write(row);
+            Writer::new(problem, order, &lengths, &ladders, switch as u32, seen).write(row);
             pulse.step(done.fetch_add(1, Ordering::Relaxed) + 1, switches);
         },
     );

@@ -30,16 +30,11 @@ fn trees() -> impl Iterator<Item = String> {
 }
 
 /// Not reached yet: engines that still end at the tables of another one. Each of these is to go, and none may come.
-const EQUAL_YET: [(&str, &str, &str); 9] = [
+const EQUAL_YET: [(&str, &str, &str); 4] = [
     ("pods,seed=1", "updn", "sftree"),
-    ("half,seed=1", "updn", "sftree"),
-    ("half,seed=2", "updn", "sftree"),
-    ("tier,seed=2", "updn", "sftree"),
     ("rails,seed=1", "updn", "sftree"),
     ("rails,seed=2", "ftree", "sftree"),
-    ("rails,seed=3", "ftree", "sftree"),
     ("mixed,seed=1", "updn", "ftree"),
-    ("mixed,seed=2", "updn", "sftree"),
 ];
 
 #[test]

@@ -103,9 +103,12 @@ fn one_lane_is_never_worse_than_up_and_down() {
         assert!(nue <= updn, "seed {seed}: {nue} {updn}\n{}", sketch.text());
         // Who searched in vain says so, and not that nothing was searched.
         if one.remarks[0].starts_with("the search was tried") {
-            let as_updn = one.routes == other.routes && one.remarks[1].contains("better on one lane");
-            let along = one.remarks[1].starts_with("trees on one lane, along a line");
-            assert!(as_updn || along, "seed {seed}");
+            let as_updn = one.remarks[1].contains("updn's routes, better on one lane");
+            let ways = ["trees on one lane, along a", "ways up and down, ranks"];
+            let along = ways.iter().any(|way| one.remarks[1].starts_with(way));
+            assert!(as_updn || along, "seed {seed}: {:?}", one.remarks);
+            let says_equal = one.remarks[1].starts_with("these are updn's routes");
+            assert!(!says_equal || one.routes == other.routes, "seed {seed}");
             in_vain += 1;
         }
     }

@@ -234,7 +234,8 @@ fn heights(problem: &Problem<'_>, roots: &[u32]) -> Vec<usize> {
     height
 }
 
-/// `ftree` leaves out what has no path up, across and down, and nothing else; the certificate counts just that.
+/// `ftree` leaves nothing out but what has no path up, across and down; where adapters that compute are among that these are
+/// served, and the rest as it comes. The certificate counts what is left out.
 fn left_out(
     problem: &Problem<'_>,
     answer: &Answer,
@@ -269,8 +270,21 @@ fn left_out(
             without.extend(problem.behind(to).iter().map(|end| (from, end.lid)));
         }
     }
-    ensure(lost == without, || {
-        let more: Vec<_> = lost.symmetric_difference(&without).collect();
+    let hosts = |(from, lid): &&(u32, Lid)| {
+        let sends = |end: &&Terminal| computes(problem, request, end.port);
+        let to = problem.fabric.port_by_lid(*lid);
+        problem.graph.terminals_of(*from).iter().any(|end| sends(&end))
+            && to.is_some_and(|port| {
+                !problem.fabric.node(problem.fabric.port(port).node).is_switch()
+                    && computes(problem, request, port)
+            })
+    };
+    if without.iter().any(|pair| hosts(&pair)) {
+        let left: Vec<_> = lost.iter().filter(hosts).collect();
+        return ensure(left.is_empty(), || format!("left out between hosts {left:?}"));
+    }
+    ensure(lost.is_subset(&without), || {
+        let more: Vec<_> = lost.difference(&without).collect();
         format!("left out {} of {}, differing in {more:?}", lost.len(), without.len())
     })
 }
@@ -278,6 +292,18 @@ fn left_out(
 fn aggregation(problem: &Problem<'_>, port: fabdeck::fabric::PortId) -> bool {
     let node = problem.fabric.node(problem.fabric.port(port).node);
     node.facts.description.contains("Aggregation Node")
+}
+
+fn computes(problem: &Problem<'_>, request: &Request, port: fabdeck::fabric::PortId) -> bool {
+    let guids = [
+        Some(problem.fabric.node(problem.fabric.port(port).node).guid()),
+        problem.fabric.port(port).facts.guid,
+    ];
+    let among = |list: &[Guid]| guids.iter().flatten().any(|guid| list.contains(guid));
+    match request.compute_nodes.is_empty() {
+        true => !aggregation(problem, port) && !among(&request.io_nodes),
+        false => among(&request.compute_nodes),
+    }
 }
 
 /// Whether there was a reason to refuse.

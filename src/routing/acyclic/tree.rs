@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::net::{NONE, Net};
 use super::order::{Dependencies, Known};
+use crate::routing::spread::net::{NONE, Net};
 
 /// An offer is its cost and its channel in one number. So many bits hold more channels than 49,151 switches of 254 ports
 /// have; costs beyond `MOST`, which no fabric of so many LIDs comes to, would be equal.
@@ -17,7 +17,7 @@ const MOST: u64 = u64::MAX >> BITS;
 
 /// One tree in the making. Buffers serve one tree after the other.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(in crate::routing) struct Search {
     destination: u32,
     next: Vec<u32>,
     cost: Vec<u64>,
@@ -83,11 +83,35 @@ impl Search {
         (self.done[at], self.next[at], self.cost[at], self.sure[at]) = (true, channel, cost, 0);
     }
 
+    /// Keeps the ways of a tree as far as it goes, from the destination outwards, and routes the rest of the part; false at an
+    /// impasse that local backtracking does not solve.
+    pub(in crate::routing) fn extend(
+        &mut self,
+        net: &Net,
+        used: &mut Dependencies,
+        weights: &[u64],
+        (destination, outwards, next): (u32, &[u32], &[u32]),
+    ) -> bool {
+        self.begin(destination);
+        for switch in outwards {
+            let channel = next[*switch as usize];
+            let cost = self.cost[net.to[channel as usize] as usize] + weights[channel as usize];
+            self.hang(net, *switch, channel, cost);
+        }
+        self.expand(net, used, weights, destination);
+        outwards.iter().for_each(|switch| self.expand(net, used, weights, *switch));
+        self.finish(net, used, weights, destination)
+    }
+
     /// Routes everything of the destination's part; false at an impasse that local backtracking does not solve.
     pub fn run(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64], destination: u32) -> bool {
         self.begin(destination);
-        let all = net.part_size[net.part[destination as usize] as usize] as usize;
         self.expand(net, used, weights, destination);
+        self.finish(net, used, weights, destination)
+    }
+
+    fn finish(&mut self, net: &Net, used: &mut Dependencies, weights: &[u64], destination: u32) -> bool {
+        let all = net.part_size[net.part[destination as usize] as usize] as usize;
         loop {
             self.drain(net, used, weights);
             if self.outwards.len() == all {
@@ -304,7 +328,7 @@ impl Search {
 }
 
 /// The dependencies of a tree.
-pub(super) fn dependencies_of<'t>(
+pub(in crate::routing) fn dependencies_of<'t>(
     net: &'t Net,
     next: impl Fn(u32) -> u32 + Copy + 't,
 ) -> impl Iterator<Item = (u32, u32)> + 't {

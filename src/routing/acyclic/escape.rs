@@ -3,13 +3,13 @@
 //! Up*/Down* orientation from the same root: a superset, no less acyclic, and a destination that falls back on it is
 //! spread over all its links.
 
-use super::net::{NONE, Net};
 use super::order::Dependencies;
 use super::tree::Search;
+use crate::routing::spread::net::{NONE, Net};
 
 /// What is reserved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Reserve {
+pub(in crate::routing) enum Reserve {
     /// The turns of a spanning tree, as the dissertation does.
     Tree,
     /// Every turn of the orientation.
@@ -17,7 +17,7 @@ pub(super) enum Reserve {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Escape {
+pub(in crate::routing) struct Escape {
     /// Places in breadth-first order from the roots; the way up is to a lower one.
     rank: Vec<u32>,
     /// Switches by rank.
@@ -48,6 +48,73 @@ impl Escape {
             }
         }
         Self { rank, by_rank, open }
+    }
+
+    /// A spanning tree of every part, all turns of which close no cycle with what is used; they are used from now on. Cables are
+    /// added one by one, from whatever root that comes to an end.
+    pub fn grow(net: &Net, used: &mut Dependencies) -> Option<Self> {
+        let mut escape =
+            Self { rank: vec![NONE; net.switches()], by_rank: Vec::new(), open: vec![false; net.channels()] };
+        for first in net.part_first.iter().copied() {
+            let part = net.part[first as usize];
+            let mut roots = (0..net.switches() as u32).filter(|root| net.part[*root as usize] == part);
+            roots.find(|root| escape.grow_part(net, used, *root))?;
+        }
+        Some(escape)
+    }
+
+    fn grow_part(&mut self, net: &Net, used: &mut Dependencies, root: u32) -> bool {
+        let (mark, start) = (used.mark(), self.by_rank.len());
+        let all = net.part_size[net.part[root as usize] as usize] as usize;
+        self.add(root);
+        used.forgive();
+        let mut grows = true;
+        while grows && self.by_rank.len() - start < all {
+            grows = false;
+            let mut at = start;
+            while let Some(switch) = self.by_rank.get(at).copied() {
+                at += 1;
+                for down in net.leaving(switch) {
+                    let (far, up) = (net.to[down as usize], net.reverse[down as usize]);
+                    if self.rank[far as usize] == NONE && up != NONE && self.open_cable(net, used, (down, up))
+                    {
+                        self.add(far);
+                        grows = true;
+                    }
+                }
+            }
+        }
+        if self.by_rank.len() - start == all {
+            let fresh: Vec<(u32, u32)> = used.fresh_since(mark).to_vec();
+            used.settle(net, fresh.into_iter());
+            return true;
+        }
+        used.take_back(net, mark);
+        for switch in self.by_rank.drain(start..) {
+            self.rank[switch as usize] = NONE;
+            net.leaving(switch).for_each(|channel| self.open[channel as usize] = false);
+        }
+        false
+    }
+
+    fn add(&mut self, switch: u32) {
+        self.rank[switch as usize] = self.by_rank.len() as u32;
+        self.by_rank.push(switch);
+    }
+
+    /// Adds a cable to a switch that the tree has not reached, if the turns to and from it may be used.
+    fn open_cable(&mut self, net: &Net, used: &mut Dependencies, (down, up): (u32, u32)) -> bool {
+        let mark = used.mark();
+        let beside = net.leaving(net.from[down as usize]).filter(|channel| self.open[*channel as usize]);
+        let fits = beside
+            .into_iter()
+            .all(|away| used.try_use(net, up, away) && used.try_use(net, net.reverse[away as usize], down));
+        if fits {
+            (self.open[down as usize], self.open[up as usize]) = (true, true);
+        } else {
+            used.take_back(net, mark);
+        }
+        fits
     }
 
     fn up(&self, net: &Net, channel: u32) -> bool {

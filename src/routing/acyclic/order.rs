@@ -5,7 +5,7 @@
 //! Once every switch has a tree the order stands: whatever follows it closes no cycle, so that the trees that come later
 //! ask for two places and nothing else.
 
-use super::net::Net;
+use crate::routing::spread::net::Net;
 
 const FREE: u32 = 0;
 const USED: u32 = 1;
@@ -16,7 +16,7 @@ const EARLIER: u8 = 2;
 
 /// What is known of a dependency before anybody tries to use it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Known {
+pub(in crate::routing) enum Known {
     Used,
     /// It would close a cycle.
     Blocked,
@@ -24,7 +24,7 @@ pub(super) enum Known {
 }
 
 #[derive(Clone, Default, Debug)]
-pub(super) struct Dependencies {
+pub(in crate::routing) struct Dependencies {
     /// From now on what goes with the order may be used, and nothing else; nothing is counted any more.
     stands: bool,
     place: Vec<u32>,
@@ -65,6 +65,44 @@ impl Dependencies {
             fresh: Vec::new(),
             refused: Vec::new(),
         }
+    }
+
+    /// Dependencies that trees use so many times each, the channels in an order that follows them; `None` where they go
+    /// round.
+    pub fn used(net: &Net, uses: Vec<u32>) -> Option<Self> {
+        let mut before = vec![0u32; net.channels()];
+        let uses_of = &uses;
+        let wanted_by = |held: u32| {
+            net.leaving(net.to[held as usize])
+                .filter(move |wanted| uses_of[net.dependency(held, *wanted)] > 0)
+        };
+        let channels = 0..net.channels() as u32;
+        channels.clone().flat_map(wanted_by).for_each(|wanted| before[wanted as usize] += 1);
+        let mut line: Vec<u32> = channels.clone().filter(|channel| before[*channel as usize] == 0).collect();
+        let mut head = 0;
+        while let Some(held) = line.get(head).copied() {
+            head += 1;
+            for wanted in wanted_by(held) {
+                before[wanted as usize] -= 1;
+                if before[wanted as usize] == 0 {
+                    line.push(wanted);
+                }
+            }
+        }
+        if line.len() < net.channels() {
+            return None;
+        }
+        let mut place = vec![0; line.len()];
+        line.iter().zip(0..).for_each(|(channel, at)| place[*channel as usize] = at);
+        let mut used = Self::new(net, place);
+        for held in channels {
+            for wanted in wanted_by(held) {
+                used.state[net.dependency(held, wanted)] = USED;
+                used.after.push(held, wanted);
+                used.before.push(wanted, held);
+            }
+        }
+        Some(Self { uses, ..used })
     }
 
     /// The order as it is, to go by from now on.
@@ -118,6 +156,11 @@ impl Dependencies {
     /// How much has come in so far, to come back to.
     pub fn mark(&self) -> (usize, usize) {
         (self.fresh.len(), self.refused.len())
+    }
+
+    /// What has come in after a mark and was not there before.
+    pub fn fresh_since(&self, (fresh, _): (usize, usize)) -> &[(u32, u32)] {
+        &self.fresh[fresh..]
     }
 
     /// Takes back what came in after a mark, and what was refused because of it.
@@ -309,6 +352,33 @@ mod tests {
             }
         }
         false
+    }
+
+    #[test]
+    fn what_trees_use_is_taken_up_at_once_unless_it_goes_round() {
+        let net = net("torus,dims=4x3,redundancy=2");
+        let mut grown = Dependencies::new(&net, (0..net.channels() as u32).rev().collect());
+        let mut uses = vec![0; net.dependencies()];
+        let mut refused = None;
+        for held in 0..net.channels() as u32 {
+            for wanted in net.leaving(net.to[held as usize]) {
+                match grown.try_use(&net, held, wanted) {
+                    true => uses[net.dependency(held, wanted)] = 2,
+                    false => refused = Some((held, wanted)),
+                }
+            }
+        }
+        let mut used = Dependencies::used(&net, uses.clone()).unwrap();
+        let lists = |of: &Dependencies| {
+            let list =
+                |channel| of.after.of(channel).iter().copied().collect::<std::collections::BTreeSet<u32>>();
+            (0..net.channels() as u32).map(list).collect::<Vec<_>>()
+        };
+        assert_eq!(lists(&used), lists(&grown));
+        let (held, wanted) = refused.unwrap();
+        assert!(!used.try_use(&net, held, wanted));
+        uses[net.dependency(held, wanted)] = 1;
+        assert!(Dependencies::used(&net, uses).is_none());
     }
 
     #[test]

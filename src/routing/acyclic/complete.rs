@@ -1,0 +1,123 @@
+//! Gives switches that a tree leaves out a way to its destination, as far as the dependencies in use allow it.
+
+use super::escape::Escape;
+use super::forest::{Forest, View};
+use super::tree::{Search, dependencies_of};
+use crate::routing::spread::net::NONE;
+
+impl Forest<'_> {
+    /// Completes the trees that are wanted; true where nothing is left out of any of these.
+    pub fn complete(&mut self, wanted: Wanted) -> bool {
+        let (mut view, mut search) = (View::new(self.net), Search::new(self.net));
+        let mut whole = true;
+        for tree in 0..self.roots.len() {
+            view.read(self, tree, &self.net.senders);
+            if self.leaves_out(tree, &view, wanted) {
+                whole &= self.complete_one(tree, &view, &mut search);
+            }
+        }
+        whole
+    }
+
+    /// Sets the turns of spanning trees aside that close no cycle with what is used, so that every tree can be completed.
+    pub fn reserve_escape(&mut self) {
+        let net = self.net;
+        self.escape = self.used.iter_mut().map(|used| Escape::grow(net, used)).collect();
+    }
+
+    /// Whether no tree that is wanted leaves anything out.
+    pub fn is_whole(&self, wanted: Wanted) -> bool {
+        let mut view = View::new(self.net);
+        (0..self.roots.len()).all(|tree| {
+            view.read(self, tree, &self.net.senders);
+            !self.leaves_out(tree, &view, wanted)
+        })
+    }
+
+    fn leaves_out(&self, tree: usize, view: &View<'_>, wanted: Wanted) -> bool {
+        let net = self.net;
+        let part = net.part[view.root as usize];
+        let mut out =
+            (0..net.switches() as u32).filter(|at| net.part[*at as usize] == part && !view.arrives(*at));
+        match wanted {
+            Wanted::Nothing => false,
+            Wanted::BetweenHosts => self.roots[tree].of_host && out.any(|at| self.hosts[at as usize] > 0),
+            Wanted::BetweenAdapters => self.is_loaded(tree) && out.any(|at| net.senders[at as usize] > 0),
+            Wanted::Everything => out.next().is_some(),
+        }
+    }
+
+    /// Gives switches back what they had in trees that were pruned since, as far as it fits.
+    pub fn restore(&mut self, given: &Self) {
+        let net = self.net;
+        let (mut view, mut before) = (View::new(net), View::new(net));
+        for tree in 0..self.roots.len() {
+            view.read(self, tree, &net.senders);
+            before.read(given, tree, &net.senders);
+            let used = &mut self.used[usize::from(self.roots[tree].lane)];
+            used.forgive();
+            let mut back = Vec::new();
+            for switch in before.order.iter().skip(1).copied() {
+                if view.arrives(switch) {
+                    continue;
+                }
+                let channel = before.next[switch as usize];
+                let to = net.to[channel as usize];
+                let arrives = view.arrives(to) || back.iter().any(|(at, _)| *at == to);
+                let onward = view.next[to as usize];
+                if arrives && (onward == NONE || used.try_use(net, channel, onward)) {
+                    view.next[switch as usize] = channel;
+                    back.push((switch, channel));
+                }
+            }
+            let onward = |channel: u32| view.next[net.to[channel as usize] as usize];
+            let turns = back.iter().map(|(_, channel)| (*channel, onward(*channel)));
+            used.settle(net, turns.filter(|(_, onward)| *onward != NONE));
+            back.into_iter().for_each(|(switch, channel)| self.set(tree, switch, channel));
+        }
+    }
+
+    fn complete_one(&mut self, tree: usize, view: &View<'_>, search: &mut Search) -> bool {
+        let net = self.net;
+        let mean = self.load.iter().sum::<u64>() / (self.load.len() as u64).max(1);
+        // Hops come first: what is added lies beside paths that are balanced already.
+        let weights: Vec<u64> = self.load.iter().map(|load| 4 * mean + 1 + load).collect();
+        let used = &mut self.used[usize::from(self.roots[tree].lane)];
+        used.forgive();
+        let mark = used.mark();
+        if !search.extend(net, used, &weights, (view.root, &view.order[1..], &view.next)) {
+            used.take_back(net, mark);
+            let lane = usize::from(self.roots[tree].lane);
+            let Some(Some(escape)) = self.escape.get(lane) else { return false };
+            escape.route(net, search, &weights, view.root);
+            while search.improve(net, used, &weights) {}
+        }
+        used.settle(net, dependencies_of(net, |switch| search.next(switch)));
+        used.release(net, dependencies_of(net, |switch| view.next[switch as usize]));
+        let is_loaded = self.is_loaded(tree);
+        if is_loaded {
+            view.each_flow(|channel, paths| self.load[channel as usize] -= paths);
+            let load = &mut self.load;
+            search.flows(net, &net.senders, |channel, paths| load[channel as usize] += u64::from(paths));
+        }
+        for switch in (0..net.switches() as u32).filter(|switch| *switch != view.root) {
+            let channel = search.next(switch);
+            if channel != NONE {
+                self.set(tree, switch, channel);
+            }
+        }
+        true
+    }
+}
+
+/// What has to arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::routing) enum Wanted {
+    Nothing,
+    /// What adapters that compute send to each other.
+    BetweenHosts,
+    /// What all adapters send to each other.
+    BetweenAdapters,
+    /// What every switch sends to every LID.
+    Everything,
+}

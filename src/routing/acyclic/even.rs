@@ -1,0 +1,133 @@
+//! Completes and evens out the tables of an engine.
+
+use super::complete::Wanted;
+use super::forest::Forest;
+use crate::fabric::Routes;
+use crate::routing::engine::{Answer, Pulse, Refusal, Request};
+use crate::routing::problem::Problem;
+use crate::routing::ranks::{self, Ranks};
+use crate::routing::spread::net::Net;
+
+/// Tables with more entries are made in one way alone.
+const MANY_ENTRIES: usize = 1 << 17;
+
+/// What came of tables.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::routing) struct Evened {
+    /// Nothing was left out that was wanted.
+    pub whole: bool,
+    /// Nor was any other adapter, where that was tried.
+    pub all_adapters: bool,
+    /// Something was left out, and is not any more.
+    pub added: bool,
+    /// Paths over the busiest channel; nothing where they were not counted.
+    pub busiest: Option<u64>,
+}
+
+/// Completes the trees that are wanted, and takes paths off the busiest channels. Tables without gaps in which no channel
+/// carries more than some channel must stay as they are; so do those that are too large.
+pub(in crate::routing) fn even_out(
+    problem: &Problem<'_>,
+    (request, pulse): (&Request, &dyn Pulse),
+    wanted: Wanted,
+    routes: &mut Routes,
+) -> Result<Evened, Refusal> {
+    let net = Net::new(&problem.graph);
+    let Some(mut forest) = Forest::read(problem, request, &net, routes) else { return Ok(Evened::default()) };
+    let was_whole = forest.is_whole(wanted);
+    // Who serves never moves the paths of those that compute.
+    let moves = request.compute_nodes.is_empty() && request.io_nodes.is_empty();
+    if was_whole && (!moves || is_even(problem, &forest)) {
+        return Ok(Evened { whole: was_whole, ..Evened::default() });
+    }
+    let given = forest.clone();
+    if !forest.take_up() {
+        return Ok(Evened { whole: was_whole, ..Evened::default() });
+    }
+    let bound = bound(problem, &net.senders);
+    let finish = |forest: &mut Forest<'_>| {
+        let whole = forest.complete(wanted);
+        // What reduces data or serves too, as far as that fits.
+        let beside = wanted == Wanted::BetweenHosts && !was_whole;
+        let all_adapters = !beside || forest.complete(Wanted::BetweenAdapters);
+        if moves {
+            forest.relieve(bound, pulse)?;
+        }
+        Ok(Evened { whole, all_adapters, added: whole && !was_whole, busiest: Some(forest.busiest()) })
+    };
+    let mut best = finish(&mut forest)?;
+    if !best.whole || (!was_whole && !is_large(problem)) {
+        // What nobody needs stands in the way.
+        let mut pruned = given.clone();
+        pruned.prune();
+        if pruned.take_up() {
+            pruned.reserve_escape();
+            let other = finish(&mut pruned)?;
+            pruned.restore(&given);
+            if other.is_better(&best) {
+                (best, forest) = (other, pruned);
+            }
+        }
+    }
+    forest.write(problem, routes);
+    Ok(best)
+}
+
+/// Tables of which there is no time to make several and take the best.
+pub(in crate::routing) fn is_large(problem: &Problem<'_>) -> bool {
+    problem.destinations().len() * problem.graph.switch_count() > MANY_ENTRIES
+}
+
+/// The best that comes of the readings of a fabric; the first where it leaves nothing to gain.
+pub(in crate::routing) fn best_reading(
+    engine: &'static str,
+    problem: &Problem<'_>,
+    request: &Request,
+    found: Ranks,
+    make: impl Fn(&Ranks) -> Result<(Evened, Answer), Refusal>,
+) -> Result<Answer, Refusal> {
+    let mut best = make(&found)?;
+    if is_large(problem) {
+        return Ok(best.1);
+    }
+    if best.0.busiest.is_some() || !best.0.whole {
+        for ranks in ranks::others(engine, problem, request, &found) {
+            let other = make(&ranks)?;
+            if other.0.is_better(&best.0) {
+                best = other;
+            }
+        }
+    }
+    Ok(best.1)
+}
+
+impl Evened {
+    /// Nothing is left out where the other leaves something out, or else the busiest channel carries less.
+    pub fn is_better(&self, other: &Self) -> bool {
+        let order = |evened: &Self| (!evened.whole, !evened.all_adapters, evened.busiest.unwrap_or(0));
+        order(self) < order(other)
+    }
+}
+
+/// Whether no channel carries more paths between adapters that compute than some channel must.
+fn is_even(problem: &Problem<'_>, forest: &Forest<'_>) -> bool {
+    let bound = bound(problem, &forest.hosts);
+    forest.count(&forest.hosts, &|root| root.of_host).iter().all(|load| *load <= bound)
+}
+
+/// The paths that must leave some switch, shared out over all of its channels: some channel carries so many, however
+/// they are routed.
+fn bound(problem: &Problem<'_>, senders: &[u32]) -> u64 {
+    let graph = &problem.graph;
+    let (part, parts) = graph.parts();
+    let mut in_part = vec![0u64; parts as usize];
+    for switch in problem.switches().filter(|switch| graph.alive(*switch)) {
+        in_part[part[switch as usize] as usize] += u64::from(senders[switch as usize]);
+    }
+    let leaving = |switch: u32| {
+        let own = u64::from(senders[switch as usize]);
+        let others = in_part[part[switch as usize] as usize] - own;
+        (own * others).div_ceil(graph.leaving(switch).len().max(1) as u64)
+    };
+    problem.switches().filter(|switch| graph.alive(*switch)).map(leaving).max().unwrap_or(0)
+}

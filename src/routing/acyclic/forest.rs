@@ -1,0 +1,289 @@
+//! Tables as trees, one for each LID, with what they put on channels and the dependencies that they use.
+
+use rayon::prelude::*;
+
+use super::escape::Escape;
+use super::order::Dependencies;
+use super::tree::dependencies_of;
+use crate::fabric::{Lanes, NodeId, Routes};
+use crate::routing::engine::Request;
+use crate::routing::problem::{Destination, Problem};
+use crate::routing::ranks::{self, Computing};
+use crate::routing::spread::net::{NONE, Net};
+
+/// A place in a table that leads nowhere.
+pub(super) const NOWHERE: u8 = u8::MAX;
+
+/// Tables with more entries are not taken apart: there the time is worth more than the balance.
+const MOST_ENTRIES: usize = 1 << 24;
+
+const PORTS: usize = 256;
+
+/// A LID, and the switch that it lies behind.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Root {
+    pub switch: u32,
+    pub end: Destination,
+    /// It is one of an adapter that computes.
+    pub of_host: bool,
+    pub lane: u8,
+}
+
+#[derive(Clone, Debug)]
+pub(in crate::routing) struct Forest<'n> {
+    pub(super) net: &'n Net,
+    /// Adapters of each switch that compute.
+    pub(super) hosts: Vec<u32>,
+    pub(super) roots: Vec<Root>,
+    /// For each tree and switch the place of the channel that it takes.
+    pub(super) table: Vec<u8>,
+    /// Paths from adapters to adapters over each channel.
+    pub(super) load: Vec<u64>,
+    /// By lane.
+    pub(super) used: Vec<Dependencies>,
+    /// What was set aside for trees that find no other way, by lane; nothing where that was not asked for.
+    pub(super) escape: Vec<Option<Escape>>,
+}
+
+impl<'n> Forest<'n> {
+    /// Nothing for routes that are too many, or whose lanes are not by destination.
+    pub fn read(problem: &Problem<'_>, request: &Request, net: &'n Net, routes: &Routes) -> Option<Self> {
+        let computing = Computing::new(problem.fabric, request);
+        let lane_of: &dyn Fn(usize) -> u8 = match &routes.lanes {
+            Lanes::One => &|_| 0,
+            Lanes::ByDestination { lane, .. } => &|lid| lane.get(lid).copied().unwrap_or(0),
+            _ => return None,
+        };
+        let roots: Vec<Root> = problem
+            .switches()
+            .flat_map(|switch| problem.behind(switch).iter().map(move |end| (switch, *end)))
+            .map(|(switch, end)| {
+                let port = problem.fabric.port_of(NodeId(switch), end.port);
+                let adapter = port.filter(|_| !end.is_switch()).and_then(|port| problem.fabric.peer(port));
+                let of_host = adapter.is_some_and(|adapter| computing.is(adapter));
+                Root { switch, end, of_host, lane: lane_of(end.lid.index()) }
+            })
+            .collect();
+        if roots.len() * net.switches() > MOST_ENTRIES {
+            return None;
+        }
+        let mut place = vec![NOWHERE; net.switches() * PORTS];
+        for (id, channel) in (0..).zip(problem.graph.channels()) {
+            place[channel.from as usize * PORTS + usize::from(channel.from_port.value())] = net.place(id);
+        }
+        let mut table = vec![NOWHERE; roots.len() * net.switches()];
+        table.par_chunks_exact_mut(net.switches().max(1)).zip(&roots).for_each(|(row, root)| {
+            for (switch, own) in (0..).zip(row).filter(|(switch, _)| *switch != root.switch) {
+                if let Some(port) = routes.get(switch, root.end.lid) {
+                    *own = place[switch as usize * PORTS + usize::from(port.value())];
+                }
+            }
+        });
+        Some(Self {
+            net,
+            hosts: ranks::hosts(problem, request),
+            roots,
+            table,
+            load: Vec::new(),
+            used: Vec::new(),
+            escape: Vec::new(),
+        })
+    }
+
+    /// Keeps no more than the paths between adapters.
+    pub fn prune(&mut self) {
+        let mut view = View::new(self.net);
+        for tree in 0..self.roots.len() {
+            view.read(self, tree, &self.net.senders);
+            let is_loaded = self.is_loaded(tree);
+            for switch in
+                (0..self.net.switches() as u32).filter(|switch| !is_loaded || view.flow(*switch) == 0)
+            {
+                self.set(tree, switch, NONE);
+            }
+        }
+    }
+
+    /// Takes up the dependencies of all trees, and counts their paths; false where the dependencies have a cycle.
+    pub fn take_up(&mut self) -> bool {
+        let net = self.net;
+        let lanes = self.roots.iter().map(|root| usize::from(root.lane) + 1).max().unwrap_or(0);
+        let nothing = || (vec![vec![0u32; net.dependencies()]; lanes], vec![0u64; net.channels()]);
+        let counted = (0..self.roots.len()).into_par_iter().fold(
+            || (View::new(net), nothing()),
+            |(mut view, (mut uses, mut load)), tree| {
+                view.read(self, tree, &net.senders);
+                let uses_here = &mut uses[usize::from(self.roots[tree].lane)];
+                let next = |switch: u32| view.next[switch as usize];
+                let used = dependencies_of(net, next);
+                used.for_each(|(held, wanted)| uses_here[net.dependency(held, wanted)] += 1);
+                if self.is_loaded(tree) {
+                    view.each_flow(|channel, paths| load[channel as usize] += paths);
+                }
+                (view, (uses, load))
+            },
+        );
+        let (uses, load) =
+            counted.map(|(_, counts)| counts).reduce(nothing, |(mut uses, mut load), other| {
+                let all = uses.iter_mut().flatten().zip(other.0.iter().flatten());
+                all.for_each(|(one, other)| *one += other);
+                load.iter_mut().zip(&other.1).for_each(|(one, other)| *one += other);
+                (uses, load)
+            });
+        let used: Option<Vec<_>> = uses.into_iter().map(|uses| Dependencies::used(net, uses)).collect();
+        let is_free = used.is_some();
+        (self.used, self.load) = (used.unwrap_or_default(), load);
+        is_free
+    }
+
+    /// Paths over each channel, from so many senders of each switch to the LIDs that are wanted.
+    pub(super) fn count(&self, senders: &[u32], wanted: &(dyn Fn(&Root) -> bool + Sync)) -> Vec<u64> {
+        let nothing = || vec![0u64; self.net.channels()];
+        let counted = (0..self.roots.len()).into_par_iter().filter(|tree| wanted(&self.roots[*tree])).fold(
+            || (View::new(self.net), nothing()),
+            |(mut view, mut load), tree| {
+                view.read(self, tree, senders);
+                view.each_flow(|channel, paths| load[channel as usize] += paths);
+                (view, load)
+            },
+        );
+        counted.map(|(_, load)| load).reduce(nothing, |mut one, other| {
+            one.iter_mut().zip(other).for_each(|(one, other)| *one += other);
+            one
+        })
+    }
+
+    pub(super) fn is_loaded(&self, tree: usize) -> bool {
+        !self.roots[tree].end.is_switch()
+    }
+
+    pub(super) fn row(&self, tree: usize) -> &[u8] {
+        &self.table[tree * self.net.switches()..(tree + 1) * self.net.switches()]
+    }
+
+    pub(super) fn channel(&self, tree: usize, switch: u32) -> u32 {
+        match self.row(tree)[switch as usize] {
+            NOWHERE => NONE,
+            place => self.net.at_place(switch, place),
+        }
+    }
+
+    pub(super) fn set(&mut self, tree: usize, switch: u32, channel: u32) {
+        let place = if channel == NONE { NOWHERE } else { self.net.place(channel) };
+        self.table[tree * self.net.switches() + switch as usize] = place;
+    }
+
+    /// Paths over the busiest channel.
+    pub fn busiest(&self) -> u64 {
+        self.load.iter().copied().max().unwrap_or(0)
+    }
+
+    /// Puts the trees into tables that lead to the same LIDs.
+    pub fn write(&self, problem: &Problem<'_>, routes: &mut Routes) {
+        let channels = problem.graph.channels();
+        for (tree, root) in self.roots.iter().enumerate() {
+            for switch in (0..self.net.switches() as u32).filter(|switch| *switch != root.switch) {
+                let channel = self.channel(tree, switch);
+                let port = channels.get(channel as usize).map(|channel| channel.from_port);
+                routes.set(switch, root.end.lid, port);
+            }
+        }
+    }
+}
+
+/// One tree of a forest, laid out.
+#[derive(Clone, Debug)]
+pub(super) struct View<'n> {
+    net: &'n Net,
+    pub root: u32,
+    /// Of each switch the channel that it takes, `NONE` where that does not arrive.
+    pub next: Vec<u32>,
+    /// Paths that come by each switch.
+    flow: Vec<u64>,
+    pub hops: Vec<u32>,
+    /// Switches that arrive, each behind the one that it goes to; the root first.
+    pub order: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl<'n> View<'n> {
+    pub fn new(net: &'n Net) -> Self {
+        let count = net.switches();
+        Self {
+            net,
+            root: NONE,
+            next: vec![NONE; count],
+            flow: vec![0; count],
+            hops: vec![NONE; count],
+            order: Vec::with_capacity(count),
+            path: Vec::new(),
+        }
+    }
+
+    pub fn read(&mut self, forest: &Forest<'_>, tree: usize, senders: &[u32]) {
+        let (net, root) = (self.net, forest.roots[tree].switch);
+        self.root = root;
+        self.hops.fill(NONE);
+        self.hops[root as usize] = 0;
+        self.next[root as usize] = NONE;
+        self.order.clear();
+        self.order.push(root);
+        for (switch, place) in (0..).zip(forest.row(tree)).filter(|(switch, _)| *switch != root) {
+            self.next[switch as usize] = if *place == NOWHERE { NONE } else { net.at_place(switch, *place) };
+        }
+        for start in 0..net.switches() as u32 {
+            let mut at = start;
+            // Free of cycles, so this ends.
+            while self.hops[at as usize] == NONE && self.next[at as usize] != NONE {
+                self.path.push(at);
+                at = net.to[self.next[at as usize] as usize];
+            }
+            while let Some(switch) = self.path.pop() {
+                let beyond = self.hops[at as usize];
+                if beyond == NONE {
+                    self.next[switch as usize] = NONE;
+                } else {
+                    self.hops[switch as usize] = beyond + 1;
+                    self.order.push(switch);
+                }
+                at = switch;
+            }
+        }
+        self.order.iter().for_each(|at| self.flow[*at as usize] = u64::from(senders[*at as usize]));
+        for at in self.order.iter().skip(1).rev() {
+            let behind = net.to[self.next[*at as usize] as usize];
+            self.flow[behind as usize] += self.flow[*at as usize];
+        }
+    }
+
+    pub fn arrives(&self, switch: u32) -> bool {
+        self.hops[switch as usize] != NONE
+    }
+
+    /// The dependencies of a switch that takes a channel: of those that send over it on the channel, and of the channel on the
+    /// next one.
+    pub fn around(&self, switch: u32, channel: u32) -> Vec<(u32, u32)> {
+        let onward = self.next[self.net.to[channel as usize] as usize];
+        let arriving = self.net.arriving(switch).iter();
+        let before = arriving.filter(|(child, from)| self.next[*from as usize] == *child);
+        let ahead = (onward != NONE).then_some((channel, onward));
+        before.map(|(child, _)| (*child, channel)).chain(ahead).collect()
+    }
+
+    /// The channels from one on to the root.
+    pub fn along(&self, mut channel: u32, mut each: impl FnMut(u32)) {
+        while channel != NONE {
+            each(channel);
+            channel = self.next[self.net.to[channel as usize] as usize];
+        }
+    }
+
+    /// Paths that come by a switch; none where they do not arrive.
+    pub fn flow(&self, switch: u32) -> u64 {
+        if self.arrives(switch) { self.flow[switch as usize] } else { 0 }
+    }
+
+    pub fn each_flow(&self, mut each: impl FnMut(u32, u64)) {
+        self.order.iter().skip(1).for_each(|at| each(self.next[*at as usize], self.flow[*at as usize]));
+    }
+}
