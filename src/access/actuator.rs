@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::registration::{Registered, Registration};
 use super::source::{SourceError, Wanted, Watch};
 use crate::fabric::{BLOCK_LIDS, Fabric, Guid, Lid, NodeId, NodeKind, ServiceLevel};
 use crate::mad::Repath;
@@ -162,6 +163,11 @@ pub trait Surveyor {
     fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
         vec![None; pairs.len()]
     }
+
+    /// The change that some machine has registered with the subnet manager of the last look.
+    fn registered(&mut self) -> Registered {
+        Registered::NotKept("this road asks no subnet manager".to_owned())
+    }
 }
 
 /// Writes a fabric part by part.
@@ -179,5 +185,17 @@ pub trait Actuator: Surveyor {
     ) -> Result<Vec<Lid>, WriteError> {
         let _ = (notices, whom, patience);
         Err(WriteError::Refused("this road sends no notices".to_owned()))
+    }
+
+    /// Registers a change, or renews what was registered of it. This and its end are the only things that are written
+    /// beside a plan.
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        let _ = registration;
+        Err(WriteError::Refused("this road asks no subnet manager".to_owned()))
+    }
+
+    /// Ends what was registered through this port.
+    fn unregister(&mut self) -> Result<(), WriteError> {
+        Ok(())
     }
 }

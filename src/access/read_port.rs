@@ -21,6 +21,8 @@ pub struct Traffic {
     /// pass.
     pub follows_answered: u64,
     pub flow_sets: u64,
+    /// Registrations of changes with the subnet manager, their renewals and their ends.
+    pub registrations: u64,
 }
 
 impl Traffic {
@@ -32,6 +34,7 @@ impl Traffic {
     pub fn writes(&self) -> u64 {
         let others = self.sent.iter().filter(|(method, _)| !reads(Method(**method)));
         let passed = self.informs + self.reports_answered + self.follows_answered + self.flow_sets;
+        let passed = passed + self.registrations;
         others.map(|(_, count)| count).sum::<u64>() - passed
     }
 
@@ -54,6 +57,16 @@ fn informs(parcel: &Parcel) -> Option<Method> {
         | (method @ Method::REPORT_RESPONSE, attribute::NOTICE) => administration.then_some(method),
         _ => None,
     }
+}
+
+/// What tells other machines of a change, or that it is over.
+fn registers(parcel: &Parcel) -> bool {
+    let (mad, queue_pair) = (&parcel.mad, parcel.address.queue_pair);
+    let of_services = mad.class() == Class::SUBNET_ADMINISTRATION && queue_pair == 1;
+    let attribute = mad.header().attribute.get();
+    of_services
+        && attribute == attribute::SERVICE_RECORD
+        && matches!(mad.method(), Method::SET | Method::DELETE)
 }
 
 /// What an agent sends beside that: how far it is, and, where it sits at a simulated host, what moves the flows there.
@@ -191,6 +204,7 @@ impl MadPort for WritePort {
     fn send(&mut self, parcel: &Parcel, patience: Duration) -> Result<(), PortError> {
         self.port.send(parcel, patience)?;
         self.traffic.count(parcel.mad.method());
+        self.traffic.registrations += u64::from(registers(parcel));
         Ok(())
     }
 

@@ -38,7 +38,8 @@ pub use fingerprint::{Change, Fingerprint, LanePrint};
 pub use guard::{
     ALL_LEFT, AccessPolicy, Answer, Ask, Description, Door, DoorError, Errand, Grantee, Guard, OUT_OF_REACH,
     Order, Outlook, Refusals, Rights, Status, Wrong, call, call_within, deadline_now, decided, describe,
-    is_listening, make_socket_folder, socket_in, sockets, switched, unreached, window_left, wrong,
+    host_name, is_listening, make_socket_folder, socket_in, sockets, stands_against, switched, unreached,
+    window_left, wrong,
 };
 pub use home::{Home, HomeError};
 pub use in_force::{flows_moved, in_force, left_by};

@@ -160,6 +160,35 @@ impl InformInfoRecord {
     }
 }
 
+/// A service that somebody offers (IBA 15.2.5.14): everybody may look it up, and it ends with its lease.
+#[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned, Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C)]
+pub struct ServiceRecord {
+    pub service_id: U64,
+    /// The port that offers it.
+    pub service_gid: [u8; 16],
+    pub partition_key: U16,
+    pub reserved: U16,
+    /// Seconds.
+    pub lease: U32,
+    pub key: [u8; 16],
+    pub name: [u8; 64],
+    pub data8: [u8; 16],
+    pub data16: [U16; 8],
+    pub data32: [U32; 4],
+    pub data64: [U64; 2],
+}
+
+impl ServiceRecord {
+    pub const ID: u64 = 1;
+    pub const GID: u64 = 1 << 1;
+    pub const PARTITION_KEY: u64 = 1 << 2;
+    pub const LEASE: u64 = 1 << 4;
+    pub const NAME: u64 = 1 << 6;
+    /// All of what services say of themselves.
+    pub const DATA: u64 = ((1 << 30) - 1) << 7;
+}
+
 impl Mad {
     pub fn administration(method: Method, attribute: u16, component_mask: u64) -> Self {
         let mut mad = Self::new(Class::SUBNET_ADMINISTRATION, method, attribute, 0);

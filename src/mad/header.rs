@@ -37,6 +37,8 @@ impl Method {
     pub const TRAP: Method = Method(0x05);
     pub const REPORT: Method = Method(0x06);
     pub const TRAP_REPRESS: Method = Method(0x07);
+    /// Of subnet administration: takes a record away.
+    pub const DELETE: Method = Method(0x15);
     pub const GET_TABLE: Method = Method(0x12);
     pub const GET_RESPONSE: Method = Method(0x81);
     pub const REPORT_RESPONSE: Method = Method(0x86);
@@ -70,6 +72,7 @@ pub mod attribute {
     pub const PORT_COUNTERS_EXTENDED: u16 = 0x001D;
 
     pub const NODE_RECORD: u16 = 0x0011;
+    pub const SERVICE_RECORD: u16 = 0x0031;
     pub const PATH_RECORD: u16 = 0x0035;
     pub const INFORM_INFO_RECORD: u16 = 0x00F3;
 

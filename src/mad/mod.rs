@@ -15,7 +15,9 @@ mod standing;
 mod subnet;
 mod vendor;
 
-pub use administration::{InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader};
+pub use administration::{
+    InformInfo, InformInfoRecord, NodeRecord, PathRecord, RECORD_AT, SaHeader, ServiceRecord,
+};
 pub use counters::CounterBlock;
 pub use header::{Class, Header, MAD_SIZE, Mad, Method, Status, attribute};
 pub use heard::{Coming, Heard};

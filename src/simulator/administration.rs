@@ -1,5 +1,7 @@
-//! Subnet administration at the manager's port: path records, node records, subscriptions to traps. Single records only;
+//! Subnet administration at the manager's port: path records, node records, subscriptions to traps, services. Single records only;
 //! tables over several packets are asked for one by one.
+
+use std::time::Duration;
 
 use zerocopy::FromZeros;
 use zerocopy::network_endian::U16;
@@ -12,17 +14,17 @@ use super::subnet::{description, node_info};
 use super::world::World;
 
 /// Statuses of subnet administration (IBA 15.2.5.2), in the upper byte.
-const INVALID_REQUEST: u16 = 0x0200;
-const NO_RECORDS: u16 = 0x0300;
-const TOO_MANY_RECORDS: u16 = 0x0400;
-const UNSUPPORTED: u16 = 3 << 2;
+pub(super) const INVALID_REQUEST: u16 = 0x0200;
+pub(super) const NO_RECORDS: u16 = 0x0300;
+pub(super) const TOO_MANY_RECORDS: u16 = 0x0400;
+pub(super) const UNSUPPORTED: u16 = 3 << 2;
 const DEFAULT_PARTITION: u16 = 0xFFFF;
 /// 4096 bytes, exactly.
 const MTU: u8 = 2 << 6 | 5;
 
 impl World {
     /// `from` is the LID of who asks.
-    pub(super) fn answer_administration(&mut self, request: &Mad, from: u16) -> Option<Mad> {
+    pub(super) fn answer_administration(&mut self, request: &Mad, from: u16, now: Duration) -> Option<Mad> {
         if self.device(self.manager.0).silent || request.method().is_response() {
             return None;
         }
@@ -44,6 +46,7 @@ impl World {
             (Method::GET | Method::GET_TABLE, attribute::INFORM_INFO_RECORD) => {
                 self.inform_records(&mut answer, method == Method::GET_TABLE)
             }
+            (_, attribute::SERVICE_RECORD) => self.services.answer(&mut answer, now),
             _ => Err(UNSUPPORTED),
         };
         let header = answer.header_mut();

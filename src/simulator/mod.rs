@@ -16,6 +16,7 @@ mod notices;
 mod performance;
 mod port;
 mod reports;
+mod services;
 mod simulate;
 mod story;
 mod subnet;

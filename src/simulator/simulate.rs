@@ -249,7 +249,7 @@ impl Simulator {
                 if method == Method::REPORT_RESPONSE {
                     self.report_came(&request.mad);
                 }
-                self.world.answer_administration(&request.mad, home_lid)
+                self.world.answer_administration(&request.mad, home_lid, self.now)
             }
             Class::SUBNET_ADMINISTRATION if matches!(method, Method::REPORT | Method::REPORT_RESPONSE) => {
                 self.hand_over(seat, request, at);

@@ -16,6 +16,7 @@ use super::device::{AdaptiveProfile, Device, Plug};
 use super::hosts::HostAgents;
 use super::manager;
 use super::notices::Watchfulness;
+use super::services::Services;
 use super::story::Scene;
 use super::traffic::{FlowOrder, Given, Load, Service, TrafficError, TrafficRun};
 use super::underway::{Behind, Ratio, Underway};
@@ -42,6 +43,8 @@ pub struct World {
     pub(super) relaned: bool,
     /// Whom the manager tells of traps, and what it has to tell.
     pub(super) watchful: Watchfulness,
+    /// What ports have registered with the manager.
+    pub(super) services: Services,
     /// Hosts that follow notices by themselves.
     pub(super) agents: HostAgents,
 }
@@ -85,6 +88,7 @@ impl World {
             rewritten: false,
             relaned: false,
             watchful: Watchfulness::default(),
+            services: Services::default(),
             agents: HostAgents::default(),
         })
     }

@@ -13,8 +13,13 @@ use crate::stage::{self, Stage};
 
 /// The program with leave to write; its exit code, and all that it says.
 pub fn run(stage: &Stage, args: &[&str], exit: i32) -> String {
+    run_with(stage, "state", args, exit)
+}
+
+/// The same with a state folder of its own, as another machine has one.
+fn run_with(stage: &Stage, state: &str, args: &[&str], exit: i32) -> String {
     let mut command = stage.command(env!("CARGO_BIN_EXE_fabdeck"));
-    command.args(["--source", "umad", "--state-dir", "state"]).args(args);
+    command.args(["--source", "umad", "--state-dir", state]).args(args);
     for home in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
         command.env(home, stage.folder.path().join("home"));
     }
@@ -76,8 +81,17 @@ fn a_real_port_is_written_to_by_whoever_opted_in_and_taken_back() {
     assert_ne!(held(stage), before);
     run(stage, &["plan", "check", "new.plan"], 0);
     let id = id(stage);
+    // OpenSM has it registered, for other machines to find; until it is over.
+    let other = |exit| {
+        let args = [&["apply", "new.plan"], &ACCEPT[..], &opted, &["--beside-manager"]].concat();
+        run_with(stage, "other", &args, exit)
+    };
+    let refused = other(4);
+    assert!(refused.contains("FD-5643") && refused.contains(&id), "{refused}");
     run(stage, &["--config", "site.toml", "rollback", &id], 0);
     assert_eq!(held(stage), before);
+    other(0);
+    assert_ne!(held(stage), before);
     println!("said: {} blocks there and back beside OpenSM", plan.writes.len());
 }
 

@@ -17,6 +17,7 @@ mod hung_up;
 mod keyed;
 mod lives;
 mod notices;
+mod other_machines;
 mod other_users;
 mod ownership;
 mod phases;

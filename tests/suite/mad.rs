@@ -87,6 +87,9 @@ fn structures_lie_as_the_headers_of_opensm_have_them() {
             qpn_response_time = "g_or_v.generic.qpn_resp_time_val" }
         InformInfoRecord = ib_inform_info_record_t { subscriber_gid = "subscriber_gid",
             subscriber_enum = "subscriber_enum", inform = "inform_info" }
+        ServiceRecord = ib_service_record_t { service_gid = "service_gid", partition_key = "service_pkey",
+            lease = "service_lease", key = "service_key", name = "service_name", data8 = "service_data8",
+            data16 = "service_data16", data32 = "service_data32", data64 = "service_data64" }
         Notice = ib_mad_notice_attr_t { generic_type = "generic_type", producer_type = "g_or_v.generic.prod_type_msb",
             trap_number = "g_or_v.generic.trap_num", issuer_lid = "issuer_lid", toggle_count = "toggle_count",
             details = "data_details", issuer_gid = "issuer_gid" }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::road::{Driver, Halt, Heed, STRIDE, not_back, read};
-use crate::access::{Actuator, Surveyor, WriteError};
+use crate::access::{Actuator, Registration, Surveyor, WriteError};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::writes::Step;
 use crate::fabric::Lid;
@@ -52,6 +52,14 @@ impl Driver for Direct<'_> {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         self.0.notify(notices, whom, patience)
+    }
+
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.0.register(registration)
+    }
+
+    fn unregister(&mut self) -> Result<(), WriteError> {
+        self.0.unregister()
     }
 
     /// The last write first, so that the fabric passes through the states of the way there.

@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::access::{Actuator, DevicePort, Slot, SourceError, Surveyor, Wanted, Watch, WriteError};
+use crate::access::{
+    Actuator, DevicePort, Registered, Registration, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
+};
 use crate::fabric::{Guid, Lid, ServiceLevel};
 use crate::mad::Repath;
 use crate::observe::Observation;
@@ -62,6 +64,11 @@ impl Surveyor for Reopened<'_> {
     fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
         self.at.as_mut().map_or_else(|| vec![None; pairs.len()], |at| at.levels(pairs))
     }
+
+    fn registered(&mut self) -> Registered {
+        let away = || Registered::NotKept("the way to the fabric is gone".to_owned());
+        self.at.as_mut().map_or_else(away, |at| at.registered())
+    }
 }
 
 impl Actuator for Reopened<'_> {
@@ -76,5 +83,13 @@ impl Actuator for Reopened<'_> {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         self.at.as_mut().ok_or_else(gone)?.notify(notices, whom, patience)
+    }
+
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.at.as_mut().ok_or_else(gone)?.register(registration)
+    }
+
+    fn unregister(&mut self) -> Result<(), WriteError> {
+        self.at.as_mut().ok_or_else(gone)?.unregister()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::access::{Slot, Surveyor, WriteError};
+use crate::access::{Registration, Slot, Surveyor, WriteError};
 use crate::change::journal::{Journal, JournalError, Left};
 use crate::change::writes::Step;
 use crate::fabric::Lid;
@@ -75,6 +75,11 @@ pub trait Driver {
         whom: &[Lid],
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError>;
+
+    /// Registers the change with the subnet manager, for other machines to see.
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError>;
+
+    fn unregister(&mut self) -> Result<(), WriteError>;
 
     /// Why a rollback has to wait for the subnet manager that does its writes; `None`: it need not.
     fn await_manager(&mut self) -> Option<String> {

@@ -15,6 +15,7 @@ use super::ask::{Answer, Ask, Order, Status};
 use super::drift::{AHEAD, Seen};
 use super::outlook::{Outlook, switched, unreached, wrong};
 use super::refusals::Refusals;
+use super::registering::Registering;
 use super::trail::{SHORT, Trail};
 use super::window::{StepWatch, deadline_now, window_left};
 use crate::access::{Unwatched, Wanted};
@@ -94,6 +95,7 @@ impl Guard<'_> {
             unanswered,
             waited,
             stepped: None,
+            registering: Registering::default(),
             refusals,
             stop,
         }
@@ -125,6 +127,7 @@ pub(super) struct Keeper<'a> {
     pub waited: bool,
     /// That the wall clock was set while the change waited.
     stepped: Option<String>,
+    pub registering: Registering,
     refusals: Refusals,
     stop: &'a dyn Fn() -> bool,
 }
@@ -144,7 +147,7 @@ impl Keeper<'_> {
             (Errand::Apply, Phase::Applying) => self.apply(&steps),
             (Errand::TakeOver, Phase::Applied) => {
                 self.aim(&steps);
-                self.wait(&steps)
+                self.register_again().and_then(|()| self.wait(&steps))
             }
             (Errand::TakeOver, Phase::Applying) => {
                 let why = match self.untouched {
@@ -162,6 +165,9 @@ impl Keeper<'_> {
         if let Err(error) = ended {
             // What was written is taken back already, or stands in the journal for whoever takes over.
             (self.say)(&error.to_string());
+        }
+        if !self.told.phase.is_pending() {
+            self.unregister();
         }
         self.refusals.flush();
         self.trail().end();
@@ -225,8 +231,10 @@ impl Keeper<'_> {
 
     fn apply(&mut self, steps: &[Step]) -> Result<(), JournalError> {
         if let Some(why) = self.objection(steps) {
-            let (time, user) = (self.time(), self.user());
-            return self.record(Record::Refused { time, why: why.clone() }, "refused", &user, &why);
+            return self.end_refused(&why);
+        }
+        if let Some(why) = self.register_first()? {
+            return self.end_refused(&why);
         }
         let user = self.user();
         self.audit("writing", &user, &format!("{} writes of plan {}", steps.len(), self.told.begun.plan));
@@ -247,6 +255,12 @@ impl Keeper<'_> {
             Ok(()) => self.wait(steps),
             Err(error) => self.take_back(steps, &error.to_string(), false),
         }
+    }
+
+    /// Nothing was written.
+    fn end_refused(&mut self, why: &str) -> Result<(), JournalError> {
+        let (time, user) = (self.time(), self.user());
+        self.record(Record::Refused { time, why: why.to_owned() }, "refused", &user, why)
     }
 
     /// Why the change may not be applied: the fabric is another one than the plan is for.
@@ -314,6 +328,7 @@ impl Keeper<'_> {
             if left.is_zero() {
                 return self.take_back(steps, "nobody confirmed it in time", false);
             }
+            self.renew_registration();
             if self.is_to_end() {
                 return Ok(());
             }
@@ -396,6 +411,10 @@ impl Keeper<'_> {
 
     /// Whether the process is to end by a signal; the trail says so.
     fn is_to_end(&mut self) -> bool {
+        if self.registering.superseded {
+            (self.say)("a newer guard keeps this change; this one writes nothing more");
+            return true;
+        }
         let ends = (self.stop)();
         if ends {
             let user = self.user();
@@ -420,6 +439,7 @@ impl Keeper<'_> {
     fn answer(&self, order: &Order, seen: &Seen) {
         let drift = seen.words.clone();
         let trouble = self.trouble.iter().chain(&seen.trouble).chain(&self.stepped);
+        let trouble = trouble.chain(&self.registering.trouble);
         let trouble: Vec<&str> = trouble.map(String::as_str).collect();
         let trouble = (!trouble.is_empty()).then(|| trouble.join("; "));
         let deadline = deadline_now(&self.told, self.clock);

@@ -16,6 +16,11 @@ use crate::change::writes::Write;
 pub struct Begun {
     /// By which a change is confirmed.
     pub id: String,
+    /// The machine that it was begun on, and the id of the run of it; none in journals of older versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub host: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub boot: String,
     pub number: u64,
     pub time: String,
     pub user: String,
@@ -90,6 +95,13 @@ pub enum Record {
     Written {
         count: u64,
     },
+    /// A guard is about to register the change with the subnet manager; each has a number higher than the one before.
+    Registered {
+        time: String,
+        host: String,
+        boot: String,
+        epoch: u64,
+    },
     /// Hosts are about to be told which flows to move, or to move back: from here on they may have heard of it.
     Notifying {
         time: String,
@@ -158,7 +170,8 @@ impl Record {
         match self {
             Self::Written { .. } => None,
             Self::Begun(begun) => Some(&begun.time),
-            Self::Notifying { time, .. }
+            Self::Registered { time, .. }
+            | Self::Notifying { time, .. }
             | Self::Notified { time, .. }
             | Self::GoingOn { time, .. }
             | Self::Applied { time, .. }
@@ -243,6 +256,8 @@ pub struct Told {
     pub begun: Begun,
     pub phase: Phase,
     pub written: u64,
+    /// The number of the last guard that registered it; 0: none did.
+    pub epoch: u64,
     /// Where it waits to be confirmed.
     pub deadline: Option<String>,
     /// The same by the time since the machine started, where the journal has it.
@@ -280,6 +295,7 @@ impl Told {
             begun,
             phase: Phase::Applying,
             written: 0,
+            epoch: 0,
             deadline: None,
             ends: None,
             last_time: None,
@@ -313,6 +329,7 @@ impl Told {
         match record {
             Record::Begun(_) => {}
             Record::Written { count } => self.written = *count,
+            Record::Registered { epoch, .. } => self.epoch = *epoch,
             Record::Notifying { back, .. } => {
                 self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
                 self.silent.clear();

@@ -86,6 +86,7 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         let moved =
             [cut_off_line(judged).into_iter().collect(), migration_lines(plan), phase_lines(plan)].concat();
         moved.iter().for_each(|(label, words)| context.output.say(&format!("{label}: {words}")));
+        ready.unregistered.iter().for_each(|why| context.output.say(&format!("others: {}", unseen(why))));
         return Ok(());
     }
     if !context.asks {
@@ -115,6 +116,8 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         "accepted",
         if args.accept.is_empty() { "nothing".to_owned() } else { args.accept.join(", ") },
     ));
+    let alone = ready.unregistered.as_ref().map(|why| ("others", unseen(why)));
+    lines.extend(alone);
     lines.extend(context.outside.guard_may_end_with().filter(|_| !own).map(|words| ("guard", words)));
     lines.push((
         "back",
@@ -137,6 +140,10 @@ fn ask_first(context: &mut Context<'_, '_>, args: &ApplyArgs, ready: &Prepared) 
         Ok(_) if answer.trim() == "yes" => Ok(()),
         _ => Err(Failure::new(Exit::Refused, "FD-7990: it was not confirmed with yes; nothing was written")),
     }
+}
+
+fn unseen(why: &str) -> String {
+    format!("other machines do not see this change, and may write beside it: {why}")
 }
 
 fn cut_off_line(judged: &Judged) -> Option<(&'static str, String)> {

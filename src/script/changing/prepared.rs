@@ -8,8 +8,11 @@ use jiff::Timestamp;
 use super::means::{Given, Means};
 use super::told::{id_of, user};
 use super::{accept, home, seen};
-use crate::access::{Actuator, Surveyor, Wanted, Watch};
-use crate::change::{Begun, Home, Kept, Opensm, OpensmSite, Plan, switched, unreached, wrong};
+use crate::access::{Actuator, Registered, Surveyor, Wanted, Watch};
+use crate::change::{
+    Begun, Clocks as _, Home, Kept, Opensm, OpensmSite, Plan, SystemClocks, host_name, stands_against,
+    switched, unreached, wrong,
+};
 use crate::script::{Exit, Failure, plan};
 use crate::session::interactive::Acceptance;
 use crate::session::{Fit, Judged, Look, Sent, fit, judge};
@@ -39,6 +42,8 @@ pub struct Prepared {
     pub actuator: Option<Box<dyn Actuator>>,
     /// A simulator of this process, with which the change ends.
     pub own: bool,
+    /// Why other machines do not see the change while it is pending.
+    pub unregistered: Option<String>,
     pub simulated: bool,
 }
 
@@ -68,6 +73,7 @@ pub fn prepare(
             matches!(found, Fit::Applied).then_some(plan.hash.as_str()),
         )?;
     }
+    let unregistered = if own { None } else { refuse_registered(means, actuator.as_mut())? };
     let judged = match found {
         Fit::Stale(stale) => {
             let what = format!("FD-7986: the plan is stale: {}; make it again", stale.words());
@@ -80,6 +86,7 @@ pub fn prepare(
         source: source.to_owned(),
         found: accept::findings(&judged, &plan, &look, road.site.is_some()),
         own,
+        unregistered,
         simulated,
         plan,
         text,
@@ -87,6 +94,20 @@ pub fn prepare(
         judged,
         actuator: Some(actuator),
     }))
+}
+
+/// Refuses what meets a change that another machine has registered; why nobody could register one, where that is so. What is
+/// registered of a change that is kept here is this user's own, and stands in its journal.
+fn refuse_registered(means: Means<'_>, actuator: &mut dyn Actuator) -> Result<Option<String>, Failure> {
+    let found = actuator.registered();
+    let is_own = matches!(&found, Registered::One(one) if home::find(means, &one.change).is_ok());
+    match stands_against(&found, "").filter(|_| !is_own) {
+        Some(why) => Err(Failure::new(Exit::Refused, why)),
+        None => Ok(match found {
+            Registered::NotKept(why) => Some(why),
+            _ => None,
+        }),
+    }
 }
 
 impl Prepared {
@@ -201,6 +222,8 @@ pub fn said_yes(begun: Begun, terms: &Acceptance) -> Begun {
         time: Timestamp::now().to_string(),
         user: user(),
         pid: std::process::id(),
+        host: host_name(),
+        boot: SystemClocks.boot_time().boot,
         window_s: terms.window.as_secs(),
         accepted: terms.accepted.clone(),
         unanswered: terms.unanswered,

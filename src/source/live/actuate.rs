@@ -8,7 +8,8 @@ use super::policy::Policy;
 use super::set::{SetError, Setter, Target};
 use super::survey::{LiveSurveyor, wire};
 use crate::access::{
-    Actuator, DevicePort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError, WritePort,
+    Actuator, DevicePort, Part, Registered, Registration, Slot, SourceError, Surveyor, Wanted, Watch,
+    WriteError, WritePort,
 };
 use crate::fabric::{Guid, Lid, PhysicalState, ServiceLevel};
 use crate::mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo};
@@ -73,6 +74,10 @@ impl Surveyor for LiveActuator {
     fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {
         self.surveyor.levels(pairs)
     }
+
+    fn registered(&mut self) -> Registered {
+        self.surveyor.registered()
+    }
 }
 
 impl Actuator for LiveActuator {
@@ -95,6 +100,14 @@ impl Actuator for LiveActuator {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         self.surveyor.notify(notices, whom, patience)
+    }
+
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.surveyor.register(Some(registration))
+    }
+
+    fn unregister(&mut self) -> Result<(), WriteError> {
+        self.surveyor.register(None)
     }
 }
 

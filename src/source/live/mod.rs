@@ -19,6 +19,7 @@ mod notify;
 mod policy;
 mod question;
 mod reader;
+mod registry;
 mod rotation;
 mod round;
 mod set;

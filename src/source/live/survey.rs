@@ -14,8 +14,10 @@ use super::notify::notify;
 use super::policy::Policy;
 use super::question::{Question, Reply};
 use super::reader::Reader;
+use super::registry;
 use crate::access::{
-    Device, DevicePort, MadPort, Part, Slot, SourceError, Surveyor, Wanted, Watch, WriteError,
+    DEFAULT_PREFIX, Device, DevicePort, MadPort, Parcel, Part, Registered, Registration, Slot, SourceError,
+    Surveyor, Wanted, Watch, WriteError,
 };
 use crate::fabric::{Fabric, Guid, Lid, NodeId, NodeKind, PhysicalState, PortNum, PortState, ServiceLevel};
 use crate::mad::{PortInfo, Repath, SMP_DATA, Smp, SwitchInfo, attribute};
@@ -41,6 +43,7 @@ pub struct LiveSurveyor<P> {
     /// As the last look found it, who manages it, and the way to each switch and to each port of an adapter.
     fabric: Fabric,
     manager: Option<Lid>,
+    subnet_prefix: u64,
     ways: FxHashMap<DevicePort, Way>,
     /// What switches said of adaptive routing.
     adaptive: AdaptiveAnswers,
@@ -59,6 +62,7 @@ impl<P: MadPort> LiveSurveyor<P> {
             keys,
             fabric: Fabric::default(),
             manager: None,
+            subnet_prefix: DEFAULT_PREFIX,
             ways: FxHashMap::default(),
             adaptive: AdaptiveAnswers::default(),
             transactions: Self::FIRST_TRANSACTION,
@@ -77,6 +81,28 @@ impl<P: MadPort> LiveSurveyor<P> {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         notify(&mut self.port, (self.manager, self.policy), notices, whom, patience)
+    }
+
+    /// Registers a change with the manager of the last look; without one what was registered ends.
+    pub(super) fn register(&mut self, registration: Option<&Registration>) -> Result<(), WriteError> {
+        let manager = self.manager.or(self.port.local().manager_lid);
+        let (Some(manager), Some(gid)) = (manager, registry::gid(self.port.local(), self.subnet_prefix))
+        else {
+            return Err(WriteError::Refused(registry::NO_MANAGER.to_owned()));
+        };
+        let parcel = match registration {
+            Some(registration) => registry::registers(manager, gid, registration),
+            None => registry::unregisters(manager, gid),
+        };
+        let reply = self.ask_manager(parcel)?;
+        registry::is_done(&reply)
+    }
+
+    fn ask_manager(&mut self, parcel: Parcel) -> Result<Reply, WriteError> {
+        let question = Question { parcel, target: 0, retries: self.policy.retries, tag: 0 };
+        let mut told = Reply::Silence;
+        self.settle("registrations", vec![question], |_, reply| told = reply).map_err(WriteError::Gone)?;
+        Ok(told)
     }
 
     pub(super) fn way(&self, slot: &Slot) -> Result<&Way, WriteError> {
@@ -148,6 +174,8 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
         self.transactions = self.transactions.wrapping_add(OF_A_LOOK).max(Self::FIRST_TRANSACTION);
         let manager = look.subnet_manager.as_ref().and_then(|manager| look.fabric.port_by_guid(manager.guid));
         self.manager = manager.and_then(|port| look.fabric.address_of(port)).map(|(lid, _)| lid);
+        let told = look.reading.as_ref().and_then(|reading| reading.subnet_prefix);
+        self.subnet_prefix = told.unwrap_or(DEFAULT_PREFIX);
         self.fabric = look.fabric.clone();
         self.keep_off(&BTreeSet::new());
         Ok(look)
@@ -171,6 +199,16 @@ impl<P: MadPort> Surveyor for LiveSurveyor<P> {
             .zip(slots)
             .map(|(answer, slot)| answer.map(|smp| part_of(slot.part, &smp)))
             .collect()
+    }
+
+    fn registered(&mut self) -> Registered {
+        let Some(manager) = self.manager.or(self.port.local().manager_lid) else {
+            return Registered::NotKept(registry::NO_MANAGER.to_owned());
+        };
+        match self.ask_manager(registry::asks(manager)) {
+            Ok(reply) => registry::told(&reply),
+            Err(error) => Registered::NotKept(error.to_string()),
+        }
     }
 
     fn levels(&mut self, pairs: &[(Lid, Lid)]) -> Vec<Option<ServiceLevel>> {

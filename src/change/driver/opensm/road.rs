@@ -8,7 +8,7 @@ use super::made::difference;
 use super::reach::{Call, OpensmSite, Told};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
-use crate::access::{Actuator, SourceError, Surveyor, Unwatched, Wanted, WriteError};
+use crate::access::{Actuator, Registration, SourceError, Surveyor, Unwatched, Wanted, WriteError};
 use crate::change::driver::road::{Driver, Halt, Heed, STRIDE, not_back, read};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::plan::Plan;
@@ -271,6 +271,14 @@ impl Driver for Opensm<'_> {
         patience: Duration,
     ) -> Result<Vec<Lid>, WriteError> {
         self.actuator.notify(notices, whom, patience)
+    }
+
+    fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.actuator.register(registration)
+    }
+
+    fn unregister(&mut self) -> Result<(), WriteError> {
+        self.actuator.unregister()
     }
 
     /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.

@@ -1,0 +1,186 @@
+//! A pending change is registered with the subnet manager, so that other machines see it and write nothing beside it.
+//!
+//! The registration outlives its guard: what waits on a machine that is down is still pending. It is renewed while the
+//! guard lives, which a manager that was started again needs too. Where no manager keeps it the change goes on without.
+
+use std::time::Duration;
+
+use super::keeper::Keeper;
+use super::window::window_left;
+use crate::access::{Registered, Registration};
+use crate::change::clock::BootTime;
+use crate::change::journal::{JournalError, Record};
+
+/// How often it is renewed, and how often it is tried again where it was not kept.
+const RENEWED_AFTER: Duration = Duration::from_secs(10);
+const TRIED_AFTER: Duration = Duration::from_secs(60);
+/// A manager that says nothing takes some seconds of the time that is left.
+const AHEAD: Duration = Duration::from_secs(15);
+/// How long it stays after the window of a change whose guard is gone: its machine may come back and take it back.
+const LONGER: Duration = Duration::from_secs(3600);
+
+/// What this guard has registered.
+#[derive(Debug, Default)]
+pub(super) struct Registering {
+    held: Option<Registration>,
+    due: Option<BootTime>,
+    /// What is wrong with it.
+    pub trouble: Option<String>,
+    /// A newer guard keeps the change.
+    pub superseded: bool,
+}
+
+/// Why a change of this id may not be begun beside what is registered.
+pub fn stands_against(found: &Registered, id: &str) -> Option<String> {
+    match found {
+        Registered::One(other) if other.change != id => Some(format!(
+            "FD-5643: machine {} has change {} of this fabric pending and registered with the subnet manager: confirm it or roll it \
+             back there first",
+            other.host, other.change
+        )),
+        Registered::Several => Some(
+            "FD-5644: several machines have registered a change of this fabric with the subnet manager: try again when \
+             they are confirmed or rolled back"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+impl Keeper<'_> {
+    /// Registers the change before anything is written. Two machines that do so at the same moment see each other, and
+    /// neither goes on.
+    pub(super) fn register_first(&mut self) -> Result<Option<String>, JournalError> {
+        // A simulator that ends with this process has no other machines.
+        if self.home.is_none() {
+            return Ok(None);
+        }
+        let id = self.told.begun.id.clone();
+        let found = self.driver.surveyor().registered();
+        if let Some(why) = stands_against(&found, &id).filter(|_| !self.is_over_here(&found)) {
+            return Ok(Some(why));
+        }
+        if let Registered::NotKept(why) = found {
+            self.note_unregistered(&why);
+            return Ok(None);
+        }
+        let window = Duration::from_secs(self.told.begun.window_s);
+        if !self.register_anew(window)? {
+            return Ok(None);
+        }
+        let found = self.driver.surveyor().registered();
+        let why = stands_against(&found, &id);
+        if why.is_some() {
+            self.unregister();
+        }
+        Ok(why)
+    }
+
+    /// Whether what is registered is of a change in the same folder that is over: its end did not reach the manager.
+    fn is_over_here(&self, found: &Registered) -> bool {
+        let (Registered::One(other), Some(home)) = (found, self.home) else { return false };
+        home.find(&other.change).is_ok_and(|kept| !kept.read.told.phase.is_pending())
+    }
+
+    /// Goes on with the registration of the guard before, under a number of its own.
+    pub(super) fn register_again(&mut self) -> Result<(), JournalError> {
+        if self.home.is_none() {
+            return Ok(());
+        }
+        match self.driver.surveyor().registered() {
+            Registered::NotKept(why) => self.note_unregistered(&why),
+            found => {
+                self.registering.trouble = stands_against(&found, &self.told.begun.id);
+                self.register_anew(window_left(&self.told, self.clock))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The journal has it first.
+    fn register_anew(&mut self, window: Duration) -> Result<bool, JournalError> {
+        let epoch = self.told.epoch + 1;
+        let host = host_name();
+        let (time, boot, user) = (self.time(), self.clock.boot_time().boot, self.user());
+        let record = Record::Registered { time, host: host.clone(), boot, epoch };
+        self.record(
+            record,
+            "registered",
+            &user,
+            &format!("for {host} with the subnet manager, number {epoch}"),
+        )?;
+        let lease = window + LONGER;
+        let registration = Registration { change: self.told.begun.id.clone(), host, epoch, beat: 0, lease };
+        match self.driver.register(&registration) {
+            Ok(()) => {
+                self.registering.held = Some(registration);
+                self.registering.due = Some(self.clock.boot_time().after(RENEWED_AFTER));
+                Ok(true)
+            }
+            Err(error) => {
+                self.note_unregistered(&error.to_string());
+                Ok(false)
+            }
+        }
+    }
+
+    fn note_unregistered(&mut self, why: &str) {
+        let user = self.user();
+        self.audit("not registered", &user, &format!("other machines do not see this change: {why}"));
+        self.registering.due = Some(self.clock.boot_time().after(TRIED_AFTER));
+    }
+
+    /// Renews it when that is due, and looks whether another guard or another machine has come.
+    pub(super) fn renew_registration(&mut self) {
+        let now = self.clock.boot_time();
+        let is_due = self
+            .registering
+            .due
+            .as_ref()
+            .is_some_and(|due| due.until(&now).is_some_and(|late| !late.is_zero()));
+        let left = window_left(&self.told, self.clock);
+        if !is_due || left < AHEAD {
+            return;
+        }
+        let found = self.driver.surveyor().registered();
+        if let Registered::NotKept(_) = found {
+            self.registering.due = Some(now.after(TRIED_AFTER));
+            return;
+        }
+        self.registering.trouble = stands_against(&found, &self.told.begun.id);
+        let Some(held) = &mut self.registering.held else {
+            // A manager is there again that keeps it. What cannot be kept in the journal is tried again.
+            let _ = self.register_anew(left);
+            return;
+        };
+        if let Registered::One(other) = &found
+            && other.change == held.change
+            && other.epoch > held.epoch
+        {
+            self.registering.superseded = true;
+            return;
+        }
+        held.beat = held.beat.wrapping_add(1);
+        held.lease = left + LONGER;
+        let renewed = self.driver.register(&held.clone());
+        let after = if renewed.is_ok() { RENEWED_AFTER } else { TRIED_AFTER };
+        self.registering.due = Some(now.after(after));
+    }
+
+    /// The change is over: other machines may begin one.
+    pub(super) fn unregister(&mut self) {
+        if self.registering.held.take().is_none() {
+            return;
+        }
+        let user = self.user();
+        match self.driver.unregister() {
+            Ok(()) => self.audit("unregistered", &user, ""),
+            Err(error) => self.audit("unregistered", &user, &format!("it ends with its lease: {error}")),
+        }
+    }
+}
+
+/// The name of this machine.
+pub fn host_name() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}

@@ -1,0 +1,49 @@
+//! Services that ports offer, as the manager keeps them: until their lease is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::mad::{Mad, Method, ServiceRecord};
+
+use super::administration::{INVALID_REQUEST, NO_RECORDS, TOO_MANY_RECORDS, UNSUPPORTED};
+
+/// More are refused.
+const SERVICES_MOST: usize = 256;
+
+/// By service and port, with the end of the lease.
+#[derive(Debug, Default)]
+pub struct Services(BTreeMap<(u64, [u8; 16]), (ServiceRecord, Duration)>);
+
+impl Services {
+    pub fn answer(&mut self, answer: &mut Mad, now: Duration) -> Result<(), u16> {
+        self.0.retain(|_, (_, end)| *end > now);
+        let mask = answer.administration_header().component_mask.get();
+        let asked = *answer.record::<ServiceRecord>();
+        let key = (asked.service_id.get(), asked.service_gid);
+        let names_one = mask & ServiceRecord::ID != 0 && mask & ServiceRecord::GID != 0;
+        match answer.method() {
+            Method::SET if !names_one || asked.lease.get() == 0 => Err(INVALID_REQUEST),
+            Method::SET if self.0.len() >= SERVICES_MOST && !self.0.contains_key(&key) => {
+                Err(INVALID_REQUEST)
+            }
+            Method::SET => {
+                self.0.insert(key, (asked, now + Duration::from_secs(asked.lease.get().into())));
+                Ok(())
+            }
+            Method::DELETE if !names_one => Err(INVALID_REQUEST),
+            Method::DELETE => self.0.remove(&key).map(drop).ok_or(NO_RECORDS),
+            Method::GET if mask & ServiceRecord::ID != 0 => {
+                let by_port = mask & ServiceRecord::GID != 0;
+                let fits = |(id, gid): &(u64, [u8; 16])| *id == key.0 && (!by_port || *gid == key.1);
+                let mut found = self.0.iter().filter(|(key, _)| fits(key)).map(|(_, (record, _))| *record);
+                let first = found.next().ok_or(NO_RECORDS)?;
+                if found.next().is_some() {
+                    return Err(TOO_MANY_RECORDS);
+                }
+                *answer.record_mut() = first;
+                Ok(())
+            }
+            _ => Err(UNSUPPORTED),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Two machines on one fabric, each with a state folder that the other does not see: what one has pending is registered with
+//! the subnet manager, and the other writes nothing beside it.
+
+use std::process::Output;
+use std::time::Duration;
+
+use super::processes::{DEMO, Lab};
+
+fn said(ended: &Output) -> String {
+    [&ended.stdout, &ended.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
+}
+
+fn elsewhere(lab: &Lab, args: &[&str]) -> Output {
+    lab.command_of("./other", args).output().unwrap()
+}
+
+const APPLY: [&str; 5] = ["apply", "b.plan", "--yes", "--accept", "transition,cycle"];
+
+/// A plan upon tables that nobody has confirmed would be half taken back with them.
+#[test]
+fn nothing_is_written_upon_what_another_machine_has_pending() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let tables = lab.tables();
+    // The plan that is pending is not simply there either: it may be gone in a minute.
+    for plan in ["a.plan", "b.plan"] {
+        let refused = elsewhere(&lab, &["apply", plan, "--yes", "--accept", "transition,cycle"]);
+        let said = said(&refused);
+        assert_eq!(refused.status.code(), Some(4), "{said}");
+        assert!(said.contains("FD-5643") && said.contains(&id) && said.contains(&host), "{said}");
+    }
+    assert_eq!(lab.tables(), tables);
+    lab.ends(&["confirm", &id], 0);
+    let applied = elsewhere(&lab, &APPLY);
+    assert_eq!(applied.status.code(), Some(0), "{}", said(&applied));
+    let trail = lab.trail();
+    let at =
+        |what: &str| trail.find(&format!("\"what\":\"{what}\"")).unwrap_or_else(|| panic!("{what}: {trail}"));
+    assert!(at("registered") < at("writing") && at("confirmed") < at("unregistered"), "{trail}");
+    let journal = std::fs::read_to_string(lab.folder().join("journal")).unwrap();
+    assert!(journal.contains("\"record\":\"registered\"") && journal.contains("\"epoch\":1"), "{journal}");
+}
+
+/// The machine may come back any moment and take the change back.
+#[test]
+fn a_registration_outlives_its_guard() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
+    lab.kill_guards();
+    let refused = elsewhere(&lab, &APPLY);
+    assert!(refused.status.code() == Some(4) && said(&refused).contains("FD-5643"), "{}", said(&refused));
+    // The next guard registers it under a number of its own.
+    lab.ends(&["changes"], 0);
+    lab.becomes("applied", Duration::from_secs(20));
+    let again = || std::fs::read_to_string(lab.folder().join("journal")).unwrap().contains("\"epoch\":2");
+    let since = std::time::Instant::now();
+    while !again() {
+        assert!(since.elapsed() < Duration::from_secs(20), "{}", lab.logs());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    lab.ends(&["rollback", &id], 0);
+    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan", "--force"]);
+    assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
+    let applied = elsewhere(&lab, &APPLY);
+    assert!(matches!(applied.status.code(), Some(0)), "{}", said(&applied));
+}
+
+/// Whoever comes second sees the other before anything is written; where they come at once neither writes.
+#[test]
+fn two_machines_at_once_never_both_apply() {
+    let lab = Lab::new(DEMO);
+    let made = lab.run(&["route", "--engine", "minhop", "-o", "b.plan"]);
+    assert!(matches!(made.status.code(), Some(0 | 2)), "{made:?}");
+    for round in 0..3 {
+        let one = lab.command(&["apply", "a.plan", "--yes", "--accept", "transition,cycle"]).spawn().unwrap();
+        let other = lab.command_of("./other", &APPLY).spawn().unwrap();
+        let ended = [one, other].map(|child| child.wait_with_output().unwrap());
+        let codes = ended.each_ref().map(|ended| ended.status.code());
+        let words = ended.each_ref().map(said).concat();
+        let applied = codes.iter().filter(|code| **code == Some(0)).count();
+        assert!(applied <= 1, "round {round}: {words}");
+        assert!(codes.iter().all(|code| matches!(code, Some(0 | 3 | 4))), "round {round}: {codes:?} {words}");
+        for state in ["./state", "./other"] {
+            let rows = lab.command_of(state, &["changes", "--json"]).output().unwrap();
+            let rows: serde_json::Value = serde_json::from_slice(&rows.stdout).unwrap();
+            for row in rows["rows"].as_array().unwrap().iter().filter(|row| row["state"] == "applied") {
+                let back =
+                    lab.command_of(state, &["rollback", row["id"].as_str().unwrap()]).output().unwrap();
+                assert_eq!(back.status.code(), Some(0), "{}", said(&back));
+            }
+        }
+    }
+}
