@@ -80,7 +80,7 @@ pub use trace_ends::{TraceEnds, trace_ends};
 pub use traffic::{
     Course, DeadlockFound, Ended, FlowRate, HostRate, TrafficAsked, TrafficReport, flow_between, simulate,
 };
-pub use value::{Kind, Value, natural_order};
+pub use value::{Kind, Value, digits_in_groups, natural_order};
 pub use views::{
     Cable, ChangeRows, FlowRows, HISTORIES, HOT_FIELDS, HotPort, HotRole, JobChannel, JobChannelRows,
     JobGains, JobRows, JobThen, SPARK, Spark, TableRows, UNTOLD, User, change_in_hundred, entries,

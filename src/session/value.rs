@@ -334,3 +334,10 @@ mod tests {
         }
     }
 }
+
+/// The digits of a number in groups of three, as screens show counts: `1,383,204`.
+pub fn digits_in_groups(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
+}

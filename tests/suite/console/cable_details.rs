@@ -1,6 +1,7 @@
 //! What details of a cable say of its error counters.
 
 use fabdeck::fabric::{PortNum, Resolved};
+use fabdeck::observe::Counter;
 use fabdeck::session::Look;
 use fabdeck::session::interactive::{Detail, Driver, Size};
 
@@ -38,6 +39,27 @@ fn details_of_a_cable_list_the_error_counters_of_both_ends() {
     // A source without counters has none to show.
     let bare = Driver::open(look_without_counters(), Size::default());
     assert!(Detail(link).lines(&bare.state.known).iter().all(|(label, _)| *label != "errors"));
+}
+
+/// Values and growth have digits in groups of three, so that millions are read at a glance.
+#[test]
+fn error_counters_of_a_cable_have_digits_in_groups_of_three() {
+    let mut driver = watching(|second| {
+        vec![
+            ("rack2-leaf", 3, Counter::SymbolErrorCounterExt, 1_234_567 * second),
+            ("rack2-leaf", 3, Counter::PortRcvErrorsExt, 999 + second / 100),
+        ]
+    });
+    swept(&mut driver, 3);
+    let look = driver.state.look().unwrap().clone();
+    let node = look.fabric().nodes().find(|(id, _)| look.name(*id) == "rack2-leaf").unwrap().0;
+    let port = look.fabric().ports_of(node).find(|(_, port)| port.number == PortNum(3)).unwrap().1;
+    let lines = Detail(Resolved::Link(port.link.unwrap())).lines(&driver.state.known);
+    let text = |name: &str| {
+        lines.iter().find(|(_, text)| text.starts_with(name)).map(|(_, text)| text.clone()).expect("its line")
+    };
+    assert_eq!(text("SymbolErrorCounter"), "SymbolErrorCounter: 12,345,670 +12,345,670 | 0 +0");
+    assert_eq!(text("PortRcvErrors"), "PortRcvErrors: 999 +0 | 0 +0");
 }
 
 fn look_without_counters() -> Look {

@@ -12,9 +12,8 @@ use super::details::Line;
 use crate::counters::{Growth, growth_between, port_of};
 use crate::fabric::{LinkId, PortId};
 use crate::observe::{Counter, CounterKind, CounterSample, CounterValues, Sweep};
-use crate::session::Look;
 use crate::session::interactive::known::Known;
-use crate::session::span_words;
+use crate::session::{Look, digits_in_groups, span_words};
 
 /// Both forms of a counter: the narrow one, whose name tools print, and the 64-bit one.
 type Forms = (Counter, Counter);
@@ -57,17 +56,17 @@ pub fn error_lines(look: &Look, known: &Known, id: LinkId) -> Vec<Line> {
     std::iter::once(header).chain(forms.iter().map(line)).collect()
 }
 
-/// `20 +3`: the value and its growth, `?` where the device has no such counter; `>=` where it is at its maximum.
+/// `1,020 +3`: the value and its growth, `?` where the device has no such counter; `>=` where it is at its maximum.
 fn cell(end: &PortCounts<'_>, (narrow, wide): (&Counter, &Counter), with_growth: bool) -> String {
     let Some(figure) = end.now.and_then(|now| now.figure(narrow, wide)) else { return "?".to_owned() };
     let least = if figure.saturated { ">=" } else { "" };
     let grew = end.before.zip(end.now).filter(|_| with_growth);
     let grew = grew.map(|(before, now)| match growth_between(narrow, wide, before, now) {
-        Growth::By(count) => format!(" +{count}"),
-        Growth::AtLeast(count) | Growth::Cleared(count) => format!(" +{count} or more"),
+        Growth::By(count) => format!(" +{}", digits_in_groups(count)),
+        Growth::AtLeast(count) | Growth::Cleared(count) => format!(" +{} or more", digits_in_groups(count)),
         Growth::Stuck | Growth::NoCount | Growth::Absent => " +?".to_owned(),
     });
-    format!("{least}{}{}", figure.value, grew.unwrap_or_default())
+    format!("{least}{}{}", digits_in_groups(figure.value), grew.unwrap_or_default())
 }
 
 /// The error counters that any of the samples has, by the name of the narrow form where there is one.
