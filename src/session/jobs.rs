@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::loads::{JobFigures, JobReport, job_rows};
+use super::weighed_jobs::most_lids;
 use super::wording::judged_lid_words;
 use super::{Look, counted, lost_words};
-use crate::analysis::Flows;
-use crate::fabric::{Faults, Routes};
+use crate::fabric::Faults;
 use crate::jobs::Placed;
 use crate::observe::Place;
 use crate::routing::Problem;
@@ -89,9 +89,7 @@ pub const JUDGED_LIDS: &str = "FN-708";
 /// Notes which of several LIDs of a port the figures of jobs are of.
 pub fn note_judged_lids(look: &mut Look) {
     let faults = Faults::new();
-    let problem = Problem::new(look.fabric(), &faults);
-    let none = Routes::empty(look.fabric().switch_count(), look.fabric().top_lid());
-    let most = Flows::new(&problem, &none).most_lids();
+    let most = most_lids(&Problem::new(look.fabric(), &faults));
     if most > 1 {
         let place = Place::file(look.source.clone());
         look.observation.notes.add(JUDGED_LIDS, place, || {

@@ -36,6 +36,8 @@ pub struct WeighedJobs {
     pub in_force: Option<JobsOver>,
     /// Under the routes that are proposed.
     pub proposed: Option<JobsOver>,
+    /// The most LIDs that a port of a host has. Of several, each host sends to one.
+    pub lids_per_port: u16,
 }
 
 impl WeighedJobs {
@@ -50,6 +52,7 @@ impl WeighedJobs {
             channels: problem.graph.channels().iter().filter_map(leaves).collect(),
             in_force: routes.as_ref().map(over),
             proposed: proposed.map(over),
+            lids_per_port: most_lids(&problem),
             jobs: Arc::new(placed.jobs.clone()),
             placed,
         }
@@ -69,6 +72,12 @@ impl WeighedJobs {
     pub fn then(&self, job: usize) -> Option<&Effective> {
         self.proposed.as_ref()?.loads.jobs.get(job)
     }
+}
+
+/// The most LIDs that a port of a host has.
+pub fn most_lids(problem: &Problem<'_>) -> u16 {
+    let fabric = problem.fabric;
+    Flows::new(problem, &Routes::empty(fabric.switch_count(), fabric.top_lid())).most_lids()
 }
 
 /// Of what is made up for simulated fabrics.

@@ -12,7 +12,7 @@ use crate::observe::Place;
 use crate::script::context::Context;
 use crate::script::json::Object;
 use crate::script::{Exit, Failure};
-use crate::session::{JobTotals, Look, MADE_SEED, RecordedJobs, made_jobs};
+use crate::session::{JobTotals, Look, MADE_SEED, RecordedJobs, made_jobs, note_judged_lids};
 
 /// Who said which jobs run, beside what was said.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +72,7 @@ pub(super) fn own(context: &mut Context<'_, '_>, from: &JobSource) -> Result<(Lo
     }
     if kind == "sim" {
         let placed = made_jobs(look.fabric());
+        note_judged_lids(&mut look);
         let words =
             Some(format!("SIMULATED: nobody computes here, and these are made up (seed {MADE_SEED})"));
         return Ok((look, placed, Said { from: "SIMULATED".to_owned(), words, ..Said::default() }));

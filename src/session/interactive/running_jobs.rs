@@ -483,9 +483,17 @@ pub fn jobs_head(state: &State) -> Vec<(Severity, String)> {
     let room = usize::from(state.areas().body.width).saturating_sub(1);
     lines.push((Severity::Said, list_words(state, weighed, room)));
     lines.push((Severity::Said, figures_words(state, weighed)));
+    lines.extend(lids_line(weighed).map(|words| (Severity::Said, words)));
     lines.extend(lost_line(weighed).map(|words| (Severity::Warning, words)));
     lines.extend(gone_line(&state.known).map(|words| (Severity::Warning, words)));
     lines
+}
+
+/// Which LIDs the figures are of, where ports have several (FN-708 of the commands).
+fn lids_line(weighed: &WeighedJobs) -> Option<String> {
+    let lids = weighed.lids_per_port;
+    (lids > 1)
+        .then(|| format!("a path leads to one of up to {lids} LIDs of a port, by the place of the sender"))
 }
 
 /// Who says so, how long ago, and what of it is on the fabric. Where there is little room, a path gives way to figures.

@@ -489,10 +489,12 @@ fn figures_of_jobs_say_which_lid_they_are_of() {
     let home = binary::home();
     std::fs::write(home.path().join("jobs.txt"), "node0 7\nnode1 7\nnode2 7\nnode3 7\n").unwrap();
     let plan = ["--lanes-in-force", "one", "-o"];
-    let commands: [&[&str]; 5] = [
+    let commands: [&[&str]; 6] = [
         &["jobs", "--file", "jobs.txt"],
         &["show", "jobs", "--file", "jobs.txt"],
         &["jobs", "channels", "--file", "jobs.txt"],
+        // Nobody is named: the jobs are made up.
+        &["jobs"],
         &["whatif", "--engine", "updn", "--jobs", "jobs.txt"],
         &["jobs", "watch", "--file", "jobs.txt", "--count", "1"],
     ];

@@ -430,3 +430,16 @@ fn a_slurm_that_hangs_blocks_nothing() {
     session.press("q");
     session.press("q");
 }
+
+/// With an LMC above 0 the figures are of one LID of several, and the screen says which, as FN-708 does elsewhere.
+#[test]
+fn the_screen_says_which_lid_its_figures_are_of() {
+    for (source, several) in [("sim:kary,k=4,n=2,lmc=2", true), ("sim:kary,k=4,n=2", false)] {
+        let mut driver = desk(source);
+        driver.press("7");
+        let screen = text(&frame(&driver.state, &appearance("mono", Depth::Sixteen)));
+        let words = "a path leads to one of up to 4 LIDs of a port, by the place of the sender\n";
+        assert_eq!(screen.contains(words), several, "{source}: {screen}");
+        assert!(screen.contains("SIMULATED jobs"), "{screen}");
+    }
+}
