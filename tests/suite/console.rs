@@ -26,6 +26,7 @@ mod recorded_jobs;
 mod relief;
 mod replaying;
 mod same;
+mod staged_plan;
 mod terminal;
 mod timelines;
 mod told;

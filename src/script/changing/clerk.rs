@@ -15,7 +15,7 @@ use super::prepared::{Prepared, Road, begin, prepare, said_yes, simulator, switc
 use super::told::user;
 use super::{accept, asking, home, refused, seen};
 use crate::access::{Unwatched, Watch};
-use crate::change::{Ask, Begun, Migration, Plan, Staged, Status};
+use crate::change::{Ask, Begun, Migration, Plan, Status};
 use crate::fabric::Element;
 use crate::script::open::Outside;
 use crate::script::{Failure, plan};
@@ -161,8 +161,7 @@ impl Office {
         let ready = Ready { plan: plan.clone(), begun, found, own, simulated };
         let findings = ready.found.iter().map(|(name, words)| ((*name).to_owned(), words.clone())).collect();
         *lock(&self.offered) = Some(Arc::new(ready));
-        let staged = judged.transition.staged.iter().flat_map(Staged::lines);
-        let transition = judged.transition.lines().into_iter().chain(staged);
+        let transition = judged.transition.lines().into_iter();
         let line = |(name, words): (&'static str, String)| (name.to_owned(), words);
         Ok(ChangeOffer {
             source: look.source,

@@ -1,6 +1,9 @@
 //! The command line that shows what the screen shows, or that does what was done last.
 
+use std::path::Path;
+
 use super::changing::Writing;
+use super::effect::StagedCommands;
 use super::running_jobs;
 use super::screens::{HotView, ScreenId, WhatifPane};
 use super::state::{State, quoted};
@@ -56,6 +59,35 @@ pub fn route_line(state: &State, engine: &Engine, file: &str) -> String {
     let lanes = state.look().map_or("", |look| lanes_argument(look));
     let jobs = running_jobs::argument(state);
     state.line(&format!("route --engine {}{marks}{lanes}{jobs} -o {}", engine.id, quoted(file)))
+}
+
+/// Applies the plan of a file.
+pub fn apply_line(state: &State, file: &str) -> String {
+    let opted = if state.writing == Writing::Asked { "--allow-write " } else { "" };
+    state.line(&format!("{opted}apply {}", quoted(file)))
+}
+
+/// Leads to the routes of an engine in two plans, beside the file of the one plan, as `route` tells it.
+pub fn staged_commands(state: &State, engine: &Engine, file: &str) -> StagedCommands {
+    let path = Path::new(file);
+    let end = path.extension().map(|end| format!(".{}", end.to_string_lossy())).unwrap_or_default();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let beside = |which: &str| path.with_file_name(format!("{stem}-{which}{end}")).display().to_string();
+    let [first, second] = ["first", "second"].map(beside);
+    let lanes = state.look().map_or("", |look| lanes_argument(look));
+    // On the way nothing but tables is written, so there is one lane.
+    let behind = format!("{}{lanes} --lanes 1 -o {}", state.marks_as_arguments(), quoted(&first));
+    let confirm = || state.line_anywhere("confirm ID");
+    StagedCommands {
+        first: [state.line("route --engine "), behind],
+        others: vec![
+            apply_line(state, &first),
+            confirm(),
+            route_line(state, engine, &second),
+            apply_line(state, &second),
+            confirm(),
+        ],
+    }
 }
 
 pub fn equivalent(state: &State) -> Option<String> {

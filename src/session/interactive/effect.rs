@@ -16,7 +16,7 @@ use super::timeline::{Part, Scan, Scene, Seek, Unrolled};
 use super::watch::{Judging, Reading, Swept};
 use crate::analysis::{GroupsCut, groups_cut};
 use crate::capture::Entry;
-use crate::change::{Ask, Status};
+use crate::change::{Ask, Plan, Staged, Status};
 use crate::counters::Thresholds;
 use crate::fabric::Faults;
 use crate::files::jobs::JobList;
@@ -116,6 +116,25 @@ pub struct PlanFor {
     pub marks: Faults,
     pub engine: &'static str,
     pub proposal: Arc<Proposal>,
+    /// For a plan that is not safe while traffic flows.
+    pub staged: StagedCommands,
+}
+
+/// The commands of a change in two plans, all but the engine that the first plan is made with.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StagedCommands {
+    /// What stands before and behind that engine in the first command.
+    pub first: [String; 2],
+    pub others: Vec<String>,
+}
+
+impl StagedCommands {
+    /// The commands that lead through the routes of an engine; none where none were given.
+    fn through(&self, engine: &str) -> Vec<String> {
+        let [before, behind] = &self.first;
+        let first = (!self.others.is_empty()).then(|| format!("{before}{engine}{behind}"));
+        first.into_iter().chain(self.others.iter().cloned()).collect()
+    }
 }
 
 /// What came of a job.
@@ -215,7 +234,13 @@ impl Job {
 impl PlanFor {
     pub fn text(&self, made: Made) -> Result<String, String> {
         let plan = plan_of(&self.look, &self.marks, self.engine, &self.proposal, Sent::Unsaid, made);
-        plan.and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
+        let staged = |mut plan: Plan| {
+            if let Some(Staged { through: Some(through), commands, .. }) = &mut plan.transition.staged {
+                *commands = self.staged.through(through);
+            }
+            plan
+        };
+        plan.map(staged).and_then(|plan| Ok(plan.text()?)).map_err(|error| error.to_string())
     }
 }
 

@@ -47,7 +47,7 @@ pub use changing::{
     Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
 };
 pub use driver::{Changing, Driver, Lister, Recording, Sweeper};
-pub use effect::{Effect, Job, Outcome, PlanFor, Selecting};
+pub use effect::{Effect, Job, Outcome, PlanFor, Selecting, StagedCommands};
 pub use event::{Beginning, Event, Happening, Written, WrittenHappening};
 pub use frame::{Areas, DETAILS_FROM, Rect, Size};
 pub use help::{HelpLine, help_column, help_rows};

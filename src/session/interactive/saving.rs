@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::copying::route_line;
+use super::copying::{route_line, staged_commands};
 use super::effect::{Effect, Job, PlanFor};
 use super::messages::Severity;
 use super::state::State;
@@ -32,7 +32,8 @@ pub fn write_plan(state: &mut State, file: &str) -> Vec<Effect> {
         state.say(Severity::Warning, format!("the plan of {} has findings: {fault}", engine.id));
     }
     state.drafts.insert(PathBuf::from(file), (engine.id, marks.clone()));
-    let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal });
+    let staged = staged_commands(state, engine, file);
+    let plan = Box::new(PlanFor { look, marks, engine: engine.id, proposal, staged });
     vec![state.begin(format!("writing {file}"), Job::Write { plan, to: PathBuf::from(file) }).1]
 }
 

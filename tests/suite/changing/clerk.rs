@@ -10,7 +10,9 @@ use fabdeck::change::{Ask, Phase, Unanswered};
 use fabdeck::fabric::{Element, Faults, Tables};
 use fabdeck::routing::{NoPulse, Request};
 use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
-use fabdeck::session::interactive::{Acceptance, ChangeOffer, Changer, Changes, PlanFor, Planned};
+use fabdeck::session::interactive::{
+    Acceptance, ChangeOffer, Changer, Changes, PlanFor, Planned, StagedCommands,
+};
 use fabdeck::session::{Asked, ChangeRow, Look, Sent, Service, propose, settled};
 use tempfile::TempDir;
 
@@ -52,8 +54,14 @@ fn proposed(look: &Arc<Look>, engine: &str, faults: &Faults) -> Planned {
     let asked = Asked { sent, ..Asked::of(&request) };
     let proposal = propose(look, &look.observation.tables, faults, engine, asked, &NoPulse).unwrap();
     let proposal = settled(look, faults, proposal, Sent::Unsaid, &NoPulse).unwrap();
-    let (look, marks) = (look.clone(), faults.clone());
-    Planned::Proposed(Box::new(PlanFor { look, marks, engine: engine.id, proposal: Arc::new(proposal) }))
+    let (look, marks, staged) = (look.clone(), faults.clone(), StagedCommands::default());
+    Planned::Proposed(Box::new(PlanFor {
+        look,
+        marks,
+        engine: engine.id,
+        proposal: Arc::new(proposal),
+        staged,
+    }))
 }
 
 /// All that stands against it is taken in.
@@ -275,6 +283,9 @@ fn a_served_fabric_is_changed_by_a_process_that_outlives_who_asked() {
     let (mut clerk, machine, given, source) = served(&lab);
     let offer = clerk.offer(&file(&lab, "a.plan")).unwrap();
     assert!(offer.title.ends_with("a.plan") && !offer.own, "{offer:?}");
+    // It is not safe while traffic flows, and what there is instead is told once.
+    let instead = offer.transition.iter().filter(|(label, _)| label == "instead").count();
+    assert_eq!(instead, 1, "{offer:?}");
     let id = clerk.begin(&offer, &taking_all(&offer, LONG)).unwrap();
     let (applied, _) = becomes(&mut clerk, &id, Phase::Applied);
     assert_eq!(applied.accepted, ["transition"]);

@@ -7,13 +7,13 @@ use super::acting::can_write;
 use super::changer::Planned;
 use super::flow::Wanted;
 use crate::routing::Engine;
-use crate::session::interactive::copying::route_line;
+use crate::session::interactive::copying::{apply_line, route_line, staged_commands};
 use crate::session::interactive::effect::{Effect, Job, PlanFor};
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::prompt::Purpose;
 use crate::session::interactive::screens::ScreenId;
 use crate::session::interactive::slow_lanes;
-use crate::session::interactive::state::{State, quoted};
+use crate::session::interactive::state::State;
 use crate::session::interactive::typing;
 
 /// Whether anything can be applied now, whatever it is.
@@ -77,7 +77,8 @@ fn apply_proposed(state: &mut State) -> Vec<Effect> {
         return Vec::new();
     };
     let line = proposed_line(state, engine);
-    let plan = PlanFor { look, marks: state.known.marks.clone(), engine: engine.id, proposal };
+    let staged = staged_commands(state, engine, &state.plan_name(engine.id));
+    let plan = PlanFor { look, marks: state.known.marks.clone(), engine: engine.id, proposal, staged };
     let planned = Planned::Proposed(Box::new(plan));
     begin(state, planned, Wanted { what: engine.id.to_owned(), line: Some(line) })
 }
@@ -109,11 +110,6 @@ fn proposed_line(state: &State, engine: &Engine) -> String {
     }
     let file = state.plan_name(engine.id);
     format!("{}; {}", route_line(state, engine, &file), apply_line(state, &file))
-}
-
-fn apply_line(state: &State, file: &str) -> String {
-    let opted = if state.writing == super::Writing::Asked { "--allow-write " } else { "" };
-    state.line(&format!("{opted}apply {}", quoted(file)))
 }
 
 /// A plan that was written some time ago.
