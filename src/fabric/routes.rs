@@ -21,6 +21,8 @@ pub enum Lanes {
 pub enum Unread {
     All,
     Blocks(BTreeSet<u16>),
+    /// Entries that lead to what was not read.
+    Lids(BTreeSet<Lid>),
 }
 
 impl Unread {
@@ -29,6 +31,7 @@ impl Unread {
         match self {
             Self::All => true,
             Self::Blocks(blocks) => blocks.contains(&(lid.value() / BLOCK_LIDS)),
+            Self::Lids(lids) => lids.contains(&lid),
         }
     }
 }

@@ -144,9 +144,10 @@ pub struct Report {
 }
 
 impl Report {
-    /// The same where so many tables were not read: what they hold may close a circle.
+    /// The same where so many tables were not read: what they hold may close a circle. So may what did not answer behind
+    /// a port that paths lead to.
     pub(super) fn without(self, unread_tables: u64) -> Self {
-        let whole = unread_tables == 0 && !self.cut;
+        let whole = unread_tables == 0 && !self.cut && self.unread_pairs == 0;
         let deadlock_free = self.deadlock_free.filter(|free| !free || whole);
         Self { unread_tables, deadlock_free, ..self }
     }
@@ -226,34 +227,41 @@ pub(super) fn held(look: &Look, tables: &Tables) -> Routes {
             _ => Some((id.0, Unread::All)),
         })
         .collect();
-    if look.observation.cut {
-        forget_beyond(look.fabric(), &mut routes, &mut unread);
-    }
+    forget_beyond(look, &mut routes, &mut unread);
     routes.with_unread(unread)
 }
 
-/// Entries to a port whose cable is not known lead into the part of a topology that was not read.
-fn forget_beyond(fabric: &Fabric, routes: &mut Routes, unread: &mut BTreeMap<u32, Unread>) {
+/// Entries to a port whose cable is not known lead into the part of the fabric that was not read: in a topology that was
+/// cut off any port may have a cable, else a port that is up has one, and who is behind it did not answer.
+fn forget_beyond(look: &Look, routes: &mut Routes, unread: &mut BTreeMap<u32, Unread>) {
+    let (fabric, cut) = (look.fabric(), look.observation.cut);
     for (id, _) in fabric.switches() {
-        let leads_on = |port: PortNum| {
-            let port = fabric.port_of(id, port);
-            port.is_some_and(|port| {
-                fabric.peer(port).is_some() || fabric.port(port).facts.state == Some(PortState::Down)
-            })
+        let beyond = |lid: Lid, port: PortNum| match fabric.port_of(id, port) {
+            Some(port) if cut => {
+                fabric.peer(port).is_none() && fabric.port(port).facts.state != Some(PortState::Down)
+            }
+            // A host that did not answer is known to nobody: only paths to what is known are judged.
+            Some(port) => leads_to_silence(fabric, port) && fabric.port_by_lid(lid).is_some(),
+            None => cut,
         };
         for lid in (1..routes.stride() as u32).filter_map(Lid::new) {
-            let beyond =
-                routes.get(id.0, lid).filter(|port| *port != PortNum::MANAGEMENT && !leads_on(*port));
-            if beyond.is_some() {
+            let found = routes.get(id.0, lid).filter(|port| *port != PortNum::MANAGEMENT);
+            if found.is_some_and(|port| beyond(lid, port)) {
                 routes.set(id.0, lid, None);
-                if let Unread::Blocks(blocks) =
-                    unread.entry(id.0).or_insert_with(|| Unread::Blocks(BTreeSet::new()))
-                {
-                    blocks.insert(lid.value() / BLOCK_LIDS);
+                match unread.entry(id.0).or_insert_with(|| Unread::Lids(BTreeSet::new())) {
+                    Unread::All => {}
+                    Unread::Blocks(blocks) => _ = blocks.insert(lid.value() / BLOCK_LIDS),
+                    Unread::Lids(lids) => _ = lids.insert(lid),
                 }
             }
         }
     }
+}
+
+/// Whether a port is up although nobody answered behind it.
+pub(super) fn leads_to_silence(fabric: &Fabric, port: PortId) -> bool {
+    let up = fabric.port(port).facts.state.is_some_and(|state| state != PortState::Down);
+    up && fabric.peer(port).is_none()
 }
 
 /// Working switches whose forwarding table is not known, or not whole.

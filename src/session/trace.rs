@@ -6,6 +6,7 @@ use crate::fabric::{
     Element, ElementError, Guid, Lid, NodeId, NodeKind, PortId, PortNum, PortState, Resolved, Routes, Tables,
 };
 
+use super::check::leads_to_silence;
 use super::{Listing, Look, Rows, counted, views::HOP_FIELDS};
 
 /// Where a path begins or ends: a switch, or a port of an adapter or router.
@@ -36,6 +37,8 @@ pub enum Ending {
     NoTable(NodeId),
     /// The port has no cable, or the node has no such port.
     NoCable(NodeId, PortNum),
+    /// The port is up, and who is behind it did not answer.
+    NoAnswer(NodeId, PortNum),
     /// One end of the cable at this port says that it is down.
     Down(NodeId, PortNum),
     /// It ends in a node that does not own the LID.
@@ -51,13 +54,14 @@ impl Ending {
             Self::NoEntry(_) => Some("no-entry"),
             Self::NoTable(_) => Some("no-table"),
             Self::NoCable(..) => Some("no-cable"),
+            Self::NoAnswer(..) => Some("no-answer"),
             Self::Down(..) => Some("down"),
             Self::Astray(_) => Some("astray"),
         }
     }
 
     /// Every word there is.
-    pub const WORDS: &[&str] = &["loop", "no-entry", "no-table", "no-cable", "down", "astray"];
+    pub const WORDS: &[&str] = &["loop", "no-entry", "no-table", "no-cable", "no-answer", "down", "astray"];
 }
 
 /// Which of the destination's 2^LMC LIDs is meant.
@@ -269,6 +273,9 @@ impl Trace {
             Ending::NoCable(at, port) => {
                 format!("no path: port {port} of {} leads to no cable", name(*at))
             }
+            Ending::NoAnswer(at, port) => {
+                format!("not known: port {port} of {} is up, and what is behind it did not answer", name(*at))
+            }
             Ending::Down(at, port) => format!("no path: the link at port {port} of {} is down", name(*at)),
             Ending::Astray(at) => format!("no path: LID {lid} ends in {}, which does not own it", name(*at)),
         }
@@ -342,7 +349,9 @@ impl Walk<'_> {
         let fabric = self.look.fabric();
         self.hops.push(Hop { node, egress: Some(egress) });
         let here = fabric.port_of(node, egress).ok_or(Ending::NoCable(node, egress))?;
-        let peer = fabric.peer(here).ok_or(Ending::NoCable(node, egress))?;
+        let silent = self.look.observation.partial() && leads_to_silence(fabric, here);
+        let nowhere = if silent { Ending::NoAnswer } else { Ending::NoCable };
+        let peer = fabric.peer(here).ok_or(nowhere(node, egress))?;
         let down = |port: PortId| fabric.port(port).facts.state == Some(PortState::Down);
         if down(here) || down(peer) {
             return Err(Ending::Down(node, egress));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::check::{Names, report, unread_tables};
+use super::check::{Names, held, report, unread_tables};
 use super::lanes::{lanes_in_force, relaid};
 use super::whatif::in_force;
 use super::wording::adaptive_words;
@@ -102,7 +102,9 @@ impl Held {
         // Where lanes are not known, paths count as moved by their ports alone.
         old.lanes = lanes.unwrap_or_else(|| relaid(routes, &old));
         let lanes = if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
-        let unread = unread_tables(problem, tables) > 0;
+        // Of a fabric that did not answer whole, paths may lead to switches that are known to nobody.
+        let beyond = || look.observation.partial() && held(look, tables).unread().next().is_some();
+        let unread = unread_tables(problem, tables) > 0 || beyond();
         Self { old, known, old_lanes, together: Scope { switches, lanes }, unread }
     }
 }

@@ -102,6 +102,13 @@ fn missing_lines(report: &Report) -> Vec<(&'static str, String)> {
             pairs => format!("; {pairs} pairs lead there, and count neither as with a path nor as without"),
         };
         pairs.push(("not read", format!("the tables of {switches}{paths}")));
+    } else if report.unread_pairs > 0 {
+        let pairs_beyond = counted(report.unread_pairs as usize, "pair leads", "pairs lead");
+        let uncounted = "which counts neither as with a path nor as without";
+        pairs.push((
+            "not read",
+            format!("what is behind ports without a known peer: {pairs_beyond} there, {uncounted}"),
+        ));
     }
     if report.untold_switches > 0 && report.deadlock_free == Some(false) {
         let tables = format!(
@@ -338,6 +345,9 @@ fn not_known(report: &Report, waiting: usize) -> String {
     }
     if report.cut && report.cycle.is_none() {
         return "not known: the topology ends early, and what is missing may close a credit loop".to_owned();
+    }
+    if report.unread_pairs > 0 && report.cycle.is_none() {
+        return "not known: paths lead to what did not answer, which may close a credit loop".to_owned();
     }
     let missing = match (report.unsaid_paths, report.untold_switches) {
         (0, 0) => {

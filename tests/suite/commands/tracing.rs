@@ -3,6 +3,7 @@
 use fabdeck::fabric::{Guid, PortState, Tables};
 use fabdeck::session::{Ending, LidChoice, Look, Trace, TraceError, endpoint};
 
+use super::binary;
 use super::world::look;
 
 fn trace(look: &Look, from: &str, to: &str, lid: Option<u32>) -> Result<Trace, TraceError> {
@@ -63,6 +64,39 @@ fn every_way_to_fail_names_the_switch() {
         LidChoice::Base,
     );
     assert_eq!(silent.unwrap().verdict(&look), "not known: no forwarding table of leaf0 is at hand");
+}
+
+/// Behind a port that is up is somebody who did not answer: whether the path goes on there is not known.
+#[test]
+fn paths_to_a_silent_switch_are_neither_lost_nor_found() {
+    let source = ["--source", "sim:demo,silent=20%"];
+    let said = |args: &[&str]| {
+        let ended = binary::fabdeck(&binary::home()).args([&source, args].concat()).output().unwrap();
+        (String::from_utf8(ended.stdout).unwrap(), ended.status.code())
+    };
+    let (check, code) = said(&["check"]);
+    let words = |line: &str| check.contains(line).then_some(()).ok_or((line.to_owned(), &check));
+    assert_eq!(words("\nunreachable   none that is known of\n"), Ok(()));
+    assert_eq!(
+        words("\ndeadlock      not known: paths lead to what did not answer, which may close"),
+        Ok(())
+    );
+    assert_eq!(
+        words("\nnot read      what is behind ports without a known peer: 142 pairs lead there, "),
+        Ok(())
+    );
+    assert_eq!((words("finding"), code), (Err(("finding".to_owned(), &check)), Some(0)));
+    let (path, _) = said(&["trace", "node08 mlx5_0", "login1 mlx5_0"]);
+    assert!(
+        path.contains("not known: port 7 of rack2-leaf is up, and what is behind it did not answer"),
+        "{path}"
+    );
+    // Old paths that lead there may close a loop with new ones.
+    let (whatif, _) = said(&["whatif", "--fail", "switch:spine-2", "--engine", "minhop", "--json"]);
+    let answer: serde_json::Value = serde_json::from_str(&whatif).unwrap();
+    let transition = &answer["engines"][0]["transition"];
+    assert_eq!(transition["safe"], serde_json::Value::Null, "{transition}");
+    assert_eq!(transition["reason"], "tables that were not read may close a circle");
 }
 
 #[test]
