@@ -36,6 +36,10 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         look.observation.notes.extend(notes);
         look.partitions = Some(partitions);
     }
+    if !look.observation.tables.has_forwarding() {
+        // What was left out as damaged may be the tables.
+        context.output.say_notes(&look.observation.notes);
+    }
     if look.fabric().switches().next().is_none() {
         return Err(Failure::usage(
             "FD-7901: the source tells of no switch, so there are no tables to check; give the fabric's topology \
