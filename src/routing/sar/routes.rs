@@ -5,11 +5,11 @@ use super::crowds::{Crowds, NOBODY};
 use crate::fabric::{Lanes, Routes};
 use crate::routing::balance::{Among, Balance};
 use crate::routing::columns::{Columns, End, Pass, ends};
-use crate::routing::dfsssp::{self, on_lanes};
+use crate::routing::dfsssp::on_lanes;
 use crate::routing::engine::{Answer, LanesBy, Pulse, Refusal, Request};
 use crate::routing::problem::Problem;
 use crate::routing::ranks::Computing;
-use crate::routing::sssp::{All, spread};
+use crate::routing::sssp::{self, All, spread};
 
 /// Ours: routes within jobs are made again so many times at most, until so many times in a row nothing got better.
 const PASSES: usize = 9;
@@ -25,7 +25,7 @@ pub fn route(problem: &Problem<'_>, request: &Request, pulse: &dyn Pulse) -> Res
     let order = (!request.jobs.is_empty()).then(|| Order::new(problem, request));
     let mut answer = match &order {
         Some(order) => on_lanes(ID, problem, request, pulse, |among| balanced(problem, order, among, pulse)),
-        None => dfsssp::route(problem, request, pulse),
+        None => on_lanes(ID, problem, request, pulse, |among| sssp::balanced(problem, among, pulse)),
     };
     if request.lanes_by == LanesBy::Destination {
         let fits = |answer: &Answer| !matches!(answer.routes.lanes, Lanes::ByPair { .. });

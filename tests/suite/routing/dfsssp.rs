@@ -76,6 +76,8 @@ fn a_ring_with_traffic_all_around_needs_two_lanes() {
     let refused = route_as("dfsssp", &problem, &one).unwrap_err();
     assert_eq!(refused, Refusal::Lanes { engine: "dfsssp", needed: 2, given: 1 });
     assert_eq!(refused.to_string(), "FD-8002: dfsssp needs 2 lanes here and may use 1");
+    let refused = route_as("sar", &problem, &one).unwrap_err();
+    assert_eq!(refused.to_string(), "FD-8002: sar needs 2 lanes here and may use 1");
     let two = Request { lanes: 2, ..Request::default() };
     assert_eq!(route_as("dfsssp", &problem, &two).unwrap().routes.lane_count(), 2);
 }
