@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::access::Wanted;
 use crate::change::{Plan, Scope};
 use crate::session::{
-    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, Stale, ahead, assume, counted, day_and_time, failed, fit,
-    job_figures_words, judge, migration_lines, phase_lines,
+    Fit, JobFigures, JobGain, LEVEL_ASSUMED, Look, NO_TABLES, Stale, ahead, assume, counted, day_and_time,
+    failed, fit, job_figures_words, judge, migration_lines, phase_lines,
 };
 
 use super::asking::{LaneChoice, PlanAction};
@@ -108,6 +108,10 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         Some(false) => "no",
         None => "not known",
     };
+    let moved = match plan.transition.reason.as_deref() {
+        Some(NO_TABLES) => format!("not known: {NO_TABLES}"),
+        _ => number(&plan.impact["moved_pairs"]),
+    };
     let told = vec![
         ("engine", plan.engine.clone()),
         ("made for", plan.source.clone()),
@@ -118,7 +122,7 @@ fn lines(plan: &Plan) -> Vec<(&'static str, String)> {
         ("judged over", pairs.to_owned()),
         ("unreachable", number(&plan.certificate["unreachable"])),
         ("deadlock free", deadlock.to_owned()),
-        ("moved pairs", number(&plan.impact["moved_pairs"])),
+        ("moved pairs", moved),
         ("changes", changes(plan)),
     ];
     let found = finding_lines(&plan.findings);

@@ -306,6 +306,8 @@ fn a_topology_without_tables_is_routed_at_once() {
     assert_eq!(route.status.code(), Some(0), "{route:?}");
     assert!(text(&route).contains("no tables in force"), "{route:?}");
     assert!(Path::new(&home.path().join("bare.plan")).exists());
+    let plan = said(&home, &["plan", "show", "bare.plan"]);
+    assert!(text(&plan).contains("\nmoved pairs    not known: no tables in force\n"), "{plan:?}");
     let tables = said(&home, &["convert", "bare.topo", "bare.plan", "-o", "-", "--to", "lfts"]);
     assert!(tables.status.success() && !tables.stdout.is_empty(), "{tables:?}");
 }
