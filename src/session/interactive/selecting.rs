@@ -1,11 +1,13 @@
 //! Which rows of a list are seen, and in which order. Of a list that is too long to be gone through between two frames
 //! that is work behind the screen: the rows that were seen stay until the new ones are known.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::effect::{Job, Selecting};
+use super::screens::ScreenId;
 use super::state::State;
-use crate::fabric::NodeId;
+use crate::fabric::{NodeId, PortId};
 use crate::session::{Columns, Selection, typed_guid};
 
 /// A list of so many rows is gone through behind the screen.
@@ -28,7 +30,7 @@ fn bearer_names(state: &State, filter: &str) -> Vec<String> {
         let of_port = || fabric.port_by_guid(guid).map(|port| fabric.port(port).node);
         fabric.node_by_guid(guid).or_else(of_port)
     };
-    let nodes = filter.split(',').filter_map(typed_guid).filter_map(bearer);
+    let nodes: Vec<NodeId> = filter.split(',').filter_map(typed_guid).filter_map(bearer).collect();
     let listed = |node: NodeId| -> Vec<NodeId> {
         if fabric.node(node).is_switch() || !state.current().lists_switches() {
             return vec![node];
@@ -37,7 +39,19 @@ fn bearer_names(state: &State, filter: &str) -> Vec<String> {
         peers.map(|peer| fabric.port(peer).node).collect()
     };
     let single = |node: &NodeId| look.names.bearers(look.name(*node)).len() < 2;
-    nodes.flat_map(listed).filter(single).map(|node| look.name(node).to_owned()).collect()
+    let jobs = nodes.iter().flat_map(|node| jobs_on(state, *node));
+    let own = nodes.iter().copied().flat_map(listed).filter(single).map(|node| look.name(node).to_owned());
+    own.chain(jobs).collect()
+}
+
+/// The jobs that run on a node, where the list is one of jobs.
+fn jobs_on(state: &State, node: NodeId) -> Vec<String> {
+    let (ScreenId::Jobs, Some(look), Some(weighed)) = (state.screen, state.look(), &state.known.jobs.weighed)
+    else {
+        return Vec::new();
+    };
+    let on = |ports: &BTreeSet<PortId>| ports.iter().any(|port| look.fabric().port(*port).node == node);
+    weighed.jobs.iter().filter(|(_, ports)| on(ports)).map(|(name, _)| name.clone()).collect()
 }
 
 /// Makes the rows of the screen's list what its filter and its order say; the cursor stays on its row, or goes to the

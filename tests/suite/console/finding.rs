@@ -127,3 +127,26 @@ fn a_guid_finds_its_node_in_every_view() {
         }
     }
 }
+
+/// On Jobs a GUID finds the jobs of its host, and none where no job runs.
+#[test]
+fn a_guid_finds_the_jobs_of_its_host() {
+    let mut driver = desk("sim:demo");
+    driver.press("7");
+    let look = driver.state.look().unwrap().clone();
+    let fabric = look.fabric();
+    let jobs = driver.state.known.jobs.weighed.clone().unwrap().jobs.clone();
+    let (job, ports) = jobs.iter().last().unwrap();
+    let host = fabric.node(fabric.port(*ports.first().unwrap()).node).guid();
+    driver.press("/").happen(Happening::Paste(format!("{host}\n")));
+    let listed = |driver: &Driver| driver.state.current().table().selection.rows.len();
+    assert_eq!(
+        (listed(&driver), shown(&driver).contains(&format!("\u{25b6}  {job} "))),
+        (1, true),
+        "{}",
+        shown(&driver)
+    );
+    let switch = fabric.switches().next().unwrap().1.guid();
+    driver.press("esc /").happen(Happening::Paste(format!("{switch}\n")));
+    assert_eq!(listed(&driver), 0, "{}", shown(&driver));
+}
