@@ -80,7 +80,7 @@ fn the_commands_that_are_told_lead_there() {
 
 #[test]
 fn the_commands_lead_there_on_another_fabric_too() {
-    lead("random,switches=6,links=8,terminals=2,seed=4", "nue", "ftree");
+    lead("random,switches=8,links=12,terminals=4,seed=6", "nue", "ftree");
 }
 
 /// Nothing but tables is written: routes that are safe on several lanes alone are none to go through.
