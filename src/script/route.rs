@@ -141,6 +141,7 @@ fn write(
         object.fields(row)?;
         object.field("jobs_in_force", &before)?;
         object.field("plan", &file)?;
+        object.field("cut_off", &plan.cut_off)?;
         object.field("findings", &plan.findings)?;
         return Ok(object.end()?);
     }
@@ -158,6 +159,7 @@ fn write(
         }
         false => lines.push(("changes", format!("{NO_TABLES}, so what the plan changes is not known"))),
     }
+    lines.extend(plan.cut_off.words().map(|words| ("cuts off", words)));
     lines.push(("plan", file));
     write_pairs(context.output.out, (context.output.paint, context.output.page), &lines)?;
     proposal.remarks.iter().for_each(|remark| context.output.say(remark));

@@ -34,7 +34,7 @@ pub fn schemas() -> BTreeMap<String, String> {
     add("lanes-propose", "fabdeck lanes propose --json", true, super::lanes::schema(true));
     add("whatif", "fabdeck whatif --json", true, whatif());
     let in_force = ("jobs_in_force", nullable(closed(job_figures())));
-    let mut route = vec![("plan", text()), ("findings", list(text())), in_force];
+    let mut route = vec![("plan", text()), ("cut_off", cut_off()), ("findings", list(text())), in_force];
     route.extend(engine_row());
     add("route", "fabdeck route --json", true, route);
     add("plan-show", "fabdeck plan show --json", false, vec![("plan", json!({ "type": "object" }))]);
@@ -514,17 +514,15 @@ fn plan_check() -> Vec<(&'static str, Value)> {
         ("scope", closed(vec![("switches", flag())])),
         ("unmet_switches", nullable(list(text()))),
         ("transition", closed(transition())),
-        (
-            "cut_off",
-            closed(vec![
-                ("switches", list(text())),
-                ("hosts", list(text())),
-                ("aggregation_nodes", list(text())),
-                ("pairs", number()),
-            ]),
-        ),
+        ("cut_off", cut_off()),
         ("findings", list(text())),
     ]
+}
+
+/// What answers now and is cut off by a plan.
+fn cut_off() -> Value {
+    let named = ["switches", "hosts", "aggregation_nodes"].map(|key| (key, list(text())));
+    closed(named.into_iter().chain([("pairs", number())]).collect())
 }
 
 fn plan_diff() -> Vec<(&'static str, Value)> {

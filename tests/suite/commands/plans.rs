@@ -481,3 +481,26 @@ fn a_file_of_keys_that_others_can_read_is_remarked() {
     );
     assert!(!said(0o600).contains("FN-709"));
 }
+
+/// A marked switch that answers loses its routes: `route`, its JSON, the plan and `apply` name it.
+#[test]
+fn what_a_plan_cuts_off_is_named_wherever_it_is_told() {
+    let home = super::binary::home();
+    let said = |args: &[&str]| {
+        let ended = super::binary::fabdeck(&home).args(["--source", "sim:demo"]).args(args).output().unwrap();
+        let [out, err] = [ended.stdout, ended.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+        assert_eq!(ended.status.code(), Some(0), "{args:?}: {out} {err}");
+        (out, err)
+    };
+    let words = "Answers now and will be cut off: spine-1, 1 aggregation node, 88 pairs\n";
+    let marked = ["route", "--engine", "minhop", "--fail", "switch:spine-1", "--force", "-o", "a.plan"];
+    let (route, _) = said(&marked);
+    assert!(route.contains(&format!("\ncuts off      {words}")), "{route}");
+    let json: Value = serde_json::from_str(&said(&[&marked[..], &["--json"]].concat()).0).unwrap();
+    let cut_off = &json["cut_off"];
+    assert_eq!((&cut_off["switches"][0], &cut_off["pairs"]), (&"spine-1".into(), &88.into()), "{cut_off}");
+    assert!(said(&["plan", "show", "a.plan"]).0.contains(words));
+    assert!(said(&["apply", "a.plan", "--yes"]).1.contains(words));
+    let unmarked = ["route", "--engine", "nue", "-o", "b.plan"];
+    assert!(!said(&unmarked).0.contains("cuts off"));
+}
