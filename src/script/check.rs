@@ -36,21 +36,19 @@ pub fn run(context: &mut Context<'_, '_>, args: &CheckArgs) -> Result<Exit, Fail
         look.observation.notes.extend(notes);
         look.partitions = Some(partitions);
     }
-    if !look.observation.tables.has_forwarding() {
-        // What was left out as damaged may be the tables.
-        context.output.say_notes(&look.observation.notes);
-    }
     if look.fabric().switches().next().is_none() {
-        return Err(Failure::usage(
+        let refusal = Failure::usage(
             "FD-7901: the source tells of no switch, so there are no tables to check; give the fabric's topology \
              too (ibnetdiscover > net.txt), in one folder with what else there is",
-        ));
+        );
+        return Err(context.refuse_with_notes(&look, refusal));
     }
     if !look.observation.tables.has_forwarding() {
-        return Err(Failure::usage(
+        let refusal = Failure::usage(
             "FD-7901: there are no forwarding tables to check; give some with --tables FILE (opensm-lfts.dump, \
              opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
-        ));
+        );
+        return Err(context.refuse_with_notes(&look, refusal));
     }
     // Records tell the levels of tables in force; of others a file says what it knows.
     let in_force = match own || args.lanes.is_some() {

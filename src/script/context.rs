@@ -160,6 +160,12 @@ impl Context<'_, '_> {
         Ok(read?)
     }
 
+    /// A refusal for want of what a damaged file may have held: the notes name what was left out.
+    pub fn refuse_with_notes(&mut self, look: &Look, refusal: Failure) -> Failure {
+        self.output.say_notes(&look.observation.notes);
+        refusal
+    }
+
     /// What was named may be among what did not answer, which is no mistake of whoever named it: the notes say what is
     /// missing, and the code says that the source did not answer.
     pub fn among_answers<T>(

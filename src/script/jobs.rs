@@ -162,7 +162,7 @@ fn channels(context: &mut Context<'_, '_>, args: &JobRowArgs) -> Result<Exit, Fa
     let weighed = WeighedJobs::new(&look, placed, &Faults::default(), None);
     let Some(rows) = job_channels(&look, &weighed) else {
         let what = "FD-7821: which channels paths cross is not known: the source has no forwarding tables (--assume ENGINE)";
-        return Err(Failure::new(Exit::BadInput, what));
+        return Err(context.refuse_with_notes(&look, Failure::new(Exit::BadInput, what)));
     };
     let query = context.query(&args.rows);
     context.write_rows(Browse::JobChannels.id(), &look, &JobChannelRows(&rows), &query, |object| {

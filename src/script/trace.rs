@@ -59,7 +59,11 @@ pub fn run(context: &mut Context<'_, '_>, args: &TraceArgs) -> Result<Exit, Fail
             "FD-7401: there are no forwarding tables to follow; give some with --tables FILE \
              (opensm-lfts.dump, opensm.fdbs, what dump_lfts prints), or --assume ENGINE those that an engine computes",
         );
-        return context.among_answers(&look, Err(failure));
+        let refusal = match look.observation.reading {
+            Some(_) => failure,
+            None => context.refuse_with_notes(&look, failure),
+        };
+        return context.among_answers(&look, Err(refusal));
     }
     let trace = Trace::follow(&look, tables, from, to, choice)?;
     write(context, &look, &trace)?;

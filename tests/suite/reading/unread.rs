@@ -69,13 +69,19 @@ fn counters_alone_are_nothing_to_check_and_an_engine_does_not_help() {
 
 /// Tables that were left out as damaged are named where they are missed.
 #[test]
-fn a_check_without_tables_names_the_damaged_file_that_has_some() {
+fn what_needs_tables_names_the_damaged_file_that_has_some() {
     let damaged = "Unicast lids [0-3] of switch Lid 1 guid 0x0000000000000001 ('a'):\n0x0001 000 : (Switch portguid 0x1: 'a')\n0x0002 \nUnicast lids [0-3] of switch Lid 1 guid 0x0000000000000001 ('a'):\n";
     let held = folder(&[("net", NET.as_bytes()), ("tables", damaged.as_bytes())]);
-    let ended = fabdeck(&home()).args(["check", "--source"]).arg(held.path()).output().unwrap();
-    let text = String::from_utf8(ended.stderr).unwrap();
-    assert_eq!(ended.status.code(), Some(64), "{text}");
-    assert!(text.contains("FD-7901") && text.contains("FN-509: this file is left out"), "{text}");
+    let jobs = held.path().join("jobs");
+    let channels = ["jobs", "channels", "--file", jobs.to_str().unwrap()];
+    std::fs::write(held.path().join("jobs"), "host 7\n").unwrap();
+    for (args, code) in
+        [(&["check"][..], "FD-7901"), (&["trace", "host a", "leaf"], "FD-7401"), (&channels, "FD-7821")]
+    {
+        let ended = fabdeck(&home()).arg("--source").arg(held.path()).args(args).output().unwrap();
+        let text = String::from_utf8(ended.stderr).unwrap();
+        assert!(text.contains(code) && text.contains("FN-509: this file is left out"), "{text}");
+    }
 }
 
 /// Files of no text, and a plan, which is no fabric.
