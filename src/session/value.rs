@@ -263,6 +263,13 @@ fn significant(digits: &[u8]) -> &[u8] {
     &digits[zeros..]
 }
 
+/// The digits of a number in groups of three, as screens show counts: `1,383,204`.
+pub fn digits_in_groups(number: u64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -333,11 +340,4 @@ mod tests {
             assert_eq!(kind.parse(text), None, "{text}");
         }
     }
-}
-
-/// The digits of a number in groups of three, as screens show counts: `1,383,204`.
-pub fn digits_in_groups(number: u64) -> String {
-    let digits = number.to_string();
-    let groups = digits.as_bytes().rchunks(3).rev();
-    groups.map(String::from_utf8_lossy).collect::<Vec<_>>().join(",")
 }

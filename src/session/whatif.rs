@@ -121,11 +121,11 @@ impl Cost {
             all if all == critical => ", as one end failed".to_owned(),
             some => format!(": {some} as one end failed"),
         };
-        let before = match critical_without_path {
-            0 => String::new(),
-            some => format!("; {some} had no path before"),
-        };
-        format!("{critical} of them are cut off, whatever reroutes{why}{before}")
+        // Both stand in one line of 80 columns.
+        match critical_without_path {
+            0 => format!("{critical} of them are cut off, whatever reroutes{why}"),
+            some => format!("{critical} of them are cut off{why}; {some} had no path before"),
+        }
     }
 }
 

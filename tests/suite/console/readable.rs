@@ -278,3 +278,23 @@ fn cables_that_failed_before_are_told_on_the_fabric_screen() {
     whole.press("tab");
     assert!(!shown(&whole).contains("failed and not"));
 }
+
+/// After a reroute around a switch, pairs of its own have no path before the mark: that stands in the line, whole.
+#[test]
+fn what_had_no_path_before_is_told_within_eighty_columns() {
+    let mut look = super::desk::look("sim:demo");
+    let named = |name: &str| look.fabric().nodes().find(|(id, _)| look.name(*id) == name).unwrap().0;
+    let spine = named("spine-1");
+    let own = look.fabric().ports_of(spine).filter_map(|(_, port)| port.peer);
+    let own: Vec<_> =
+        own.filter(|port| !look.fabric().node(look.fabric().port(*port).node).is_switch()).collect();
+    let lid = look.fabric().port(own[0]).facts.lid.unwrap();
+    let switches: Vec<_> = look.fabric().switches().map(|(id, _)| id).collect();
+    for switch in switches {
+        look.observation.tables.entry(switch).lft.as_mut().unwrap().set(lid, None);
+    }
+    let mut driver = Driver::open(look, Size { width: 80, height: 24 });
+    driver.press("tab /").happen(Happening::Paste("spine-1".to_owned())).press("enter f 3");
+    let line = line(&shown(&driver), "for good ");
+    assert_eq!(line, "for good  88 of them are cut off, as one end failed; 44 had no path before");
+}
