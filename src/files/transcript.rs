@@ -15,6 +15,8 @@ use crate::observe::{Notes, Place};
 
 /// Some lines have something in front of them, and others do not.
 const MIXED_PREFIX: &str = "FD-2007";
+/// The same of a text that is read all the same.
+const SOME_PREFIX: &str = "FN-560";
 /// Long lines go on in the next one.
 const WRAPPED: &str = "FD-2008";
 /// The same kind of prefix in front of every line, taken off.

@@ -2,7 +2,7 @@
 
 use super::super::FileError;
 use super::super::format::detect;
-use super::{MIXED_PREFIX, PREFIX};
+use super::{MIXED_PREFIX, PREFIX, SOME_PREFIX};
 use crate::observe::{Notes, Place};
 
 /// As many prefixes may stand before each other, as in a quoted log.
@@ -18,6 +18,8 @@ struct Kind {
     length: fn(&str) -> Option<usize>,
     /// Each line's number is above that of the line before.
     rising: bool,
+    /// No line of a dump begins so.
+    foreign: bool,
 }
 
 const KINDS: [Kind; 4] = [
@@ -26,10 +28,17 @@ const KINDS: [Kind; 4] = [
         remove: "the time, host and program",
         length: of_syslog,
         rising: false,
+        foreign: true,
     },
-    Kind { title: "a time", remove: "the times", length: of_time, rising: false },
-    Kind { title: "a line number", remove: "the line numbers", length: of_number, rising: true },
-    Kind { title: "the quote of a mail", remove: "the '>'", length: of_quote, rising: false },
+    Kind { title: "a time", remove: "the times", length: of_time, rising: false, foreign: false },
+    Kind {
+        title: "a line number",
+        remove: "the line numbers",
+        length: of_number,
+        rising: true,
+        foreign: false,
+    },
+    Kind { title: "the quote of a mail", remove: "the '>'", length: of_quote, rising: false, foreign: true },
 ];
 
 /// The text without the prefix that every line has; `None` where it has none that hides a format.
@@ -59,7 +68,26 @@ pub(super) fn take_off(
             return Err(mixed(name, kind, matched, of));
         }
     }
-    Ok(same_words(name, head, bytes, notes))
+    if detect(head).is_some() {
+        note_some(name, head, notes);
+        return Ok(None);
+    }
+    Ok(same_words(name, bytes, notes))
+}
+
+/// Says of a text that shows its format where some of its first lines have a prefix: no reader knows these.
+fn note_some(name: &str, head: &[u8], notes: &mut Notes) {
+    for kind in KINDS.iter().filter(|kind| kind.foreign) {
+        let (matched, of) = count(kind, head);
+        if matched > 1 {
+            notes.add_partial(SOME_PREFIX, Place::file(name), || {
+                format!(
+                    "{matched} of the first {of} lines have {} in front of them and are not read; remove {} there",
+                    kind.title, kind.remove
+                )
+            });
+        }
+    }
 }
 
 fn mixed(name: &str, kind: &Kind, matched: usize, of: usize) -> Box<FileError> {
@@ -110,10 +138,7 @@ fn strip(length: fn(&str) -> Option<usize>, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Words that every line begins with, as `pdsh` and `grep` put the name of a host or a file there.
-fn same_words(name: &str, head: &[u8], bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
-    if detect(head).is_some() {
-        return None;
-    }
+fn same_words(name: &str, bytes: &[u8], notes: &mut Notes) -> Option<Vec<u8>> {
     let mut filled = lines(bytes).filter(|line| !line.trim().is_empty());
     let mut same = filled.next()?.into_owned();
     let mut of = 1;

@@ -152,6 +152,25 @@ fn lines_that_are_not_alike_are_told_with_what_to_remove() {
     assert!(error.contains("FD-2007") && error.contains("remove the '>'"), "{error}");
 }
 
+/// A format shows in what has no prefix; what has one is not read, and told with what to remove.
+#[test]
+fn lines_with_a_prefix_in_a_dump_that_is_read_are_told() {
+    for (prefix, remove) in
+        [("> ", "the '>'"), ("Nov 21 02:27:15 mgmt net[7]: ", "the time, host and program")]
+    {
+        let mixed: String = NET
+            .lines()
+            .enumerate()
+            .map(|(at, line)| format!("{}{line}\n", if at > 9 { prefix } else { "" }))
+            .collect();
+        let seen = look_at(mixed).unwrap();
+        let told: Vec<String> = seen.notes.iter().map(|note| note.to_string()).collect();
+        let found = told.iter().find(|note| note.contains("FN-560")).unwrap_or_else(|| panic!("{told:?}"));
+        assert!(seen.partial() && found.contains(&format!("remove {remove} there")), "{told:?}");
+    }
+    assert!(!look_at(NET).unwrap().notes.has("FN-560"));
+}
+
 #[test]
 fn wrapped_lines_are_told_as_that() {
     let wrapped: String = NET
