@@ -1,5 +1,6 @@
 //! Changes: plans of what exactly would be written to which fabric, and plans that are applied, confirmed or rolled back.
 
+mod attest;
 mod audit;
 mod clock;
 mod cut_off;
@@ -14,18 +15,24 @@ mod in_force;
 mod journal;
 mod kept;
 mod lanes;
+mod manager;
 mod migration;
 mod order;
 mod owned;
 mod ownership;
 mod phases;
 mod plan;
+mod read_queue;
 mod standing;
 mod trail_mark;
 mod transition;
 pub mod users;
 mod writes;
 
+pub use attest::{
+    Attestation, Compared, DeviceReport, DeviceState, History, OtherChange, Verdict, attest,
+    in_order_of_writing,
+};
 pub use audit::{AuditError, Entry};
 pub use clock::{BootTime, Clocks, SystemClocks};
 pub use cut_off::CutOff;
@@ -49,6 +56,7 @@ pub use journal::{
 };
 pub use kept::{Keeping, Kept};
 pub use lanes::PlanLanes;
+pub use manager::{manager_in_charge, other_writer_words};
 pub use migration::{Follows, Migration, PlanFlow, PlanPort, Towards};
 pub use order::{OnTheWay, Ordered, in_order};
 pub use owned::{Keeper, Owner, open_regular};

@@ -227,8 +227,12 @@ impl Context<'_, '_> {
 
     /// Begins the object of a command that looked at nothing.
     pub fn plain_object(&mut self, schema: &str) -> Result<Object<'_>, Failure> {
-        let head =
-            Head { schema, source: None, time: None, assumed: None, partial: false, notes: &Notes::new() };
+        self.partial_object(schema, false)
+    }
+
+    /// The same of one that may know less than it was asked for.
+    pub fn partial_object(&mut self, schema: &str, partial: bool) -> Result<Object<'_>, Failure> {
+        let head = Head { schema, source: None, time: None, assumed: None, partial, notes: &Notes::new() };
         Ok(Object::begin(self.output.out, &head)?)
     }
 

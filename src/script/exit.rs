@@ -47,7 +47,11 @@ impl Exit {
                 "findings",
                 "findings: of `check`, of `hotspots`, of `lanes` (tables that are not as slow lanes need them, moves that no -o takes), of `route` and `plan check` (certificate, lanes, transition), or in the certificate of an engine of `whatif`; no engine that `whatif` asks gives routes; `plan diff` differs; `trace` found no path; `simulate` came to a deadlock; a guard or an expectation stopped a runbook; a partial answer under `--strict`",
             ),
-            Self::Stale => (3, "stale", "a plan is stale, or the fabric drifted from it"),
+            Self::Stale => (
+                3,
+                "stale",
+                "a plan is stale, or the fabric drifted from it; of `changes --verify` a confirmed change no longer stands",
+            ),
             Self::Refused => {
                 (4, "refused", "refused: read-only, not opted in, locked by another, or not confirmed")
             }
@@ -58,7 +62,11 @@ impl Exit {
                 "rollback incomplete, or a change beyond its deadline that nothing takes back: a person is needed",
             ),
             Self::BadInput => (7, "bad-input", "bad input file, with file, line or offset and reason"),
-            Self::Unreachable => (8, "unreachable", "source not reachable, or timed out"),
+            Self::Unreachable => (
+                8,
+                "unreachable",
+                "source not reachable, or timed out; of `changes --verify` a switch that a change wrote does not answer",
+            ),
             Self::Usage => (64, "usage", "the command line cannot be carried out as it is written"),
             Self::Bug => (101, "bug", "a bug in fabdeck; it says what to report"),
             Self::Hangup => (129, "hangup", "ended by SIGHUP"),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{Adapter, Failure, Found, Stop};
-use crate::access::{Actuator, ReadPort, Source, SourceError, Traffic};
+use crate::access::{Actuator, ReadPort, Source, SourceError, Surveyor, Traffic};
 use crate::change::Owner;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
@@ -32,6 +32,9 @@ pub trait Outside {
 
     /// The port behind what `--source` names, and the M_Key of its own. Nothing but Gets goes out of it.
     fn port(&self, source: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError>;
+
+    /// Reads the live fabric that `--source` names part by part. Nothing but Gets goes out of it.
+    fn surveyor(&self, source: &str, reach: &Reach) -> Result<Box<dyn Surveyor>, SourceError>;
 
     /// Who writes to what `--source` names, for whoever may.
     fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure>;

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::migrations::migration_words;
-use crate::change::{Left, Phase, Status, Told};
+use crate::change::{Attestation, Left, Phase, Status, Told};
 
 /// A change as JSON has it.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -48,6 +48,9 @@ pub struct ChangeRow {
     /// Its window is over and nothing takes it back.
     #[serde(default)]
     pub overdue: bool,
+    /// What a comparison with the fabric said of it, where it is confirmed and one was made.
+    #[serde(default)]
+    pub comparison: Option<Attestation>,
 }
 
 /// A guard begins the rollback within a second of the deadline; this much later something is wrong.
@@ -79,6 +82,7 @@ impl ChangeRow {
             drift,
             trouble,
             overdue: false,
+            comparison: None,
         }
     }
 

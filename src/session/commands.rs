@@ -375,8 +375,10 @@ pub const COMMANDS: &[Command] = &[
     .writes_fabric()
     .examples(&["fabdeck rollback 3f2a91bc"]),
     command_of("changes", "The pending change and those before it", "From the journals of the state folder, the newest last; with --json it comes first. With --format prometheus the numbers of \
-         pending and overdue changes, for node_exporter's textfile collector.")
-        .examples(&["fabdeck changes", "fabdeck changes --json", "fabdeck changes --format prometheus"]),
+         pending and overdue changes, for node_exporter's textfile collector. With --verify each confirmed change of the source's \
+         fabric is compared with the tables there, entry by entry: it stands, no longer stands (exit code 3, with the switches and \
+         who may have written), or is not known as a switch does not answer (8). Entries that a newer change wrote count for that one.")
+        .examples(&["fabdeck changes", "fabdeck changes --json", "fabdeck changes --format prometheus", "fabdeck --source sim:demo changes --verify"]),
     command_of(
         "guard",
         "Take over changes whose guard is gone",

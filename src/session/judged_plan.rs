@@ -92,7 +92,7 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
         Some(change) if (change.is_table() || change.is_lanes()) && applied() => Fit::Applied,
         // A port that was disabled is out of what a plan is for, and one that was enabled is new in it.
         _ if plan.switches_ports() && applied() => Fit::Applied,
-        Some(change) => Fit::Stale(Stale { first: change.words(&|key| named(look, plan, key)), drift }),
+        Some(change) => Fit::Stale(Stale { first: change.words(&|key| named_in(look, plan, key)), drift }),
         None if drift.entries > 0 => {
             Fit::Stale(Stale { first: "what it writes over is not what it found".to_owned(), drift })
         }
@@ -101,7 +101,7 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
 }
 
 /// A node of a plan: under the name that it has now, else under the one that it had.
-fn named(look: &Look, plan: &Plan, key: &str) -> String {
+pub fn named_in(look: &Look, plan: &Plan, key: &str) -> String {
     let now = look.fabric().node_by_key(key).map(|id| look.name(id));
     match (now, key.split_once(' ')) {
         (Some(name), Some((kind, guid))) if name != guid => format!("{kind} {name} ({guid})"),

@@ -3,6 +3,7 @@
 mod adapters;
 mod again;
 mod asked;
+mod attested;
 mod bounded;
 mod clerk;
 mod consoles;

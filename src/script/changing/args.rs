@@ -93,6 +93,9 @@ pub struct ChangesArgs {
     /// Rows; or the numbers of pending and overdue changes as node_exporter's textfile collector reads them
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = ChangesFormat::Rows)]
     pub format: ChangesFormat,
+    /// Compare each confirmed change of the source's fabric with the tables there: whether it still stands
+    #[arg(long)]
+    pub verify: bool,
 }
 
 /// How changes are printed.

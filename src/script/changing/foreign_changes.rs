@@ -146,6 +146,7 @@ fn listed(id: &str, description: Description) -> Listed {
         drift: status.drift,
         trouble: status.trouble,
         overdue: false,
+        comparison: None,
     };
     Listed { row, switches, simulator }
 }

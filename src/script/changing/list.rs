@@ -20,6 +20,13 @@ const fn spare(id: &'static str, title: &'static str) -> Column {
     column
 }
 
+/// Shown where some row has a value.
+const fn when_known(id: &'static str, title: &'static str) -> Column {
+    let mut column = column(id, title, Kind::Text);
+    (column.shown, column.when_known) = (false, true);
+    column
+}
+
 static COLUMNS: &[Column] = &[
     column("number", "NO", Kind::Number),
     column("id", "ID", Kind::Text),
@@ -30,6 +37,7 @@ static COLUMNS: &[Column] = &[
     column("engine", "ENGINE", Kind::Text),
     column("writes", "WRITES", Kind::Number),
     spare("source", "SOURCE"),
+    when_known("stands", "STANDS"),
     column(PROSE, "WHY", Kind::Text),
 ];
 
@@ -91,6 +99,7 @@ impl Listing for Changes {
             "engine" => row.engine.as_str().into(),
             "writes" => row.writes.into(),
             "source" => row.source.as_str().into(),
+            "stands" => row.comparison.as_ref().map(|found| found.verdict.title()).into(),
             _ => Some(words.as_str()).filter(|words| !words.is_empty()).into(),
         }
     }

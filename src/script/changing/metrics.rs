@@ -5,10 +5,12 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
+use crate::change::Verdict;
 use crate::session::ChangeRow;
 
-/// `unknown`: how many state folders and journals could not be read.
-pub fn write(rows: &[ChangeRow], unknown: usize) -> String {
+/// `unknown`: how many state folders and journals could not be read; `compared`: whether confirmed changes could be compared
+/// with the fabric, where that was asked for.
+pub fn write(rows: &[ChangeRow], unknown: usize, compared: Option<bool>) -> String {
     let mut text = String::new();
     let pending: Vec<&ChangeRow> = rows.iter().filter(|row| row.state.is_pending()).collect();
     let overdue = pending.iter().filter(|row| row.overdue).count();
@@ -39,7 +41,37 @@ pub fn write(rows: &[ChangeRow], unknown: usize) -> String {
             row.id, row.number
         );
     }
+    if let Some(compared) = compared {
+        write_comparison(&mut text, rows, compared);
+    }
     text
+}
+
+/// How confirmed changes compare with the fabric.
+fn write_comparison(text: &mut String, rows: &[ChangeRow], compared: bool) {
+    head(text, "changes_compared", "Whether confirmed changes could be compared with the fabric");
+    let _ = writeln!(text, "fabdeck_changes_compared {}", u8::from(compared));
+    if !compared {
+        return;
+    }
+    head(text, "changes_by_verdict", "Confirmed changes of the fabric, by what the comparison with it says");
+    for verdict in [Verdict::Stands, Verdict::NoLongerStands, Verdict::NotKnown, Verdict::Superseded] {
+        let found = |row: &&ChangeRow| row.comparison.as_ref().is_some_and(|found| found.verdict == verdict);
+        let count = rows.iter().filter(found).count();
+        let _ = writeln!(text, "fabdeck_changes_by_verdict{{verdict=\"{}\"}} {count}", verdict.title());
+    }
+    let fallen = rows.iter().filter_map(|row| Some((row, row.comparison.as_ref()?)));
+    let fallen = fallen.filter(|(_, found)| found.verdict == Verdict::NoLongerStands);
+    for (at, (row, found)) in fallen.enumerate() {
+        if at == 0 {
+            head(text, "change_entries_differ", "Entries that do not hold what a confirmed change wrote");
+        }
+        let _ = writeln!(
+            text,
+            "fabdeck_change_entries_differ{{id=\"{}\",number=\"{}\"}} {}",
+            row.id, row.number, found.differ
+        );
+    }
 }
 
 fn head(text: &mut String, name: &str, help: &str) {

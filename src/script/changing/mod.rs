@@ -4,6 +4,7 @@ mod accept;
 mod apply;
 mod args;
 mod asking;
+mod attested;
 mod carried;
 mod clerk;
 mod foreign_changes;

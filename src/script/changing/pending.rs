@@ -9,10 +9,10 @@ use super::listed::{self, Listing};
 use super::means::Means;
 use super::schemas::UNCHANGED;
 use super::told::{exit, user};
-use super::{asking, foreign_changes, home, list, metrics, seen};
+use super::{asking, attested, foreign_changes, home, list, metrics, seen};
 use crate::change::{Ask, Home, Kept, Phase, Status};
 use crate::script::context::Context;
-use crate::script::progress::{renew, take_away};
+use crate::script::progress::{Meter, renew, take_away};
 use crate::script::table::write_pairs;
 use crate::script::{Exit, Failure};
 use crate::session::{
@@ -146,6 +146,7 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     if is_metrics && context.output.json {
         return Err(Failure::usage("FD-7313: Prometheus' text is no JSON; leave out --json or --format"));
     }
+    let source = args.verify.then(|| context.named_source().map(str::to_owned)).transpose()?;
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
     let Listing { rows, mut unread, closed } = listed::all(means)?;
@@ -153,25 +154,61 @@ pub fn changes(context: &mut Context<'_, '_>, args: &ChangesArgs) -> Result<Exit
     let mut rows: Vec<ChangeRow> = rows.into_iter().map(|listed| listed.row).collect();
     let overdue: Vec<String> = rows.iter().filter(|row| row.overdue).map(overdue_words).collect();
     unread.extend(home::cut_trails(means));
+    let verified = source.as_deref().map(|source| Verified::of(context, means, source, &mut rows));
     let is_known = unread.is_empty() && closed.is_empty();
     if is_metrics {
-        let text = metrics::write(&rows, unread.len() + closed.len());
+        let compared = verified.as_ref().map(|verified| verified.failure.is_none());
+        let text = metrics::write(&rows, unread.len() + closed.len(), compared);
         context.output.out.write_all(text.as_bytes())?;
     } else if context.output.json {
-        let mut object = context.plain_object("changes")?;
+        let partial = verified.as_ref().is_some_and(|verified| verified.is_partial);
+        let mut object = context.partial_object("changes", partial)?;
+        object.field("compared_with", &source)?;
         object.list("rows", rows.iter())?;
         object.end()?;
     } else if is_known || !rows.is_empty() {
         rows.reverse();
         list::write(context, rows)?;
     }
-    unread.iter().chain(&closed).chain(&overdue).for_each(|line| context.output.say(line));
+    let found = verified.iter().flat_map(|verified| &verified.lines);
+    unread.iter().chain(&closed).chain(&overdue).chain(found).for_each(|line| context.output.say(line));
     Ok(match () {
         () if !overdue.is_empty() => Exit::RollbackIncomplete,
         () if !unread.is_empty() => Exit::BadInput,
         () if !closed.is_empty() => Exit::Refused,
-        () => Exit::Done,
+        () => verified.map_or(Exit::Done, |verified| verified.exit),
     })
+}
+
+/// What a comparison with the fabric adds to the list of changes.
+struct Verified {
+    is_partial: bool,
+    /// Lines for its reader, the newest change first.
+    lines: Vec<String>,
+    exit: Exit,
+    failure: Option<Failure>,
+}
+
+impl Verified {
+    /// Compares, and notes in each row what it came to. A fabric that cannot be seen leaves the list as it is.
+    fn of(context: &mut Context<'_, '_>, means: Means<'_>, source: &str, rows: &mut [ChangeRow]) -> Self {
+        let mut meter = Meter::new(context.output.err, context.progress).heeding(context.stop.as_ref());
+        let compared = attested::compare(means, source, &mut meter);
+        meter.clear();
+        let comparison = match compared {
+            Ok(comparison) => comparison,
+            Err(failure) => {
+                let lines = failure.message.iter().cloned().collect();
+                return Self { is_partial: true, lines, exit: failure.exit, failure: Some(failure) };
+            }
+        };
+        comparison.note_in(rows);
+        let warnings = rows.iter().filter_map(|row| row.comparison.as_ref()?.warning(&row.id));
+        let nothing = format!("no confirmed change is of the fabric of {source}: nothing was compared");
+        let lines = warnings.chain(comparison.by_change.is_empty().then_some(nothing)).collect();
+        let (is_partial, exit) = (comparison.partial, comparison.exit());
+        Self { is_partial, lines, exit, failure: None }
+    }
 }
 
 /// A change that should have been taken back: what it says and what to do.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::script::schemas::{closed, flag, list, nullable, number, text};
+use crate::script::schemas::{closed, flag, guid, list, nullable, number, text};
 
 /// The state in place of that of a change where there is nothing to do.
 pub const UNCHANGED: &str = "unchanged";
@@ -61,5 +61,32 @@ pub fn row() -> Value {
         ("drift", nullable(text())),
         ("trouble", nullable(text())),
         ("overdue", flag()),
+        ("comparison", nullable(comparison())),
+    ])
+}
+
+/// What `--verify` says of a confirmed change.
+fn comparison() -> Value {
+    let states = |states: &[&str]| json!({ "enum": states });
+    let other = closed(vec![("id", text()), ("state", state()), ("entries", number())]);
+    let device = closed(vec![
+        ("name", text()),
+        ("guid", guid()),
+        ("state", states(&["overwritten", "restarted", "gone", "silent"])),
+        ("differ", number()),
+        ("unread", number()),
+        ("as_before", number()),
+        ("by", list(other)),
+    ]);
+    closed(vec![
+        ("verdict", states(&["stands", "no-longer-stands", "not-known", "superseded"])),
+        ("entries", number()),
+        ("differ", number()),
+        ("unread", number()),
+        ("superseded", number()),
+        ("superseded_by", list(text())),
+        ("devices", list(device)),
+        ("manager", nullable(text())),
+        ("manager_before", nullable(text())),
     ])
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::{adapters, common_keys, files, generated, guards, simulated, sources};
-use crate::access::{Actuator, ReadPort, Source, SourceError};
+use crate::access::{Actuator, ReadPort, Source, SourceError, Surveyor};
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::GuidFile;
 use crate::files::flows::FlowLine;
@@ -54,6 +54,10 @@ impl Outside for Machine {
 
     fn port(&self, source: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
         sources::port(source, reach)
+    }
+
+    fn surveyor(&self, source: &str, reach: &Reach) -> Result<Box<dyn Surveyor>, SourceError> {
+        sources::surveyor(source, reach, self.own.clone())
     }
 
     fn actuator(&self, source: &str, reach: &Reach, right: &Right) -> Result<Box<dyn Actuator>, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::access::{InformToken, MadPort, ReadPort, Source, SourceError};
+use crate::access::{InformToken, MadPort, ReadPort, Source, SourceError, Surveyor};
 use crate::capture::At;
 use crate::fabric::{Fabric, Guid, NameMap, Partitions, Tables};
 use crate::files::content::{Content, GuidFile};
@@ -11,7 +11,9 @@ use crate::files::guids;
 use crate::files::jobs::{self, JobList};
 use crate::observe::{Notes, Place};
 use crate::script::Reach;
-use crate::source::{self, FilesSource, Keys, LiveOptions, OwnSimulators, Policy, read_as, read_content};
+use crate::source::{
+    self, FilesSource, Keys, LiveOptions, LiveSurveyor, OwnSimulators, Policy, read_as, read_content,
+};
 
 pub fn open(text: &str, reach: &Reach, own: Option<OwnSimulators>) -> Result<Box<dyn Source>, SourceError> {
     match reach.at.as_deref().map(At::parse).transpose()? {
@@ -23,15 +25,28 @@ pub fn open(text: &str, reach: &Reach, own: Option<OwnSimulators>) -> Result<Box
 /// The port alone, of a source that lives.
 pub fn port(text: &str, reach: &Reach) -> Result<(ReadPort, u64), SourceError> {
     let options = live_options(reach)?;
-    let Some(port) = source::open_port(text, &options)? else {
-        return Err(SourceError::Name {
-            code: "FD-5038",
-            what: format!("{text} is no fabric that lives, so nobody can be told anything there"),
-            hint: "give umad, or sim:SOCKET,at=NODE".into(),
-        });
-    };
+    let port = live_port(text, &options)?;
     let m_key = options.keys.of(port.local().guid);
     Ok((port, m_key))
+}
+
+/// Reads the switches and adapters of a source that lives.
+pub fn surveyor(
+    text: &str,
+    reach: &Reach,
+    own: Option<OwnSimulators>,
+) -> Result<Box<dyn Surveyor>, SourceError> {
+    let options = LiveOptions { own, ..live_options(reach)? };
+    let port = live_port(text, &options)?;
+    Ok(Box::new(LiveSurveyor::new(text, port, options.policy, options.keys)))
+}
+
+fn live_port(text: &str, options: &LiveOptions) -> Result<ReadPort, SourceError> {
+    source::open_port(text, options)?.ok_or_else(|| SourceError::Name {
+        code: "FD-5038",
+        what: format!("{text} is no fabric that lives, so nobody can be told anything there"),
+        hint: "give umad, or sim:SOCKET,at=NODE".into(),
+    })
 }
 
 /// The flags as a live source takes them. Keys are read here, once, and go nowhere else.

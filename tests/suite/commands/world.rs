@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use fabdeck::access::Actuator;
+use fabdeck::access::{Actuator, Surveyor};
 use fabdeck::access::{
     LanesRead, LevelsRead, LevelsWanted, ReadPort, Source, SourceError, Traffic, Wanted, Watch,
 };
@@ -139,6 +139,11 @@ impl Outside for World {
             }
             _ => Err(SourceError::Name { code: "FD-2", what: "no such name".into(), hint: "look".into() }),
         }
+    }
+
+    fn surveyor(&self, source: &str, _: &Reach) -> Result<Box<dyn Surveyor>, SourceError> {
+        let (what, hint) = (source.to_owned(), "no port here".to_owned());
+        Err(SourceError::Unreachable { code: "FD-1", what, hint })
     }
 
     fn actuator(&self, source: &str, _: &Reach, _: &Right) -> Result<Box<dyn Actuator>, Failure> {

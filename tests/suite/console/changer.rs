@@ -85,6 +85,7 @@ pub fn row(number: u64, state: Phase) -> ChangeRow {
         drift: None,
         trouble: None,
         overdue: false,
+        comparison: None,
     }
 }
 

@@ -1,0 +1,48 @@
+//! All changes of one fabric in the order in which they wrote it.
+
+use jiff::Timestamp;
+
+use crate::change::journal::Told;
+
+/// The changes of a fabric, the first first.
+pub type History = Vec<Told>;
+
+/// Joins the changes of several state folders, each in the order of its numbers. The wall clock orders changes of different
+/// folders; within a folder it may have been set back, and the number decides.
+pub fn in_order_of_writing(folders: Vec<Vec<Told>>) -> History {
+    let mut timed: Vec<(Timestamp, Told)> = Vec::new();
+    for mut folder in folders {
+        folder.sort_by_key(|told| told.begun.number);
+        let mut latest = Timestamp::MIN;
+        for told in folder {
+            latest = told.begun.time.parse().map_or(latest, |time: Timestamp| time.max(latest));
+            timed.push((latest, told));
+        }
+    }
+    timed.sort_by_key(|(time, _)| *time);
+    timed.into_iter().map(|(_, told)| told).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::journal::Begun;
+
+    #[test]
+    fn numbers_order_a_folder_and_times_order_folders() {
+        let told = |number: u64, time: &str| {
+            Told::begun(Begun {
+                id: format!("{time}/{number}"),
+                number,
+                time: format!("2026-11-22T{time}:00Z"),
+                ..Begun::default()
+            })
+        };
+        // The clock was set back by three hours between the changes 1 and 2.
+        let own = vec![told(2, "07:00"), told(1, "10:00"), told(3, "12:00")];
+        let other = vec![told(1, "09:00"), told(2, "11:00")];
+        let ids: Vec<String> =
+            in_order_of_writing(vec![own, other]).into_iter().map(|told| told.begun.id).collect();
+        assert_eq!(ids, ["09:00/1", "10:00/1", "07:00/2", "11:00/2", "12:00/3"]);
+    }
+}
