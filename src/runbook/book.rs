@@ -52,6 +52,8 @@ pub enum Task {
     Verify {
         accept: Vec<String>,
     },
+    /// Confirmed changes of the fabric, with its tables.
+    Compare,
     Jobs(JobsOf),
     Hotspots {
         interval: Duration,
@@ -163,6 +165,7 @@ impl Task {
             Self::Apply(_) => "apply",
             Self::Wait(_) => "wait",
             Self::Verify { .. } => "verify",
+            Self::Compare => "compare",
             Self::Jobs(_) => "jobs",
             Self::Hotspots { .. } => "hotspots",
             Self::Lanes(_) => "lanes",

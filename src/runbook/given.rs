@@ -47,6 +47,9 @@ pub const JOBS_THEN: &[&str; 4] =
     &["jobs.then_max", "jobs.then_mean_max", "jobs.then_dark_fiber", "jobs.gain"];
 pub const ENGINE_JOBS: &[&str; 4] = &["jobs.max", "jobs.mean_max", "jobs.dark_fiber", "jobs.gain"];
 const LANES: &[&str] = &["migrations", "hotspots"];
+/// Of confirmed changes compared with the fabric.
+pub const COMPARE: &[&str; 4] =
+    &["changes.stand", "changes.no_longer_stand", "changes.not_known", "changes.entries_differ"];
 
 /// What a certificate gives.
 pub fn certificate() -> &'static [&'static str] {
@@ -56,7 +59,7 @@ pub fn certificate() -> &'static [&'static str] {
 /// Every value there is, without those behind the name of an engine or the id of a step.
 pub fn names() -> Vec<&'static str> {
     let own = ["rows", "marked", "drifted", "sweeps", "exit_code"];
-    let all = [CERTIFICATE, PLAN, ENGINE, PREVIEW, HOTSPOTS, LANES, JOBS, JOBS_THEN, ENGINE_JOBS];
+    let all = [CERTIFICATE, PLAN, ENGINE, PREVIEW, HOTSPOTS, LANES, COMPARE, JOBS, JOBS_THEN, ENGINE_JOBS];
     let mut names: Vec<_> = all.iter().flat_map(|list| list.iter().copied()).chain(own).collect();
     names.sort_unstable();
     names.dedup();
@@ -95,6 +98,7 @@ pub fn by(task: &Task) -> Vec<String> {
         Task::Lanes(_) => own(&[CERTIFICATE, PLAN, LANES].concat()),
         Task::Apply(_) => own(&["writes"]),
         Task::Verify { .. } => own(&[CERTIFICATE, &["drifted"]].concat()),
+        Task::Compare => own(COMPARE),
         Task::Hotspots { .. } => own(HOTSPOTS),
         Task::Record { .. } => own(&["sweeps"]),
         Task::Run(_) => own(&["exit_code"]),

@@ -16,8 +16,8 @@ use crate::session::Browse;
 
 /// What a step may do.
 pub const KINDS: &[&str] = &[
-    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify", "jobs",
-    "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
+    "expect", "fail", "unmark", "preview", "route", "disable", "enable", "apply", "wait", "verify",
+    "compare", "jobs", "hotspots", "lanes", "confirm", "rollback", "record", "run", "notify",
 ];
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
@@ -41,6 +41,7 @@ pub fn task(fields: &mut Fields<'_, '_>, kind: &'static str) -> Option<Task> {
         "apply" => fields.below(value, words).map(apply),
         "wait" => wait(fields, value, words),
         "verify" => is_true(fields, value, words.clone()).or_else(|| fields.below(value, words).map(verify)),
+        "compare" => plain(fields, value, words).then_some(Task::Compare),
         "jobs" => fields.below(value, words).map(jobs),
         "hotspots" => fields.below(value, words).map(hotspots),
         "lanes" => fields.below(value, words).map(lanes),

@@ -30,6 +30,7 @@ pub use accept::NAMES as FINDINGS;
 pub use args::{
     ApplyArgs, ChangesArgs, ConfirmArgs, ExtendArgs, GuardArgs, RollbackArgs, ServiceArgs, Via, WhenSilent,
 };
+pub use attested::{Comparison, compare};
 pub use carried::{
     Terms, apply as apply_step, confirm as confirm_step, exit_code, folder as state_folder,
     look as look_at_change, refuse_findings, refuse_unwritable, refuse_without_right, road,

@@ -170,6 +170,7 @@ impl<'c, 'a, 'o> Hands<'c, 'a, 'o> {
             Task::Wait(Wait::Until { rows, timeout, every }) => self.wait_until(rows, *timeout, *every),
             Task::Wait(Wait::File { file, timeout, every }) => self.wait_for_file(file, *timeout, *every),
             Task::Verify { accept } => self.verify(accept),
+            Task::Compare => self.compare(),
             Task::Jobs(jobs) => self.jobs(jobs),
             Task::Hotspots { interval, count } => self.hotspots(*interval, *count),
             Task::Confirm => self.confirm(),

@@ -11,6 +11,7 @@ mod journal;
 mod looking;
 mod planning;
 mod schema;
+mod standing;
 mod told;
 
 pub use args::RunArgs;

@@ -54,6 +54,20 @@ impl Lab {
     }
 }
 
+const DAILY: &str = r#"
+name = "daily"
+summary = "whether what was confirmed stands"
+
+[[step]]
+compare = true
+
+[[on_failure]]
+expect = ["changes.no_longer_stand == 1", "changes.stand == 0", "changes.entries_differ >= 1"]
+
+[[on_failure]]
+notify = { text = "look after the tables", file = "told.txt" }
+"#;
+
 /// Entries that a plan changes: LIDs of forwarding tables.
 fn entries_of(plan: &Plan) -> u64 {
     let steps = plan.writes.iter().map(|write| write.step().unwrap());
@@ -96,6 +110,11 @@ fn a_confirmed_change_stands_until_somebody_writes_over_it() {
     let metrics = lab.ends(&["changes", "--verify", "--format", "prometheus"], 3);
     let differ = format!("fabdeck_change_entries_differ{{id=\"{id}\",number=\"1\"}} {}", fallen["differ"]);
     assert!(metrics.contains(&differ), "{metrics}");
+    // A book ends there, and its values are known to the steps that follow.
+    std::fs::write(lab.home.path().join("daily.toml"), DAILY).unwrap();
+    let ended = lab.ends(&["run", "daily.toml"], 3);
+    assert!(ended.contains("FD-5608") && ended.contains(&id), "{ended}");
+    assert_eq!(std::fs::read_to_string(lab.home.path().join("told.txt")).unwrap(), "look after the tables\n");
     // For the other machine its own change stands.
     let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].as_str().unwrap().to_owned();
     elsewhere(&lab, &["confirm", &other]);

@@ -77,6 +77,10 @@ guards = ["exit_code == 3"]
 confirm = true
 
 [[step]]
+compare = true
+guards = ["changes.stand == 1", "changes.entries_differ == 0"]
+
+[[step]]
 notify = { text = "${switch} carries nothing", file = "said.txt" }
 
 [[step]]
@@ -115,7 +119,7 @@ fn every_kind_of_step_does_what_it_says() {
         "spine-2 carries nothing\n"
     );
     assert!(lab.home.path().join("run.fdcap").metadata().unwrap().len() > 100);
-    assert!(said.contains("step 15 of 22, confirm"), "{said}");
+    assert!(said.contains("step 15 of 23, confirm"), "{said}");
     let changes = lab.ends(&["changes"], 0);
     assert!(changes.contains("confirmed") && changes.contains("rolled back"), "{changes}");
     assert!(report["steps"][13]["words"].as_str().unwrap().contains("it said: drained"), "{report:#}");
