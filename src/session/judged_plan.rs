@@ -92,7 +92,7 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
         Some(change) if (change.is_table() || change.is_lanes()) && applied() => Fit::Applied,
         // A port that was disabled is out of what a plan is for, and one that was enabled is new in it.
         _ if plan.switches_ports() && applied() => Fit::Applied,
-        Some(change) => Fit::Stale(Stale { first: change.words(&|key| named_in(look, plan, key)), drift }),
+        Some(change) => Fit::Stale(Stale { first: change.words(&|key| named(look, plan, key)), drift }),
         None if drift.entries > 0 => {
             Fit::Stale(Stale { first: "what it writes over is not what it found".to_owned(), drift })
         }
@@ -101,12 +101,15 @@ pub fn fit(look: &Look, plan: &Plan) -> Fit {
 }
 
 /// A node of a plan: under the name that it has now, else under the one that it had.
-pub fn named_in(look: &Look, plan: &Plan, key: &str) -> String {
-    let now = look.fabric().node_by_key(key).map(|id| look.name(id));
-    match (now, key.split_once(' ')) {
-        (Some(name), Some((kind, guid))) if name != guid => format!("{kind} {name} ({guid})"),
-        _ => plan.named(key),
-    }
+fn named(look: &Look, plan: &Plan, key: &str) -> String {
+    named_now(look, key).unwrap_or_else(|| plan.named(key))
+}
+
+/// A node by kind and GUID under the name that it has in a look: `switch leaf0 (0x0000000000000001)`.
+pub fn named_now(look: &Look, key: &str) -> Option<String> {
+    let name = look.name(look.fabric().node_by_key(key)?);
+    let (kind, guid) = key.split_once(' ')?;
+    (name != guid).then(|| format!("{kind} {name} ({guid})"))
 }
 
 fn drift_report(look: &Look, drift: &Drift) -> DriftReport {

@@ -53,7 +53,7 @@ pub use hotspots::{Watched, role_word, watched_lines};
 pub use job_table::JobTable;
 pub use jobs::{JUDGED_LIDS, JobSeen, JobTotals, MissingHost, jobs_seen, note_judged_lids};
 pub use judged_plan::{
-    Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge, named_in,
+    Ahead, DriftReport, Failed, Fit, Judged, Stale, ahead, check_behind, failed, fit, judge, named_now,
 };
 pub use lanes::{Capped, LEVEL_ASSUMED, Sent, capped, check_in_force};
 pub use loads::{

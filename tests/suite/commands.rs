@@ -13,7 +13,7 @@ mod figures;
 mod golden;
 mod hotspots;
 mod jobs;
-mod json;
+pub mod json;
 mod lanes;
 mod metrics;
 mod outputs;

@@ -5,6 +5,7 @@ mod applying;
 mod budgets;
 mod cable_details;
 mod changer;
+mod comparing;
 mod deriving;
 mod desk;
 mod endings;

@@ -402,6 +402,7 @@ fn work(
             Outcome::Listed(list_jobs(machine, from, || Pulse::cancelled(pace))?.map(Box::new))
         }
         (None, Job::Changes) => Outcome::Changes(clerk.changes()),
+        (None, Job::Compare) => Outcome::Compared(clerk.compare_watched(&mut Passing(pace))),
         (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: clerk.ask(id, ask) },
         // Looks and sweeps are those of whoever keeps the source.
         (None, _) => return None,

@@ -25,6 +25,15 @@ impl Verdict {
             Self::Superseded => "superseded",
         }
     }
+
+    /// In a column that asks whether a change stands.
+    pub fn cell(self) -> &'static str {
+        match self {
+            Self::Stands => "yes",
+            Self::NoLongerStands => "no",
+            Self::NotKnown | Self::Superseded => self.title(),
+        }
+    }
 }
 
 /// An entry is one LID of a forwarding table; any other part that a change writes counts as one.

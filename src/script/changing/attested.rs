@@ -11,7 +11,7 @@ use crate::change::{
     Attestation, Begun, Compared, History, Phase, Plan, Told, Verdict, attest, in_order_of_writing,
 };
 use crate::script::{Exit, Failure};
-use crate::session::{ChangeRow, Look, named_in};
+use crate::session::{ChangeRow, Look, named_now};
 
 /// What the changes of a source's fabric came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -56,6 +56,18 @@ pub fn compare(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<
     compare_with(surveyor.as_mut(), &look, changes, watch)
 }
 
+/// Compares the changes of a simulator of this process with it, the first first.
+pub fn compare_own(
+    means: Means<'_>,
+    source: &str,
+    history: Vec<Told>,
+    watch: &mut dyn Watch,
+) -> Result<Comparison, Failure> {
+    let (mut surveyor, look) = look(means, source, watch)?;
+    let changes = history.into_iter().map(|told| (told, None)).collect();
+    compare_with(surveyor.as_mut(), &look, changes, watch)
+}
+
 fn look(means: Means<'_>, source: &str, watch: &mut dyn Watch) -> Result<(Box<dyn Surveyor>, Look), Failure> {
     let mut surveyor = means.outside.surveyor(source, &means.given.reach)?;
     let observed = surveyor.look(Wanted::default(), watch)?;
@@ -97,11 +109,13 @@ fn compare_with(
     watch: &mut dyn Watch,
 ) -> Result<Comparison, Failure> {
     let (history, plans): (History, Vec<Option<Plan>>) = changes.into_iter().unzip();
-    let known =
-        |device: &Device| plans.iter().rev().flatten().find(|plan| plan.names.contains_key(&device.key()));
-    let name = |device: Device| match known(&device) {
-        Some(plan) => named_in(look, plan, &device.key()),
-        None => device.to_string(),
+    let known = |key: &str| {
+        let plan = plans.iter().rev().flatten().find(|plan| plan.names.contains_key(key));
+        plan.map(|plan| plan.named(key))
+    };
+    let name = |device: Device| {
+        let key = device.key();
+        named_now(look, &key).or_else(|| known(&key)).unwrap_or_else(|| device.to_string())
     };
     let partial = hides(&look.observation);
     let compared = Compared { surveyor, look: &look.observation, is_partial: partial, name: &name };

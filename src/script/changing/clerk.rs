@@ -7,19 +7,22 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::attested::Comparison;
 use super::laned::Laned;
 use super::listed::{Known, Listed, Listing};
 use super::means::{Given, Means};
 use super::own::{Hands, OwnChanges};
 use super::prepared::{Prepared, Road, begin, prepare, said_yes, simulator, switches};
 use super::told::user;
-use super::{accept, asking, home, refused, seen};
+use super::{accept, asking, attested, home, refused, seen};
 use crate::access::{Unwatched, Watch};
 use crate::change::{Ask, Begun, Migration, Plan, Status};
 use crate::fabric::Element;
 use crate::script::open::Outside;
 use crate::script::{Failure, plan};
-use crate::session::interactive::{Acceptance, ChangeOffer, Changer, Changes, LanesAsked, Planned};
+use crate::session::interactive::{
+    Acceptance, Attestations, ChangeOffer, Changer, Changes, LanesAsked, Planned,
+};
 use crate::session::{
     ChangeRow, LaneState, Look, Made, Sent, Service, migration_lines, phase_lines, plan_text, service_plan,
 };
@@ -105,11 +108,20 @@ impl Clerk {
     pub fn offer_watched(&self, planned: &Planned, watch: &mut dyn Watch) -> Result<ChangeOffer, String> {
         self.0.offer(planned, watch).map_err(|failure| self.0.refused(failure))
     }
+
+    /// Compares confirmed changes with the fabric.
+    pub fn compare_watched(&self, watch: &mut dyn Watch) -> Result<Attestations, String> {
+        self.0.compare(watch).map(|comparison| comparison.by_change).map_err(words)
+    }
 }
 
 impl Changer for Clerk {
     fn offer(&mut self, planned: &Planned) -> Result<ChangeOffer, String> {
         self.offer_watched(planned, &mut Unwatched)
+    }
+
+    fn compare(&mut self) -> Result<Attestations, String> {
+        self.compare_watched(&mut Unwatched)
     }
 
     fn begin(&mut self, offer: &ChangeOffer, acceptance: &Acceptance) -> Result<String, String> {
@@ -261,6 +273,13 @@ impl Office {
             seen::saw(self.outside.as_ref(), id, status.phase);
         }
         Ok(status)
+    }
+
+    fn compare(&self, watch: &mut dyn Watch) -> Result<Comparison, Failure> {
+        match self.outside.is_own_simulator(&self.source) {
+            true => attested::compare_own(self.means(), &self.source, self.own.history(), watch),
+            false => attested::compare(self.means(), &self.source, watch),
+        }
     }
 
     fn changes(&self) -> Result<Changes, Failure> {

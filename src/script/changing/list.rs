@@ -99,7 +99,7 @@ impl Listing for Changes {
             "engine" => row.engine.as_str().into(),
             "writes" => row.writes.into(),
             "source" => row.source.as_str().into(),
-            "stands" => row.comparison.as_ref().map(|found| found.verdict.title()).into(),
+            "stands" => row.comparison.as_ref().map(|found| found.verdict.cell()).into(),
             _ => Some(words.as_str()).filter(|words| !words.is_empty()).into(),
         }
     }

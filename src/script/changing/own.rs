@@ -87,6 +87,15 @@ impl OwnChanges {
         self.all().iter_mut().map(OwnChange::row).collect()
     }
 
+    /// All of them as far as they are, for a comparison with the simulator.
+    pub fn history(&self) -> Vec<Told> {
+        let told = |change: &mut OwnChange| {
+            let phase = change.status().phase;
+            change.end().unwrap_or_else(|| Told { phase, ..Told::begun(change.begun.clone()) })
+        };
+        self.all().iter_mut().map(told).collect()
+    }
+
     /// Flows that they have left on the slow lane, the first first.
     pub fn moved(&self) -> Vec<Migration> {
         let mut moved = Vec::new();

@@ -265,6 +265,7 @@ pub(super) fn worked(
         (None, Job::Lanes(asked)) => Outcome::Lanes(changing.0.lanes(asked).map(Box::new)),
         (None, Job::ListJobs(from)) => Outcome::Listed((lister.0)(from).map(Box::new)),
         (None, Job::Changes) => Outcome::Changes(changing.0.changes()),
+        (None, Job::Compare) => Outcome::Compared(changing.0.compare()),
         (None, Job::Ask { id, ask }) => Outcome::Asked { id: id.clone(), result: changing.0.ask(id, ask) },
         (None, _) => Outcome::Looked(look.clone()),
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::changing::{Acceptance, Changes, Offer, Planned};
+use super::changing::{Acceptance, Attestations, Changes, Offer, Planned};
 use super::known::Ranks;
 use super::messages::Message;
 use super::running_jobs::{JobsAsked, JobsFrom};
@@ -96,6 +96,8 @@ pub enum Job {
     Apply { offer: Box<Offer>, acceptance: Acceptance },
     /// How changes stand.
     Changes,
+    /// Whether what confirmed changes wrote stands in the fabric.
+    Compare,
     /// Confirm, extend or roll back.
     Ask { id: String, ask: Ask },
 }
@@ -170,6 +172,7 @@ pub enum Outcome {
     /// The id of the change.
     Begun(Result<String, String>),
     Changes(Result<Changes, String>),
+    Compared(Result<Attestations, String>),
     Lanes(Result<Box<LaneState>, String>),
     Listed(Result<Box<JobList>, String>),
     Weighed(Box<WeighedJobs>),
@@ -184,7 +187,7 @@ impl Job {
         match self {
             Self::Look | Self::Write { .. } | Self::Save { .. } => Needs::Nothing,
             Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => Needs::Nothing,
-            Self::ListJobs(_) => Needs::Nothing,
+            Self::ListJobs(_) | Self::Compare => Needs::Nothing,
             Self::Arrange { .. } | Self::Index { .. } | Self::Select { .. } => Needs::Look,
             Self::Lanes(_) | Self::WeighJobs(_) => Needs::Look,
             Self::Sweep { .. } | Self::Judge(_) | Self::Unroll | Self::Seek(_) => Needs::Look,
@@ -199,7 +202,7 @@ impl Job {
             Self::Look | Self::Sweep { .. } | Self::Unroll | Self::Seek(_) => None,
             Self::Write { .. } | Self::Save { .. } => None,
             Self::Offer(_) | Self::Apply { .. } | Self::Changes | Self::Ask { .. } => None,
-            Self::ListJobs(_) => None,
+            Self::ListJobs(_) | Self::Compare => None,
             Self::WeighJobs(asked) => Some(Outcome::Weighed(Box::new(asked.run()))),
             Self::Lanes(asked) if asked.live => None,
             Self::Lanes(asked) => Some(Outcome::Lanes(Ok(Box::new(asked.run())))),
@@ -277,6 +280,7 @@ impl Outcome {
             Self::Offered(offer) => format!("offered {:?}", offer.as_ref().map(|offer| &offer.title)),
             Self::Begun(id) => format!("begun {id:?}"),
             Self::Changes(changes) => format!("changes {changes:?}"),
+            Self::Compared(compared) => format!("compared {compared:?}"),
             Self::Lanes(lanes) => format!("lanes {lanes:?}"),
             Self::Listed(list) => format!("listed {list:?}"),
             Self::Weighed(weighed) => format!("weighed {weighed:?}"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::changing::{Changes, Offer, Writing};
+use super::changing::{Attestations, Changes, Offer, Writing};
 use super::effect::Outcome;
 use super::frame::Size;
 use super::key::Key;
@@ -113,6 +113,7 @@ pub enum WrittenOutcome {
     Offered(Result<Box<Offer>, String>),
     Begun(Result<String, String>),
     Changes(Result<Changes, String>),
+    Compared(Result<Attestations, String>),
     Lanes(Result<Box<LaneState>, String>),
     Listed(Result<Box<JobList>, String>),
     Asked { id: String, result: Result<Status, String> },
@@ -124,6 +125,7 @@ impl WrittenOutcome {
             Outcome::Offered(result) => Self::Offered(result.clone()),
             Outcome::Begun(result) => Self::Begun(result.clone()),
             Outcome::Changes(result) => Self::Changes(result.clone()),
+            Outcome::Compared(result) => Self::Compared(result.clone()),
             Outcome::Lanes(result) => Self::Lanes(result.clone()),
             Outcome::Listed(result) => Self::Listed(result.clone()),
             Outcome::Asked { id, result } => Self::Asked { id: id.clone(), result: result.clone() },
@@ -138,6 +140,7 @@ impl From<WrittenOutcome> for Outcome {
             WrittenOutcome::Offered(result) => Self::Offered(result),
             WrittenOutcome::Begun(result) => Self::Begun(result),
             WrittenOutcome::Changes(result) => Self::Changes(result),
+            WrittenOutcome::Compared(result) => Self::Compared(result),
             WrittenOutcome::Lanes(result) => Self::Lanes(result),
             WrittenOutcome::Listed(result) => Self::Listed(result),
             WrittenOutcome::Asked { id, result } => Self::Asked { id, result },

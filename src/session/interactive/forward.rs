@@ -69,6 +69,7 @@ pub fn finished(state: &mut State, task: TaskId, outcome: Outcome) -> Vec<Effect
         Outcome::Offered(result) => changing::offered(state, task, result),
         Outcome::Begun(result) => changing::begun(state, task, result),
         Outcome::Changes(result) => changing::changes(state, task, result),
+        Outcome::Compared(result) => changing::compared(state, task, result),
         Outcome::Lanes(result) => slow_lanes::told(state, task, result),
         Outcome::Listed(result) => running_jobs::listed(state, task, result),
         Outcome::Weighed(weighed) => running_jobs::weighed(state, task, *weighed),

@@ -43,8 +43,8 @@ mod words;
 
 pub use actions::{ACTIONS, Act, Action, Over, Place, action};
 pub use changing::{
-    Acceptance, BOX, Changer, Changes, ChangesSeen, Dialogue, DialogueRow, Offer as ChangeOffer, Planned,
-    Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
+    Acceptance, Attestations, BOX, Changer, Changes, ChangesSeen, Dialogue, DialogueRow,
+    Offer as ChangeOffer, Planned, Question, Stop, Unchanging, Writing, can_apply, can_write, works_here,
 };
 pub use driver::{Changing, Driver, Lister, Recording, Sweeper};
 pub use effect::{Effect, Job, Outcome, PlanFor, Selecting, StagedCommands};

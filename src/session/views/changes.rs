@@ -30,6 +30,7 @@ columns! {
     "time" "BEGUN" Text "when it was begun" |row, _| Value::Text(Cow::Owned(short(&row.time)));
     "via" "VIA" Text "the road that it takes to the fabric" |row, _| Value::text(&row.via);
     "drift" "DRIFT" Text "what somebody else wrote over since it was applied" |row, _| text(row.drift.as_deref());
+    "stands" "STANDS" Text "whether what it wrote stands in the fabric, as of the last comparison" stands;
     "trouble" "TROUBLE" Text "what keeps its guard from its work" |row, _| text(row.trouble.as_deref());
     "source" "SOURCE" Text "the source that it writes to" |row, _| Value::text(&row.source);
     "id" "ID" Text "its id, which commands take" |row, _| Value::text(&row.id);
@@ -37,9 +38,13 @@ columns! {
 
 /// Columns that stand only where some row has them, and those that the page of a change has.
 fn placed(column: Column) -> Column {
-    let when_known = matches!(column.id.as_ref(), "left" | "why" | "drift" | "trouble");
+    let when_known = matches!(column.id.as_ref(), "left" | "why" | "drift" | "stands" | "trouble");
     let shown = !when_known && !matches!(column.id.as_ref(), "source" | "id");
     Column { when_known, shown, largest_first: column.id == "number", ..column }
+}
+
+fn stands(row: &ChangeRow, _: Option<Timestamp>) -> Value<'_> {
+    text(row.comparison.as_ref().map(|found| found.verdict.cell()))
 }
 
 fn text(text: Option<&str>) -> Value<'_> {

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::drifting::{elsewhere, meddle};
 use super::processes::{DEMO, Lab};
 use super::{actuator, staged};
+use crate::commands::json::violations;
 
 impl Lab {
     /// Applies a plan and confirms it.
@@ -92,7 +93,7 @@ fn a_confirmed_change_stands_until_somebody_writes_over_it() {
     assert_eq!(stands["entries"], entries_of(&lab.plan("a.plan")));
     assert!(stands["entries"].as_u64() > Some(0) && stands["manager"].is_string(), "{stands}");
     let text = lab.ends(&["changes", "--verify"], 0);
-    assert!(text.contains("STANDS") && text.contains("stands"), "{text}");
+    assert!(text.contains("STANDS") && text.contains("yes"), "{text}");
     assert!(!lab.ends(&["changes"], 0).contains("STANDS"));
     let metrics = lab.ends(&["changes", "--verify", "--format", "prometheus"], 0);
     assert!(metrics.contains("fabdeck_changes_by_verdict{verdict=\"stands\"} 1"), "{metrics}");
@@ -107,6 +108,9 @@ fn a_confirmed_change_stands_until_somebody_writes_over_it() {
     let (old, new) = (lab.plan("a.plan"), lab.plan("b.plan"));
     assert_eq!(fallen["differ"], overwritten(&old, &new));
     assert_eq!(fallen["devices"][0]["state"], "overwritten");
+    let schema = include_str!("../../../docs/schemas/changes.json");
+    let told: Value = serde_json::from_slice(&lab.run(&["changes", "--verify", "--json"]).stdout).unwrap();
+    assert_eq!(violations(&serde_json::from_str(schema).unwrap(), &told), Vec::<String>::new());
     let metrics = lab.ends(&["changes", "--verify", "--format", "prometheus"], 3);
     let differ = format!("fabdeck_change_entries_differ{{id=\"{id}\",number=\"1\"}} {}", fallen["differ"]);
     assert!(metrics.contains(&differ), "{metrics}");

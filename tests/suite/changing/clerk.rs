@@ -5,15 +5,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fabdeck::access::{Source, Unwatched, Wanted};
-use fabdeck::change::{Ask, Phase, Unanswered};
-use fabdeck::fabric::{Element, Faults, Tables};
+use fabdeck::access::{Device, Part, Slot, Source, Unwatched, Wanted};
+use fabdeck::change::{Ask, Phase, Unanswered, Verdict};
+use fabdeck::fabric::{Element, Faults, Tables, block_of};
 use fabdeck::routing::{NoPulse, Request};
 use fabdeck::script::{Clerk, Given, Machine, Outside, Reach};
 use fabdeck::session::interactive::{
     Acceptance, ChangeOffer, Changer, Changes, PlanFor, Planned, StagedCommands,
 };
 use fabdeck::session::{Asked, ChangeRow, Look, Sent, Service, propose, settled};
+use fabdeck::source::Right;
 use tempfile::TempDir;
 
 use super::processes::{DEMO, Lab};
@@ -114,6 +115,45 @@ fn confirm() -> Ask {
 
 fn back() -> Ask {
     Ask::RollBack { user: String::new(), anyway: false }
+}
+
+/// What a console compares on its timer: of its own simulator, and of one that others write to.
+#[test]
+fn what_a_console_confirmed_is_compared_with_its_fabric() {
+    let mut desk = own(SOURCE);
+    let before = desk.tables();
+    let (_, id) = desk.begin("updn", LONG);
+    becomes(&mut desk.clerk, &id, Phase::Applied);
+    assert!(desk.clerk.compare().unwrap().is_empty(), "its guard watches what is pending");
+    desk.clerk.ask(&id, &confirm()).unwrap();
+    becomes(&mut desk.clerk, &id, Phase::Confirmed);
+    let stands = desk.clerk.compare().unwrap().remove(&id).unwrap();
+    assert!(stands.verdict == Verdict::Stands && stands.entries > 0, "{stands:?}");
+    // Another tool writes what was there before.
+    let mut actuator = desk.machine.actuator(SOURCE, &Reach::default(), &Right::default()).unwrap();
+    actuator.look(Wanted::default(), &mut Unwatched).unwrap();
+    for (node, held) in &before.nodes {
+        let (at, Some(lft)) = (desk.look.fabric().node(*node), &held.lft) else { continue };
+        let slot = Slot { at: Device::Switch(at.guid()), part: Part::Block(0) };
+        actuator.write(&slot, &block_of(lft.bytes(), 0)).unwrap();
+    }
+    let fallen = desk.clerk.compare().unwrap().remove(&id).unwrap();
+    let as_before: u64 = fallen.devices.iter().map(|device| device.as_before).sum();
+    assert_eq!(
+        (fallen.verdict, fallen.differ, as_before),
+        (Verdict::NoLongerStands, stands.entries, stands.entries)
+    );
+    assert!(fallen.devices[0].name.starts_with("switch "), "{fallen:?}");
+
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    lab.ends(&["confirm", &id], 0);
+    let source = format!("sim:{}", lab.home.path().join("lab.sock").display());
+    let given = Given { state_dir: Some(lab.home.path().join("state")), ..Given::default() };
+    let mut served = clerk(&desk.machine, &source, &given);
+    assert_eq!(served.compare().unwrap()[&id].verdict, Verdict::Stands);
+    super::drifting::meddle(&lab);
+    assert_eq!(served.compare().unwrap()[&id].verdict, Verdict::NoLongerStands);
 }
 
 #[test]

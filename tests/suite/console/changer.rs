@@ -3,10 +3,10 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use fabdeck::change::{Ask, Left, Phase, Status};
+use fabdeck::change::{Ask, Attestation, DeviceReport, DeviceState, Left, Phase, Status, Verdict};
 use fabdeck::session::ChangeRow;
 use fabdeck::session::interactive::{
-    Acceptance, ChangeOffer, Changer, Changes, Changing, Driver, Planned, Size, Writing,
+    Acceptance, Attestations, ChangeOffer, Changer, Changes, Changing, Driver, Planned, Size, Writing,
 };
 
 use super::desk::look;
@@ -89,6 +89,29 @@ pub fn row(number: u64, state: Phase) -> ChangeRow {
     }
 }
 
+/// What a comparison says of a change.
+pub fn attestation(verdict: Verdict) -> Attestation {
+    let (differ, unread) = match verdict {
+        Verdict::NoLongerStands => (3, 0),
+        Verdict::NotKnown => (0, 3),
+        Verdict::Stands | Verdict::Superseded => (0, 0),
+    };
+    let state = if unread > 0 { DeviceState::Silent } else { DeviceState::Overwritten };
+    let (name, guid) = ("switch leaf-1 (0x1)".to_owned(), "0x0000000000000001".to_owned());
+    let device = DeviceReport { name, guid, state, differ, unread, as_before: 1, by: Vec::new() };
+    Attestation {
+        verdict,
+        entries: 480,
+        differ,
+        unread,
+        superseded: 0,
+        superseded_by: Vec::new(),
+        devices: if differ + unread > 0 { vec![device] } else { Vec::new() },
+        manager: Some("node01 (0x2, LID 7)".to_owned()),
+        manager_before: None,
+    }
+}
+
 /// All of them here.
 pub fn standing(rows: Vec<ChangeRow>, now: &str) -> Changes {
     let here = rows.iter().map(|row| row.id.clone()).collect();
@@ -104,6 +127,8 @@ pub struct Script {
     pub begun: Vec<Acceptance>,
     pub asked: Vec<(String, Ask)>,
     pub polls: usize,
+    pub compared: Result<Attestations, String>,
+    pub comparisons: usize,
 }
 
 #[derive(Clone)]
@@ -119,6 +144,8 @@ impl Fake {
             begun: Vec::new(),
             asked: Vec::new(),
             polls: 0,
+            compared: Ok(Attestations::new()),
+            comparisons: 0,
         };
         Self(Rc::new(RefCell::new(script)))
     }
@@ -165,6 +192,12 @@ impl Changer for Fake {
         let mut script = self.0.borrow_mut();
         script.polls += 1;
         Ok(script.changes.clone())
+    }
+
+    fn compare(&mut self) -> Result<Attestations, String> {
+        let mut script = self.0.borrow_mut();
+        script.comparisons += 1;
+        script.compared.clone()
     }
 
     fn ask(&mut self, id: &str, ask: &Ask) -> Result<Status, String> {

@@ -6,22 +6,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fabdeck::capture::Tape;
-use fabdeck::change::{Ask, Phase};
+use fabdeck::change::{Ask, Phase, Verdict};
 use fabdeck::console::Depth;
 use fabdeck::fabric::{Port, PortNum};
 use fabdeck::files::jobs::{JobLine, JobList};
 use fabdeck::observe::{Counter, CounterSample, Sweep};
 use fabdeck::routing::NoPulse;
 use fabdeck::session::interactive::{
-    ACTIONS, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, JobView, Key, Keymap, Layer,
-    Outcome, Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop, Swept, TaskId,
-    WhatifPane, Writing, update,
+    ACTIONS, Attestations, ChangeOffer, Changes, Dialogue, Effect, Event, Happening, Job, JobView, Key,
+    Keymap, Layer, Outcome, Past, Press, Purpose, Question, Recorded, Scenes, ScreenId, Size, State, Stop,
+    Swept, TaskId, WhatifPane, Writing, update,
 };
 use fabdeck::session::{ChangeRow, Look};
 use rand_core::{RngCore, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-use super::changer::{NOW, offer, row, standing};
+use super::changer::{NOW, attestation, offer, row, standing};
 use super::desk::{appearance, frame, look};
 use super::replaying::looking;
 use crate::captures::stage::{header, reference};
@@ -171,6 +171,7 @@ impl Mashed {
             (None, Job::Lanes(asked)) => Outcome::Lanes(Ok(Box::new(asked.run()))),
             (None, Job::ListJobs(_)) => Outcome::Listed(self.list()),
             (None, Job::Changes) => Outcome::Changes(self.changes()),
+            (None, Job::Compare) => Outcome::Compared(self.compare()),
             (None, Job::Ask { id, .. }) => Outcome::Asked { id, result: Err(self.refusal()) },
             (None, Job::Sweep { .. }) => Outcome::Swept(self.sweep()),
             (None, Job::Unroll) => Outcome::Unrolled(self.recorded.as_recorded().unroll()),
@@ -238,6 +239,18 @@ impl Mashed {
             return Err("the state folder is gone".to_owned());
         }
         Ok(standing(self.rows.clone(), NOW))
+    }
+
+    /// Each confirmed change stands, or does not.
+    fn compare(&mut self) -> Result<Attestations, String> {
+        const VERDICTS: [Verdict; 4] =
+            [Verdict::Stands, Verdict::NoLongerStands, Verdict::NotKnown, Verdict::Superseded];
+        if self.die(20) == 0 {
+            return Err("the fabric is out of reach".to_owned());
+        }
+        let confirmed = self.rows.iter().filter(|row| row.state == Phase::Confirmed);
+        let ids: Vec<String> = confirmed.map(|row| row.id.clone()).collect();
+        Ok(ids.into_iter().map(|id| (id, attestation(VERDICTS[self.die(VERDICTS.len())]))).collect())
     }
 
     /// Nothing is done to a fabric but by Enter on the button that acts.

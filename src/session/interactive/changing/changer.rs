@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::comparing::Attestations;
 use crate::change::{Ask, Plan, Status, Unanswered};
 use crate::fabric::Resolved;
 use crate::session::interactive::effect::PlanFor;
@@ -120,6 +121,11 @@ pub trait Changer {
 
     /// All changes there are.
     fn changes(&mut self) -> Result<Changes, String>;
+
+    /// Compares the confirmed changes of what is looked at with the fabric.
+    fn compare(&mut self) -> Result<Attestations, String> {
+        Ok(Attestations::new())
+    }
 
     /// Confirms, extends or rolls back.
     fn ask(&mut self, id: &str, ask: &Ask) -> Result<Status, String>;

@@ -3,6 +3,7 @@
 
 use super::acting;
 use super::changer::{Acceptance, Changes, Offer, Writing};
+use super::comparing;
 use super::dialogue::{Dialogue, Question};
 use super::told;
 use crate::change::{Ask, Phase, Status};
@@ -33,7 +34,7 @@ pub struct Wanted {
 }
 
 /// Whether anybody could change what is looked at.
-fn has_changes(state: &State) -> bool {
+pub(super) fn has_changes(state: &State) -> bool {
     state.known.look.is_some() && !matches!(state.writing, Writing::Never(_))
 }
 
@@ -46,19 +47,20 @@ pub fn wakes_ms(state: &State) -> Option<u64> {
     let due = changes.under.is_none().then_some(changes.due_ms);
     let left = changes.pending().find_map(|row| changes.left_ms(row)).filter(|left| *left > 0);
     let second = left.map(|left| state.now_ms + left % 1000 + 1);
-    due.into_iter().chain(second).min()
+    due.into_iter().chain(second).chain(comparing::wakes_ms(state)).min()
 }
 
 /// Time went by.
 pub fn tick(state: &mut State) -> Vec<Effect> {
     let changes = &state.known.changes;
     if !has_changes(state) || changes.under.is_some() || state.now_ms < changes.due_ms {
-        return look_anew(state);
+        return look_anew(state).into_iter().chain(comparing::tick(state)).collect();
     }
     let (task, effect) = state.begin_quiet("reading how changes stand", Job::Changes);
     state.known.changes.under = Some(task);
     let mut effects = look_anew(state);
     effects.push(effect);
+    effects.extend(comparing::tick(state));
     effects
 }
 
@@ -212,6 +214,7 @@ pub fn changes(state: &mut State, task: TaskId, result: Result<Changes, String>)
             seen.trouble = None;
             seen.seen_ms = now_ms;
             let before = seen.last.replace(changes);
+            seen.last.iter_mut().for_each(|last| seen.comparing.note_in(&mut last.rows));
             told::tell(state, before);
             close_if_over(state);
             state.screens.refresh(&state.known);
@@ -221,7 +224,7 @@ pub fn changes(state: &mut State, task: TaskId, result: Result<Changes, String>)
     let unseen = seen.begun.iter().any(|id| seen.row(id).is_none());
     let busy = unseen || seen.beginning.is_some() || seen.pending().next().is_some();
     seen.due_ms = now_ms + if busy { SOON_MS } else { SELDOM_MS };
-    look_anew(state)
+    look_anew(state).into_iter().chain(comparing::tick(state)).collect()
 }
 
 /// A question about a change that is decided by now has no answer. What is incomplete can still be rolled back again.

@@ -4,6 +4,7 @@
 mod acting;
 mod answering;
 mod changer;
+mod comparing;
 mod dialogue;
 mod flow;
 mod seen;
@@ -16,6 +17,7 @@ pub use acting::{
 };
 pub use answering::pressed;
 pub use changer::{Acceptance, Changer, Changes, Offer, Planned, Unchanging, Writing};
+pub use comparing::{Attestations, compared};
 pub use dialogue::{BOX, Dialogue, DialogueRow, Question, Stop};
 pub use flow::{asked, begun, cancel, changes, looked, offered, tick, wakes_ms};
 pub use seen::ChangesSeen;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::{SignedDuration, Timestamp};
 
 use super::changer::Changes;
+use super::comparing::Comparing;
 use crate::change::{Ask, Phase};
 use crate::session::interactive::messages::Severity;
 use crate::session::interactive::tasks::TaskId;
@@ -40,6 +41,8 @@ pub struct ChangesSeen {
     /// What was said once already.
     pub(super) told: BTreeSet<String>,
     pub(super) trouble: Option<String>,
+    /// Confirmed changes compared with the fabric.
+    pub(super) comparing: Comparing,
     /// Tables were written: the screens are to show those.
     pub(super) look_wanted: bool,
     /// That look is under way: what became of the change matters more than that.
@@ -106,7 +109,7 @@ impl ChangesSeen {
 
     /// `change 7 rolled back: 8`.
     fn ended_word(&self) -> Option<(String, Severity)> {
-        let (number, phase) = self.ended?;
+        let Some((number, phase)) = self.ended else { return self.comparing.header_word() };
         let (word, severity) = match phase {
             Phase::Incomplete => ("incomplete", Severity::Error),
             phase => (phase.title(), Severity::Warning),
@@ -117,6 +120,7 @@ impl ChangesSeen {
     /// Whoever sees the list knows.
     pub fn saw(&mut self) {
         self.ended = None;
+        self.comparing.saw();
     }
 
     pub(super) fn keep_ended(&mut self, row: &ChangeRow) {

@@ -100,6 +100,9 @@ fn turned(state: &mut State, row: &ChangeRow) {
         state.known.changes.keep_ended(row);
     }
     state.say(severity, text);
+    if row.state == Phase::Confirmed {
+        state.known.changes.comparing.soon();
+    }
     let written = matches!(row.state, Phase::Applied | Phase::RolledBack | Phase::Incomplete);
     if written {
         slow_lanes::changed(&mut state.known);

@@ -42,6 +42,7 @@ pub fn change_detail(state: &State) -> Option<Whole> {
     pairs.extend(row.ended.clone().map(|at| ("ended", at)));
     pairs.extend(row.why.clone().map(|why| ("because", why)));
     pairs.extend(row.drift.clone().map(|drift| ("drift", drift)));
+    pairs.extend(row.comparison.as_ref().map(|found| ("compared", found.words())));
     pairs.extend(row.trouble.clone().map(|trouble| ("trouble", trouble)));
     pairs.extend(row.moves.iter().map(|moved| ("moves", moved.clone())));
     pairs.extend(silent_words(&row.silent).map(|silent| ("agents", silent)));
