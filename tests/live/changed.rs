@@ -141,3 +141,23 @@ fn a_watch_over_jobs_applies_through_opensm() {
     assert_eq!(figures["totals"]["max"], lines[0]["proposed"]["max"], "{figures:#}");
     println!("said: {} writes through OpenSM for a list of jobs", lines[1]["writes"]);
 }
+
+/// OpenSM writes every table anew when it starts: what was confirmed beside it is gone.
+#[test]
+fn what_opensm_writes_over_a_confirmed_change_is_told_with_its_name() {
+    let mut site = Site::new("kary,k=4,n=2", "routing_engine minhop");
+    site.plan("sssp", &[], 0);
+    opt_in(&site.stage);
+    let writes = ["--allow-write", "--config", "site.toml", "--beside-manager"];
+    run(&site.stage, &[&["apply", "new.plan"], &ACCEPT[..], &writes].concat(), 0);
+    let id = id(&site.stage);
+    run(&site.stage, &["--config", "site.toml", "confirm", &id], 0);
+    let stands = run(&site.stage, &["changes", "--verify"], 0);
+    assert!(!stands.contains("FD-"), "{stands}");
+    site.start();
+    let fallen = run(&site.stage, &["changes", "--verify"], 3);
+    for words in ["FD-5608", id.as_str(), "as before the change", "the subnet manager in charge is"] {
+        assert!(fallen.contains(words), "{words}: {fallen}");
+    }
+    println!("said: {}", fallen.lines().find(|line| line.contains("FD-5608")).unwrap_or_default());
+}

@@ -176,7 +176,7 @@ impl Site {
     }
 
     /// OpenSM with the configuration as it is now, until the subnet is up.
-    fn start(&mut self) {
+    pub fn start(&mut self) {
         self.manager = None;
         let _ = fs::remove_file(self.path("opensm.log"));
         let conf = self.path(CONF).display().to_string();

@@ -45,7 +45,8 @@ impl Attestation {
     fn named_devices(&self) -> String {
         let named = self.devices.iter().take(NAMED).map(DeviceReport::words);
         let more = self.devices.len().saturating_sub(NAMED);
-        let more = (more > 0).then(|| format!("{more} more devices"));
+        let more =
+            (more > 0).then(|| format!("{more} more {}", if more == 1 { "device" } else { "devices" }));
         named.chain(more).collect::<Vec<_>>().join("; ")
     }
 
@@ -81,15 +82,11 @@ impl DeviceReport {
             DeviceState::Silent => format!("{name} does not answer ({})", entries(self.unread)),
             DeviceState::Overwritten => {
                 let before = (self.as_before > 0).then(|| format!("{} as before the change", self.as_before));
-                let unread = (self.unread > 0).then(|| format!("{} more do not answer", self.unread));
+                let unread = (self.unread > 0).then(|| format!("{} more cannot be read", self.unread));
                 let by = self.by.iter().map(OtherChange::words);
-                let more = before.into_iter().chain(by).chain(unread);
-                [entries(*differ)].into_iter().chain(more).fold(String::new(), |words, part| {
-                    match words.is_empty() {
-                        true => format!("{name}: {part}"),
-                        false => format!("{words}, {part}"),
-                    }
-                })
+                let parts: Vec<String> = before.into_iter().chain(by).chain(unread).collect();
+                let parts = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+                format!("{name}: {}{parts}", entries(*differ))
             }
         }
     }

@@ -2,9 +2,11 @@
 
 use fabdeck::change::{Phase, Verdict};
 use fabdeck::console::Depth;
-use fabdeck::session::interactive::{Driver, Severity, Writing, replay, wakes_ms};
+use fabdeck::session::interactive::{
+    Attestations, Driver, Effect, Event, Happening, Job, Outcome, Severity, Writing, replay, update, wakes_ms,
+};
 
-use super::changer::{Fake, attestation, offer, row};
+use super::changer::{Fake, attestation, offer, row, standing};
 use super::desk::{appearance, frame, text};
 
 /// From one comparison to the next.
@@ -74,13 +76,17 @@ fn what_no_longer_stands_is_told_once_and_stays_in_the_header_until_it_was_seen(
 #[test]
 fn what_is_confirmed_now_is_compared_at_once_and_nothing_else_is() {
     let fake = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied)]);
-    comes_to(&fake, Verdict::NoLongerStands);
     let mut driver = fake.session(Writing::Simulated);
     driver.pass(2 * INTERVAL_MS);
     assert_eq!(comparisons(&fake), 0, "its guard watches what is pending");
+    let fake = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied), row(6, Phase::Confirmed)]);
+    let mut driver = fake.session(Writing::Simulated);
+    driver.pass(10_000);
+    assert_eq!(comparisons(&fake), 1);
+    comes_to(&fake, Verdict::NoLongerStands);
     fake.becomes(row(7, Phase::Confirmed), "2026-11-22T14:00:10Z");
     driver.pass(1000);
-    assert_eq!((comparisons(&fake), said(&driver, Severity::Error, "change 7 no longer stands")), (1, 1));
+    assert_eq!((comparisons(&fake), said(&driver, Severity::Error, "change 7 no longer stands")), (2, 1));
     // Another fabric's is left to whoever looks at that, and a recording has no tables of now.
     let elsewhere = Fake::new(Ok(offer(0)), vec![row(7, Phase::Confirmed)]);
     elsewhere.0.borrow_mut().changes.here.clear();
@@ -103,4 +109,28 @@ fn a_comparison_that_fails_is_said_once_and_made_again() {
     comes_to(&fake, Verdict::NoLongerStands);
     driver.pass(INTERVAL_MS);
     assert_eq!(said(&driver, Severity::Error, "change 7 no longer stands"), 1);
+}
+
+/// The comparison that is under way may have read the fabric before the change was confirmed.
+#[test]
+fn what_is_confirmed_while_a_comparison_is_under_way_is_compared_behind_it() {
+    let fake = Fake::new(Ok(offer(0)), vec![row(7, Phase::Applied), row(6, Phase::Confirmed)]);
+    let mut driver = fake.session(Writing::Simulated);
+    let state = &mut driver.state;
+    let at_ms = state.now_ms + INTERVAL_MS + 20_000;
+    let begun = |effects: &[Effect], wanted: fn(&Job) -> bool| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Begin { task, job } if wanted(job) => Some(*task),
+            _ => None,
+        })
+    };
+    let effects = update(state, Event { at_ms, what: Happening::Tick });
+    let changes = begun(&effects, |job| matches!(job, Job::Changes)).unwrap();
+    let comparison = begun(&effects, |job| matches!(job, Job::Compare)).unwrap();
+    let rows = vec![row(7, Phase::Confirmed), row(6, Phase::Confirmed)];
+    let finished = |task, outcome| Event { at_ms, what: Happening::Finished { task, outcome } };
+    update(state, finished(changes, Outcome::Changes(Ok(standing(rows, "2026-11-22T14:05:00Z")))));
+    update(state, finished(comparison, Outcome::Compared(Ok(Attestations::new()))));
+    let effects = update(state, Event { at_ms, what: Happening::Tick });
+    assert!(begun(&effects, |job| matches!(job, Job::Compare)).is_some(), "{effects:?}");
 }

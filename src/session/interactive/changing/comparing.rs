@@ -22,6 +22,8 @@ pub struct Comparing {
     /// The comparison that is under way, and when the next one is due.
     task: Option<TaskId>,
     due_ms: u64,
+    /// Something was confirmed while a comparison was under way.
+    again: bool,
     last: Attestations,
     trouble: Option<String>,
     /// A change that no longer stands: it is in the header until the list was looked at.
@@ -32,6 +34,7 @@ impl Comparing {
     /// Something was confirmed: what stands then is compared at once.
     pub(super) fn soon(&mut self) {
         self.due_ms = 0;
+        self.again = self.task.is_some();
     }
 
     /// Notes in the rows what they came to.
@@ -76,11 +79,12 @@ pub(super) fn tick(state: &mut State) -> Option<Effect> {
 
 /// What a comparison came to.
 pub fn compared(state: &mut State, task: TaskId, result: Result<Attestations, String>) -> Vec<Effect> {
-    let due_ms = state.now_ms + INTERVAL_MS;
+    let now_ms = state.now_ms;
     let comparing = &mut state.known.changes.comparing;
     if comparing.task != Some(task) {
         return Vec::new();
     }
+    let due_ms = if std::mem::take(&mut comparing.again) { now_ms } else { now_ms + INTERVAL_MS };
     (comparing.task, comparing.due_ms) = (None, due_ms);
     match result {
         Err(error) => {
