@@ -32,10 +32,14 @@ impl Services {
             }
             Method::DELETE if !names_one => Err(INVALID_REQUEST),
             Method::DELETE => self.0.remove(&key).map(drop).ok_or(NO_RECORDS),
-            Method::GET if mask & ServiceRecord::ID != 0 => {
-                let by_port = mask & ServiceRecord::GID != 0;
-                let fits = |(id, gid): &(u64, [u8; 16])| *id == key.0 && (!by_port || *gid == key.1);
-                let mut found = self.0.iter().filter(|(key, _)| fits(key)).map(|(_, (record, _))| *record);
+            Method::GET if mask & (ServiceRecord::ID | ServiceRecord::NAME) != 0 => {
+                let fits = |record: &ServiceRecord| {
+                    let by = |bit: u64, same: bool| mask & bit == 0 || same;
+                    by(ServiceRecord::ID, record.service_id == asked.service_id)
+                        && by(ServiceRecord::GID, record.service_gid == asked.service_gid)
+                        && by(ServiceRecord::NAME, record.name == asked.name)
+                };
+                let mut found = self.0.values().map(|(record, _)| *record).filter(fits);
                 let first = found.next().ok_or(NO_RECORDS)?;
                 if found.next().is_some() {
                     return Err(TOO_MANY_RECORDS);

@@ -58,8 +58,8 @@ impl Driver for Direct<'_> {
         self.0.register(registration)
     }
 
-    fn unregister(&mut self) -> Result<(), WriteError> {
-        self.0.unregister()
+    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
+        self.0.unregister(change)
     }
 
     /// The last write first, so that the fabric passes through the states of the way there.

@@ -13,7 +13,7 @@ use crate::change::journal::{JournalError, Record};
 
 /// How often it is renewed, and how often it is tried again where it was not kept.
 const RENEWED_AFTER: Duration = Duration::from_secs(10);
-const TRIED_AFTER: Duration = Duration::from_secs(60);
+const TRIED_AFTER: Duration = Duration::from_secs(20);
 /// A manager that says nothing takes some seconds of the time that is left.
 const AHEAD: Duration = Duration::from_secs(15);
 /// How long it stays after the window of a change whose guard is gone: its machine may come back and take it back.
@@ -57,8 +57,16 @@ impl Keeper<'_> {
         }
         let id = self.told.begun.id.clone();
         let found = self.driver.surveyor().registered();
-        if let Some(why) = stands_against(&found, &id).filter(|_| !self.is_over_here(&found)) {
-            return Ok(Some(why));
+        match &found {
+            Registered::One(other) if self.is_over_here(other) => {
+                // Its end did not reach the manager, or not through this port.
+                let _ = self.driver.unregister(&other.change);
+            }
+            found => {
+                if let Some(why) = stands_against(found, &id) {
+                    return Ok(Some(why));
+                }
+            }
         }
         if let Registered::NotKept(why) = found {
             self.note_unregistered(&why);
@@ -76,10 +84,10 @@ impl Keeper<'_> {
         Ok(why)
     }
 
-    /// Whether what is registered is of a change in the same folder that is over: its end did not reach the manager.
-    fn is_over_here(&self, found: &Registered) -> bool {
-        let (Registered::One(other), Some(home)) = (found, self.home) else { return false };
-        home.find(&other.change).is_ok_and(|kept| !kept.read.told.phase.is_pending())
+    /// Whether what is registered is of a change in the same folder that is over.
+    fn is_over_here(&self, other: &Registration) -> bool {
+        let kept = self.home.and_then(|home| home.find(&other.change).ok());
+        kept.is_some_and(|kept| !kept.read.told.phase.is_pending())
     }
 
     /// Goes on with the registration of the guard before, under a number of its own.
@@ -173,7 +181,8 @@ impl Keeper<'_> {
             return;
         }
         let user = self.user();
-        match self.driver.unregister() {
+        let change = self.told.begun.id.clone();
+        match self.driver.unregister(&change) {
             Ok(()) => self.audit("unregistered", &user, ""),
             Err(error) => self.audit("unregistered", &user, &format!("it ends with its lease: {error}")),
         }

@@ -258,6 +258,8 @@ pub struct Told {
     pub written: u64,
     /// The number of the last guard that registered it; 0: none did.
     pub epoch: u64,
+    /// The machine that keeps it; empty in journals of older versions.
+    pub host: String,
     /// Where it waits to be confirmed.
     pub deadline: Option<String>,
     /// The same by the time since the machine started, where the journal has it.
@@ -292,6 +294,7 @@ impl Told {
     /// Of a change of which nothing is written yet.
     pub fn begun(begun: Begun) -> Self {
         Self {
+            host: begun.host.clone(),
             begun,
             phase: Phase::Applying,
             written: 0,
@@ -329,7 +332,10 @@ impl Told {
         match record {
             Record::Begun(_) => {}
             Record::Written { count } => self.written = *count,
-            Record::Registered { epoch, .. } => self.epoch = *epoch,
+            Record::Registered { epoch, host, .. } => {
+                self.epoch = *epoch;
+                self.host.clone_from(host);
+            }
             Record::Notifying { back, .. } => {
                 self.hosts = if *back { Hosts::CallingBack } else { Hosts::Told };
                 self.silent.clear();

@@ -138,6 +138,10 @@ pub struct GuardArgs {
     /// Take over every change that is pending and whose guard is gone, and keep it to its end
     #[arg(long, required_unless_present_any = ["begin", "keep", "second"])]
     pub resume: bool,
+    /// With --resume: this machine will not come back, so that what it keeps in a shared state folder is taken over too, once the
+    /// subnet manager shows that its guard is gone
+    #[arg(long, value_name = "MACHINE", requires = "resume")]
+    pub gone: Option<String>,
     /// Take over the change of this id alone
     #[arg(long, value_name = "ID", hide = true, conflicts_with_all = ["resume", "begin"])]
     pub keep: Option<String>,

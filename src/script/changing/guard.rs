@@ -9,7 +9,7 @@ use jiff::Timestamp;
 
 use super::args::GuardArgs;
 use super::means::Means;
-use super::{foreign_changes, home, second_keeper};
+use super::{foreign_changes, home, other_machine, second_keeper};
 use crate::change::{
     AccessPolicy, Begun, Direct, Door, Driver, Errand, Guard, Home, Keeping, Kept, OUT_OF_REACH, Opensm,
     Order, Phase, Plan, Refusals, Reopened, Status, SystemClocks, Told, is_listening, make_socket_folder,
@@ -45,7 +45,7 @@ pub fn run(context: &mut Context<'_, '_>, args: &GuardArgs) -> Result<Exit, Fail
     match (&args.begin, &args.keep) {
         (Some(id), _) => keep_one(context, id, Errand::Apply),
         (None, Some(id)) => keep_one(context, id, Errand::TakeOver),
-        (None, None) => take_over(context),
+        (None, None) => take_over(context, args.gone.as_deref()),
     }
 }
 
@@ -76,10 +76,10 @@ fn kept_soon(kept: &Kept) -> Result<Option<Keeping>, Failure> {
 
 /// The first of this user's that is found is kept here, and each of the others by a guard of its own: one may have to wait for long, for its
 /// window or for its fabric.
-fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
+fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, Failure> {
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
-    let (found, mut worst) = abandoned(context, means)?;
+    let (found, mut worst) = abandoned(context, means, gone)?;
     let (mut own, mut started) = (None, false);
     for (home, kept) in found {
         let taken = match own.is_none() && kept.is_own() {
@@ -112,7 +112,11 @@ fn take_over(context: &mut Context<'_, '_>) -> Result<Exit, Failure> {
 }
 
 /// What is pending, has no guard, and may have one of this user. What cannot be read is said, and is the worst there is.
-fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Home, Kept)>, Exit), Failure> {
+fn abandoned(
+    context: &mut Context<'_, '_>,
+    means: Means<'_>,
+    gone: Option<&str>,
+) -> Result<(Vec<(Home, Kept)>, Exit), Failure> {
     let (mut found, mut worst) = (Vec::new(), Exit::Done);
     for home in home::all(means) {
         if home.is_closed() {
@@ -133,6 +137,10 @@ fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>) -> Result<(Vec<(Ho
                         context.output.say(&why);
                         worst = Exit::RollbackIncomplete;
                     }
+                }
+                Ok(kept) if let Some(why) = other_machine::refusal(context, means, &kept, gone) => {
+                    context.output.say(&why);
+                    worst = worst.max(Exit::Refused);
                 }
                 Ok(kept) if kept.may_have_guard() => found.push((home.clone(), kept)),
                 Ok(kept) => context.output.say(&home::of_another(&kept)),
@@ -233,7 +241,7 @@ fn keep(
 
 /// How the fabric of a change is reached, and the right to write to it: it was given when the change was begun, and undoing it
 /// needs no new one, whatever this process is configured with.
-fn way_of(context: &Context<'_, '_>, begun: &Begun) -> (Reach, Right) {
+pub(super) fn way_of(context: &Context<'_, '_>, begun: &Begun) -> (Reach, Right) {
     let mkey_file = context.globals.mkey_file.clone().or_else(|| begun.mkey_file.as_ref().map(PathBuf::from));
     let reach = Reach { at: None, mkey_file, traps: false, ..context.reach() };
     let switches = begun.switches.iter().filter_map(|guid| guid.parse().ok()).collect();

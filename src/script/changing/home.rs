@@ -8,7 +8,7 @@ use super::foreign_changes;
 use super::means::Means;
 use super::prepared::simulator;
 use crate::change::{
-    Begun, Home, HomeError, Keeper, Kept, Migration, Phase, in_force as in_force_at, left_by,
+    Begun, Home, HomeError, Keeper, Kept, Migration, Phase, Told, host_name, in_force as in_force_at, left_by,
 };
 use crate::script::{Exit, Failure, GuardOf};
 
@@ -170,8 +170,26 @@ pub fn start_guard(
     start(means, home, errand, GuardOf::Own(log))
 }
 
+/// Why a change that another machine keeps gets no guard on this one. Its guard cannot be asked from here: sockets end at
+/// the machine, and locks of a shared folder may too.
+pub fn of_other_machine(kept: &Kept) -> Option<String> {
+    let Told { host, begun, phase, .. } = &kept.read.told;
+    let other = !host.is_empty() && *host != host_name();
+    other.then(|| {
+        format!(
+            "FD-7979: change {} is {} and kept on machine {host}: confirm it or roll it back there; where that machine is gone for \
+             good, 'fabdeck guard --resume --gone {host}' takes it over, once the subnet manager shows that its guard is gone",
+            begun.id,
+            phase.title()
+        )
+    })
+}
+
 /// Starts a guard for a change that has none, as the user whose change it is.
 pub fn start_keeper(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
+    if let Some(why) = of_other_machine(kept) {
+        return Err(Failure::new(Exit::Refused, why));
+    }
     let errand = ["--keep", kept.read.told.begun.id.as_str()];
     match kept.keeper() {
         Keeper::Here => start(means, home, &errand, GuardOf::Own(&kept.log())),
@@ -214,6 +232,10 @@ pub fn resume(means: Means<'_>, say: &mut dyn FnMut(&str)) {
         };
         for kept in pending.into_iter().flatten() {
             if !kept.is_abandoned() {
+                continue;
+            }
+            if let Some(why) = of_other_machine(&kept) {
+                say(&why);
                 continue;
             }
             if !kept.may_have_guard() {

@@ -15,6 +15,7 @@ mod list;
 mod listed;
 mod means;
 mod metrics;
+mod other_machine;
 mod own;
 mod pending;
 mod prepared;

@@ -103,11 +103,11 @@ impl Actuator for LiveActuator {
     }
 
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
-        self.surveyor.register(Some(registration))
+        self.surveyor.register(registration)
     }
 
-    fn unregister(&mut self) -> Result<(), WriteError> {
-        self.surveyor.register(None)
+    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
+        self.surveyor.unregister(change)
     }
 }
 

@@ -1,20 +1,19 @@
-//! Pending changes as service records at the subnet manager: one record of fabdeck's own service for each port that a
-//! guard works through. One record is asked for, not a table: a table over several packets does not come through
-//! everywhere, and that there are several is told without it.
+//! Pending changes as service records at the subnet manager: a record for each, all of one name. One record is asked for, not
+//! a table: a table over several packets does not come through everywhere, and that there are several is told without it.
 
 use std::time::Duration;
 
-use zerocopy::FromZeros;
+use zerocopy::{FromZeros, IntoBytes};
 
 use super::question::Reply;
 use crate::access::{Address, LocalPort, Parcel, Registered, Registration, WriteError};
 use crate::fabric::Lid;
 use crate::mad::{Mad, Method, ServiceRecord, Status, attribute};
 
-/// In the range of services that nobody assigns: 2, and the name.
-const SERVICE: u64 = u64::from_be_bytes(*b"\x02fabdeck");
-/// How the name of a record begins; the machine follows.
-const NAME: &str = "fabdeck change, ";
+/// The name of all records.
+const NAME: &str = "fabdeck: change pending";
+/// Services that nobody assigns (the first byte of their number).
+const UNASSIGNED: u64 = 2 << 56;
 
 const NO_RECORDS: Status = Status(0x0300);
 const TOO_MANY_RECORDS: Status = Status(0x0400);
@@ -29,31 +28,45 @@ pub fn gid(port: &LocalPort, prefix: u64) -> Option<[u8; 16]> {
     Some(gid)
 }
 
+/// Of each change another: a manager keeps one record for a number and a port.
+fn service(change: &str) -> u64 {
+    let hash = change.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
+    UNASSIGNED | hash >> 8
+}
+
 fn parcel(manager: Lid, method: Method, mask: u64, record: ServiceRecord) -> Parcel {
-    let mut mad = Mad::administration(method, attribute::SERVICE_RECORD, ServiceRecord::ID | mask);
-    *mad.record_mut() = ServiceRecord { service_id: SERVICE.into(), ..record };
+    let mut mad = Mad::administration(method, attribute::SERVICE_RECORD, mask);
+    *mad.record_mut() = record;
     Parcel { address: Address::of(manager, mad.class()), mad }
 }
 
 pub fn asks(manager: Lid) -> Parcel {
-    parcel(manager, Method::GET, 0, ServiceRecord::new_zeroed())
+    let mut record = ServiceRecord::new_zeroed();
+    fill(&mut record.name, NAME);
+    parcel(manager, Method::GET, ServiceRecord::NAME, record)
 }
 
 pub fn registers(manager: Lid, gid: [u8; 16], registration: &Registration) -> Parcel {
     let Registration { change, host, epoch, beat, lease } = registration;
-    let mut record = ServiceRecord { service_gid: gid, ..ServiceRecord::new_zeroed() };
+    let mut record = of_change(change, gid);
     record.lease = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX - 1).into();
-    fill(&mut record.name, &format!("{NAME}{host}"));
+    fill(&mut record.name, NAME);
+    fill(record.data16.as_mut_bytes(), host);
     fill(&mut record.data8, change);
     record.data32[0] = (*beat).into();
     record.data64[0] = (*epoch).into();
-    let mask = ServiceRecord::GID | ServiceRecord::LEASE | ServiceRecord::NAME | ServiceRecord::DATA;
-    parcel(manager, Method::SET, mask, record)
+    let told = ServiceRecord::LEASE | ServiceRecord::NAME | ServiceRecord::DATA;
+    parcel(manager, Method::SET, ServiceRecord::ID | ServiceRecord::GID | told, record)
 }
 
-pub fn unregisters(manager: Lid, gid: [u8; 16]) -> Parcel {
-    let record = ServiceRecord { service_gid: gid, ..ServiceRecord::new_zeroed() };
-    parcel(manager, Method::DELETE, ServiceRecord::GID, record)
+pub fn unregisters(manager: Lid, gid: [u8; 16], change: &str) -> Parcel {
+    parcel(manager, Method::DELETE, ServiceRecord::ID | ServiceRecord::GID, of_change(change, gid))
+}
+
+fn of_change(change: &str, gid: [u8; 16]) -> ServiceRecord {
+    ServiceRecord { service_id: service(change).into(), service_gid: gid, ..ServiceRecord::new_zeroed() }
 }
 
 /// Whether a registration was taken, or is gone.
@@ -76,10 +89,9 @@ pub fn told(reply: &Reply) -> Registered {
     match reply {
         Reply::Answer(mad) => {
             let record = mad.record::<ServiceRecord>();
-            let name = text(&record.name);
             Registered::One(Registration {
                 change: text(&record.data8),
-                host: name.strip_prefix(NAME).unwrap_or(&name).to_owned(),
+                host: text(record.data16.as_bytes()),
                 epoch: record.data64[0].get(),
                 beat: record.data32[0].get(),
                 lease: Duration::from_secs(record.lease.get().into()),
@@ -110,7 +122,7 @@ mod tests {
     fn what_is_registered_is_what_is_told() {
         let manager = Lid::new(7).unwrap();
         let long = "a-machine-with-a-name-that-is-longer-than-the-field-of-a-record-has-room-for";
-        for (host, kept) in [("node01", "node01"), (long, &long[..48])] {
+        for (host, kept) in [("node01", "node01"), (long, &long[..16])] {
             let registration = Registration {
                 change: "12ab34cd".into(),
                 host: host.into(),

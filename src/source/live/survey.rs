@@ -83,18 +83,22 @@ impl<P: MadPort> LiveSurveyor<P> {
         notify(&mut self.port, (self.manager, self.policy), notices, whom, patience)
     }
 
-    /// Registers a change with the manager of the last look; without one what was registered ends.
-    pub(super) fn register(&mut self, registration: Option<&Registration>) -> Result<(), WriteError> {
+    /// Registers a change with the manager of the last look.
+    pub(super) fn register(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.tell_manager(|manager, gid| registry::registers(manager, gid, registration))
+    }
+
+    pub(super) fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
+        self.tell_manager(|manager, gid| registry::unregisters(manager, gid, change))
+    }
+
+    fn tell_manager(&mut self, parcel: impl Fn(Lid, [u8; 16]) -> Parcel) -> Result<(), WriteError> {
         let manager = self.manager.or(self.port.local().manager_lid);
         let (Some(manager), Some(gid)) = (manager, registry::gid(self.port.local(), self.subnet_prefix))
         else {
             return Err(WriteError::Refused(registry::NO_MANAGER.to_owned()));
         };
-        let parcel = match registration {
-            Some(registration) => registry::registers(manager, gid, registration),
-            None => registry::unregisters(manager, gid),
-        };
-        let reply = self.ask_manager(parcel)?;
+        let reply = self.ask_manager(parcel(manager, gid))?;
         registry::is_done(&reply)
     }
 

@@ -1,7 +1,7 @@
 //! Two machines on one fabric, each with a state folder that the other does not see: what one has pending is registered with
 //! the subnet manager, and the other writes nothing beside it.
 
-use std::process::Output;
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use super::processes::{DEMO, Lab};
@@ -95,4 +95,61 @@ fn two_machines_at_once_never_both_apply() {
             }
         }
     }
+}
+
+/// The program on a machine of another name that has the same folders.
+fn on_spare(lab: &Lab, state: &str, args: &[&str]) -> Output {
+    let there = lab.command_of(state, args);
+    let mut command = Command::new("unshare");
+    command.args(["--uts", "sh", "-c", "hostname spare && exec \"$@\"", "sh"]);
+    command.arg(there.get_program()).args(there.get_args()).current_dir(lab.home.path());
+    let set = there.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    command.envs(set).output().unwrap()
+}
+
+/// What switches hold, asked without a look at the state folder: whoever looks there gives the change a guard.
+fn tables(lab: &Lab) -> Vec<u8> {
+    elsewhere(lab, &["convert", "sim:./lab.sock", "--to", "lfts", "-o", "-"]).stdout
+}
+
+/// Locks and sockets of a shared folder tell nothing of the other machine; the subnet manager does.
+#[test]
+fn a_change_of_another_machine_is_taken_over_by_word_and_sign_alone() {
+    let lab = Lab::new(DEMO);
+    let before = tables(&lab);
+    lab.ends(&["apply", "a.plan", "--yes", "--accept", "transition", "--confirm-within", "30s"], 0);
+    let applied = tables(&lab);
+    assert!(!applied.is_empty() && applied != before);
+    lab.kill_guards();
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    for args in [&["guard", "--resume"][..], &["guard", "--resume", "--gone", "elsewhere"]] {
+        let refused = on_spare(&lab, "./state", args);
+        let said = said(&refused);
+        assert!(
+            refused.status.code() == Some(4) && said.contains("FD-7979") && said.contains(&host),
+            "{said}"
+        );
+    }
+    assert!(said(&on_spare(&lab, "./state", &["changes"])).contains("FD-7979"));
+    assert_eq!(tables(&lab), applied);
+    let taken = on_spare(&lab, "./state", &["guard", "--resume", "--gone", &host]);
+    assert_eq!(taken.status.code(), Some(0), "{}{}", said(&taken), lab.logs());
+    assert_eq!(tables(&lab), before, "{}", said(&taken));
+}
+
+/// A folder as the other machine sees it where nothing but the files is shared.
+#[test]
+fn a_guard_that_renews_its_registration_is_not_gone() {
+    let lab = Lab::new(DEMO);
+    let id = lab.apply();
+    let applied = tables(&lab);
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let copied = Command::new("cp").args(["-r", "state", "copy"]).current_dir(lab.home.path()).status();
+    assert!(copied.unwrap().success());
+    let _ = std::fs::remove_file(lab.home.path().join("copy/changes/000001/socket"));
+    let refused = on_spare(&lab, "./copy", &["guard", "--resume", "--gone", &host]);
+    let said = said(&refused);
+    assert!(refused.status.code() == Some(4) && said.contains("FD-7974") && said.contains("lives"), "{said}");
+    assert_eq!(tables(&lab), applied);
+    lab.ends(&["confirm", &id], 0);
 }

@@ -277,8 +277,8 @@ impl Driver for Opensm<'_> {
         self.actuator.register(registration)
     }
 
-    fn unregister(&mut self) -> Result<(), WriteError> {
-        self.actuator.unregister()
+    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
+        self.actuator.unregister(change)
     }
 
     /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.
