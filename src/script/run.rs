@@ -270,6 +270,13 @@ fn unknown_word(refused: &clap::Error) -> Option<&str> {
     }
 }
 
+/// The command that an unknown word was given to.
+fn command_before<'a>(args: &'a [OsString], word: &str) -> Option<&'a str> {
+    let line = command_line();
+    let before = args.iter().skip(1).filter_map(|arg| arg.to_str()).take_while(|arg| *arg != word);
+    before.filter(|arg| line.find_subcommand(arg).is_some()).last()
+}
+
 fn say_refusal<'w>(
     refused: &clap::Error,
     args: &[OsString],
@@ -286,11 +293,16 @@ fn say_refusal<'w>(
     // Whoever closed the stream does not want to read it.
     let _ = write!(stream, "{talk}{text}").and_then(|()| stream.flush());
     if let Some(word) = unknown_word(refused) {
-        let _ = writeln!(
-            stream,
-            "\n  '{word}' is neither a command nor a file or folder that is there: 'fabdeck PATH' opens a source, 'fabdeck --help' lists \
-             the commands"
-        );
+        let hint = match command_before(args, word) {
+            Some(command) => {
+                format!("'{command}' has no '{word}': 'fabdeck {command} --help' lists what it has")
+            }
+            None => format!(
+                "'{word}' is neither a command nor a file or folder that is there: 'fabdeck PATH' opens a source, \
+                 'fabdeck --help' lists the commands"
+            ),
+        };
+        let _ = writeln!(stream, "\n  {hint}");
     }
     if !answer && args.iter().any(|word| word.to_str().is_some_and(|word| word.ends_with(','))) {
         let _ = writeln!(

@@ -52,6 +52,11 @@ fn a_path_that_is_there_is_a_source() {
     let missing = simulated(&["chekc"], &Terminal::default());
     assert_eq!(missing.exit, Exit::Usage);
     assert!(missing.err.contains("'chekc' is neither a command nor a file or folder"), "{}", missing.err);
+    // What a command lacks is looked for at that command.
+    let lacking = simulated(&["--source", "sim:demo", "show", "overview"], &Terminal::default());
+    let hint = "'show' has no 'overview': 'fabdeck show --help' lists what it has";
+    assert!(lacking.exit == Exit::Usage && lacking.err.contains(hint), "{}", lacking.err);
+    assert!(!lacking.err.contains("a file or folder"), "{}", lacking.err);
     let twice = simulated(&["--source", "sim:demo", file, "show", "fabric"], &Terminal::default());
     assert_eq!(twice.exit, Exit::Usage, "{}", twice.out);
 }
