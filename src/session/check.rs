@@ -258,10 +258,11 @@ fn forget_beyond(look: &Look, routes: &mut Routes, unread: &mut BTreeMap<u32, Un
     }
 }
 
-/// Whether a port is up although nobody answered behind it.
+/// Whether a port is up although nobody answered behind it. What a node that fell silent said of its ports is old.
 pub(super) fn leads_to_silence(fabric: &Fabric, port: PortId) -> bool {
-    let up = fabric.port(port).facts.state.is_some_and(|state| state != PortState::Down);
-    up && fabric.peer(port).is_none()
+    let held = fabric.port(port);
+    let up = held.facts.state.is_some_and(|state| state != PortState::Down);
+    up && fabric.peer(port).is_none() && fabric.node(held.node).facts.answered
 }
 
 /// Working switches whose forwarding table is not known, or not whole.

@@ -274,7 +274,7 @@ impl Trace {
                 format!("no path: port {port} of {} leads to no cable", name(*at))
             }
             Ending::NoAnswer(at, port) => {
-                format!("not known: port {port} of {} is up, and what is behind it did not answer", name(*at))
+                format!("not known: no answer from behind port {port} of {}, which is up", name(*at))
             }
             Ending::Down(at, port) => format!("no path: the link at port {port} of {} is down", name(*at)),
             Ending::Astray(at) => format!("no path: LID {lid} ends in {}, which does not own it", name(*at)),

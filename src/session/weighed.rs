@@ -8,7 +8,7 @@ use super::whatif::in_force;
 use super::wording::adaptive_words;
 use super::{Look, Report, Sent};
 use crate::change::TransitionReport;
-use crate::fabric::{Faults, Routes, Tables};
+use crate::fabric::{Faults, Routes, Tables, Unread};
 use crate::observe::Adaptive;
 use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare, transition};
@@ -103,7 +103,8 @@ impl Held {
         old.lanes = lanes.unwrap_or_else(|| relaid(routes, &old));
         let lanes = if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
         // Of a fabric that did not answer whole, paths may lead to switches that are known to nobody.
-        let beyond = || look.observation.partial() && held(look, tables).unread().next().is_some();
+        let to_silence = |(_, unread): (u32, &Unread)| matches!(unread, Unread::Lids(_));
+        let beyond = || look.observation.partial() && held(look, tables).unread().any(to_silence);
         let unread = unread_tables(problem, tables) > 0 || beyond();
         Self { old, known, old_lanes, together: Scope { switches, lanes }, unread }
     }
