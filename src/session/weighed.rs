@@ -12,7 +12,7 @@ use crate::fabric::{Faults, Routes, Tables, Unread};
 use crate::observe::Adaptive;
 use crate::routing::certificate::{LaneKnowledge, Proof, Scope, certify};
 use crate::routing::difference::{Difference, Transition, changed_lanes, compare, transition};
-use crate::routing::{Problem, Pulse, Refusal};
+use crate::routing::{NoPulse, Problem, Pulse, Refusal};
 
 /// Why nothing is said of what changes, where the source has a topology alone.
 pub const NO_TABLES: &str = "no tables in force";
@@ -104,7 +104,14 @@ impl Held {
         let lanes = if known { LaneKnowledge::Known } else { LaneKnowledge::Unknown };
         // Of a fabric that did not answer whole, paths may lead to switches that are known to nobody.
         let to_silence = |(_, unread): (u32, &Unread)| matches!(unread, Unread::Lids(_));
-        let beyond = || look.observation.partial() && held(look, tables).unread().any(to_silence);
+        let paths_beyond = |routes: &Routes| {
+            let scope = Scope { switches, lanes: LaneKnowledge::Unknown };
+            certify(problem, routes, &scope, &NoPulse).is_ok_and(|found| found.lost.unread() > 0)
+        };
+        let beyond = || {
+            let routes = held(look, tables);
+            routes.unread().any(to_silence) && paths_beyond(&routes)
+        };
         let unread = unread_tables(problem, tables) > 0 || beyond();
         Self { old, known, old_lanes, together: Scope { switches, lanes }, unread }
     }
