@@ -20,6 +20,7 @@ const GIVERS: &[&str] = &[
     "record = { file = \"FILE.fdcap\", for = \"200ms\", interval = \"100ms\" }",
     "run = { program = \"true\" }",
     "lanes = { interval = \"200ms\" }",
+    "compare = true",
 ];
 
 /// The step that gives a value first.
