@@ -194,9 +194,9 @@ pub trait Actuator: Surveyor {
         Err(WriteError::Refused("this road asks no subnet manager".to_owned()))
     }
 
-    /// Ends what was registered of a change through this port.
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        let _ = change;
+    /// Ends what was registered of a change, through whatever port.
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        let _ = registration;
         Ok(())
     }
 }

@@ -10,6 +10,8 @@ pub struct Registration {
     pub change: String,
     /// The machine that its guard runs on.
     pub host: String,
+    /// The GID of the port that it was registered through; none: that of whoever registers it.
+    pub port: Option<[u8; 16]>,
     /// Counts the guards that the change had.
     pub epoch: u64,
     /// Grows as long as the guard lives.

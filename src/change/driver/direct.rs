@@ -58,8 +58,8 @@ impl Driver for Direct<'_> {
         self.0.register(registration)
     }
 
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        self.0.unregister(change)
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.0.unregister(registration)
     }
 
     /// The last write first, so that the fabric passes through the states of the way there.

@@ -89,7 +89,7 @@ impl Actuator for Reopened<'_> {
         self.at.as_mut().ok_or_else(gone)?.register(registration)
     }
 
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        self.at.as_mut().ok_or_else(gone)?.unregister(change)
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.at.as_mut().ok_or_else(gone)?.unregister(registration)
     }
 }

@@ -79,7 +79,7 @@ pub trait Driver {
     /// Registers the change with the subnet manager, for other machines to see.
     fn register(&mut self, registration: &Registration) -> Result<(), WriteError>;
 
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError>;
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError>;
 
     /// Why a rollback has to wait for the subnet manager that does its writes; `None`: it need not.
     fn await_manager(&mut self) -> Option<String> {

@@ -147,7 +147,8 @@ impl Keeper<'_> {
             (Errand::Apply, Phase::Applying) => self.apply(&steps),
             (Errand::TakeOver, Phase::Applied) => {
                 self.aim(&steps);
-                self.register_again().and_then(|()| self.wait(&steps))
+                self.register_again();
+                self.wait(&steps)
             }
             (Errand::TakeOver, Phase::Applying) => {
                 let why = match self.untouched {

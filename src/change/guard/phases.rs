@@ -69,6 +69,7 @@ impl Keeper<'_> {
     fn decided_until(&mut self, end: Instant, phases: &PlanPhases, silent: &[String]) -> Result<bool, Halt> {
         while Instant::now() < end {
             std::thread::sleep(TURN);
+            self.renew_registration();
             if self.decided(phases, silent)? {
                 return Ok(true);
             }

@@ -9,7 +9,7 @@ use super::keeper::Keeper;
 use super::window::window_left;
 use crate::access::{Registered, Registration};
 use crate::change::clock::BootTime;
-use crate::change::journal::{JournalError, Record};
+use crate::change::journal::{JournalError, Phase, Record};
 
 /// How often it is renewed, and how often it is tried again where it was not kept.
 const RENEWED_AFTER: Duration = Duration::from_secs(10);
@@ -23,6 +23,8 @@ const LONGER: Duration = Duration::from_secs(3600);
 #[derive(Debug, Default)]
 pub(super) struct Registering {
     held: Option<Registration>,
+    /// It was ended.
+    ended: bool,
     due: Option<BootTime>,
     /// What is wrong with it.
     pub trouble: Option<String>,
@@ -59,8 +61,8 @@ impl Keeper<'_> {
         let found = self.driver.surveyor().registered();
         match &found {
             Registered::One(other) if self.is_over_here(other) => {
-                // Its end did not reach the manager, or not through this port.
-                let _ = self.driver.unregister(&other.change);
+                // Its end did not reach the manager.
+                let _ = self.driver.unregister(other);
             }
             found => {
                 if let Some(why) = stands_against(found, &id) {
@@ -91,18 +93,32 @@ impl Keeper<'_> {
     }
 
     /// Goes on with the registration of the guard before, under a number of its own.
-    pub(super) fn register_again(&mut self) -> Result<(), JournalError> {
-        if self.home.is_none() {
-            return Ok(());
+    ///
+    /// Whatever comes of it, the change is kept: a journal that cannot be written keeps nothing from going back.
+    pub(super) fn register_again(&mut self) {
+        // The way back waits for no manager.
+        if self.home.is_none() || window_left(&self.told, self.clock) < AHEAD {
+            return;
         }
         match self.driver.surveyor().registered() {
             Registered::NotKept(why) => self.note_unregistered(&why),
             found => {
                 self.registering.trouble = stands_against(&found, &self.told.begun.id);
-                self.register_anew(window_left(&self.told, self.clock))?;
+                self.register_over(&found);
+                if let Err(error) = self.register_anew(window_left(&self.told, self.clock)) {
+                    (self.say)(&error.to_string());
+                }
             }
         }
-        Ok(())
+    }
+
+    /// What the guard before registered through another port would stand beside it.
+    fn register_over(&mut self, found: &Registered) {
+        if let Registered::One(before) = found
+            && before.change == self.told.begun.id
+        {
+            let _ = self.driver.unregister(before);
+        }
     }
 
     /// The journal has it first.
@@ -118,7 +134,8 @@ impl Keeper<'_> {
             &format!("for {host} with the subnet manager, number {epoch}"),
         )?;
         let lease = window + LONGER;
-        let registration = Registration { change: self.told.begun.id.clone(), host, epoch, beat: 0, lease };
+        let change = self.told.begun.id.clone();
+        let registration = Registration { change, host, port: None, epoch, beat: 0, lease };
         match self.driver.register(&registration) {
             Ok(()) => {
                 self.registering.held = Some(registration);
@@ -146,7 +163,10 @@ impl Keeper<'_> {
             .due
             .as_ref()
             .is_some_and(|due| due.until(&now).is_some_and(|late| !late.is_zero()));
-        let left = window_left(&self.told, self.clock);
+        let left = match self.told.phase {
+            Phase::Applied => window_left(&self.told, self.clock),
+            _ => Duration::from_secs(self.told.begun.window_s),
+        };
         if !is_due || left < AHEAD {
             return;
         }
@@ -165,7 +185,11 @@ impl Keeper<'_> {
             && other.change == held.change
             && other.epoch > held.epoch
         {
-            self.registering.superseded = true;
+            // Anybody may register anything: the journal decides.
+            self.registering.superseded = self.journal.is_superseded();
+            self.registering.trouble =
+                Some(format!("machine {} has registered this change too, with a higher number", other.host));
+            self.registering.due = Some(now.after(RENEWED_AFTER));
             return;
         }
         held.beat = held.beat.wrapping_add(1);
@@ -175,14 +199,22 @@ impl Keeper<'_> {
         self.registering.due = Some(now.after(after));
     }
 
-    /// The change is over: other machines may begin one.
+    /// The change is over: other machines may begin one. The registration may be that of a guard before.
     pub(super) fn unregister(&mut self) {
-        if self.registering.held.take().is_none() {
+        if self.home.is_none() || self.told.epoch == 0 || std::mem::replace(&mut self.registering.ended, true)
+        {
             return;
         }
         let user = self.user();
+        let found = self.driver.surveyor().registered();
         let change = self.told.begun.id.clone();
-        match self.driver.unregister(&change) {
+        let own = match found {
+            Registered::One(found) if found.change == change => Some(found),
+            Registered::Nothing => None,
+            _ => self.registering.held.clone(),
+        };
+        let Some(own) = own else { return };
+        match self.driver.unregister(&own) {
             Ok(()) => self.audit("unregistered", &user, ""),
             Err(error) => self.audit("unregistered", &user, &format!("it ends with its lease: {error}")),
         }

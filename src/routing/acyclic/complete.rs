@@ -51,22 +51,25 @@ impl Forest<'_> {
     pub fn restore(&mut self, given: &Self) {
         let net = self.net;
         let (mut view, mut before) = (View::new(net), View::new(net));
+        let mut is_back = vec![false; net.switches()];
         for tree in 0..self.roots.len() {
             view.read(self, tree, &net.senders);
             before.read(given, tree, &net.senders);
             let used = &mut self.used[usize::from(self.roots[tree].lane)];
             used.forgive();
             let mut back = Vec::new();
+            is_back.fill(false);
             for switch in before.order.iter().skip(1).copied() {
                 if view.arrives(switch) {
                     continue;
                 }
                 let channel = before.next[switch as usize];
                 let to = net.to[channel as usize];
-                let arrives = view.arrives(to) || back.iter().any(|(at, _)| *at == to);
+                let arrives = view.arrives(to) || is_back[to as usize];
                 let onward = view.next[to as usize];
                 if arrives && (onward == NONE || used.try_use(net, channel, onward)) {
                     view.next[switch as usize] = channel;
+                    is_back[switch as usize] = true;
                     back.push((switch, channel));
                 }
             }

@@ -46,18 +46,18 @@ pub(in crate::routing) fn route_for(
     }
     let before = answer.routes.clone();
     let mut least = even_out(problem, (request, pulse), Wanted::Nothing, &mut answer.routes)?.busiest;
-    if answer.routes != before {
+    let mut moved = answer.routes != before;
+    if moved {
         answer.remarks.iter_mut().for_each(|remark| *remark = remark.replacen(UPDN_ROUTES, FROM_UPDN, 1));
     }
     for Other { mut routes, how } in others {
         let busiest = even_out(problem, (request, pulse), Wanted::Nothing, &mut routes)?.busiest;
         if busiest.is_some() && busiest < least {
-            (answer.routes, least) = (routes, busiest);
-            answer.remarks.truncate(1);
-            answer.remarks.push(how);
+            (answer.routes, least, moved) = (routes, busiest, true);
+            answer.remarks = vec![how];
         }
     }
-    if let Some(least) = least {
+    if let Some(least) = least.filter(|_| moved) {
         answer.remarks.push(format!(
             "then paths were moved off the busiest channels: no channel has more than {least}"
         ));

@@ -79,10 +79,11 @@ fn kept_soon(kept: &Kept) -> Result<Option<Keeping>, Failure> {
 fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, Failure> {
     let given = context.given();
     let means = Means { outside: context.outside, given: &given };
-    let (found, mut worst) = abandoned(context, means, gone)?;
+    let Abandoned { here, elsewhere, mut worst } = abandoned(context, means, gone);
     let (mut own, mut started) = (None, false);
-    for (home, kept) in found {
-        let taken = match own.is_none() && kept.is_own() {
+    for (home, kept) in here {
+        // Whoever goes on to look after another machine's changes keeps none.
+        let taken = match own.is_none() && elsewhere.is_empty() && kept.is_own() {
             true => kept_soon(&kept).map(|keeping| {
                 let keeping = keeping.filter(|_| !is_listening(&kept.socket()));
                 own = keeping.map(|keeping| (home, kept, keeping));
@@ -94,6 +95,9 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
             worst = Exit::RollbackIncomplete;
         }
     }
+    if !elsewhere.is_empty() {
+        return Ok(worst.max(other_machine::take_over(context, means, &elsewhere)));
+    }
     let Some((home, kept, keeping)) = own else {
         if worst == Exit::Done && !started {
             context.output.say("no change is pending without a guard");
@@ -101,7 +105,11 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
         return Ok(worst);
     };
     match keep(context, &home, &kept, keeping, Errand::TakeOver) {
-        Ok(told) if told.phase == Phase::Incomplete => worst = Exit::RollbackIncomplete,
+        // A guard that is told to end leaves the change to the next one.
+        Ok(told) if told.phase.is_pending() && context.outside.stop().is_asked() => {}
+        Ok(told) if told.phase.is_pending() || told.phase == Phase::Incomplete => {
+            worst = Exit::RollbackIncomplete;
+        }
         Ok(_) => {}
         Err(Failure { message, .. }) => {
             message.iter().for_each(|message| context.output.say(message));
@@ -111,19 +119,24 @@ fn take_over(context: &mut Context<'_, '_>, gone: Option<&str>) -> Result<Exit, 
     Ok(worst)
 }
 
-/// What is pending, has no guard, and may have one of this user. What cannot be read is said, and is the worst there is.
-fn abandoned(
-    context: &mut Context<'_, '_>,
-    means: Means<'_>,
-    gone: Option<&str>,
-) -> Result<(Vec<(Home, Kept)>, Exit), Failure> {
-    let (mut found, mut worst) = (Vec::new(), Exit::Done);
+/// Changes that are pending and have no guard.
+struct Abandoned {
+    /// Those that may have one of this user on this machine.
+    here: Vec<(Home, Kept)>,
+    /// Those of the machine that is said to be gone.
+    elsewhere: Vec<(Home, Kept)>,
+    /// What cannot be read was said, and is the worst there is.
+    worst: Exit,
+}
+
+fn abandoned(context: &mut Context<'_, '_>, means: Means<'_>, gone: Option<&str>) -> Abandoned {
+    let mut found = Abandoned { here: Vec::new(), elsewhere: Vec::new(), worst: Exit::Done };
     for home in home::all(means) {
         if home.is_closed() {
             context
                 .output
                 .say(&foreign_changes::unknown(&home, "only its owner can give its changes a guard"));
-            worst = worst.max(Exit::Refused);
+            found.worst = found.worst.max(Exit::Refused);
             continue;
         }
         let pending = match home.pending() {
@@ -135,23 +148,28 @@ fn abandoned(
                 Ok(kept) if !kept.is_abandoned() => {
                     if let Some(why) = overdue_beside(&kept) {
                         context.output.say(&why);
-                        worst = Exit::RollbackIncomplete;
+                        found.worst = Exit::RollbackIncomplete;
                     }
                 }
-                Ok(kept) if let Some(why) = other_machine::refusal(context, means, &kept, gone) => {
-                    context.output.say(&why);
-                    worst = worst.max(Exit::Refused);
-                }
-                Ok(kept) if kept.may_have_guard() => found.push((home.clone(), kept)),
-                Ok(kept) => context.output.say(&home::of_another(&kept)),
+                Ok(kept) => match home::of_other_machine(&kept) {
+                    Some(_) if gone == Some(kept.read.told.host.as_str()) => {
+                        found.elsewhere.push((home.clone(), kept));
+                    }
+                    Some(why) => {
+                        context.output.say(&why);
+                        found.worst = found.worst.max(Exit::Refused);
+                    }
+                    None if kept.may_have_guard() => found.here.push((home.clone(), kept)),
+                    None => context.output.say(&home::of_another(&kept)),
+                },
                 Err(error) => {
                     context.output.say(&error.to_string());
-                    worst = Exit::RollbackIncomplete;
+                    found.worst = Exit::RollbackIncomplete;
                 }
             }
         }
     }
-    Ok((found, worst))
+    found
 }
 
 /// What is wrong with a change that another process keeps, or seems to, beyond its deadline.

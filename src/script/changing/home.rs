@@ -187,9 +187,14 @@ pub fn of_other_machine(kept: &Kept) -> Option<String> {
 
 /// Starts a guard for a change that has none, as the user whose change it is.
 pub fn start_keeper(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
-    if let Some(why) = of_other_machine(kept) {
-        return Err(Failure::new(Exit::Refused, why));
+    match of_other_machine(kept) {
+        Some(why) => Err(Failure::new(Exit::Refused, why)),
+        None => start_keeper_here(means, home, kept),
     }
+}
+
+/// The same for a change of whatever machine.
+pub fn start_keeper_here(means: Means<'_>, home: &Home, kept: &Kept) -> Result<Option<String>, Failure> {
     let errand = ["--keep", kept.read.told.begun.id.as_str()];
     match kept.keeper() {
         Keeper::Here => start(means, home, &errand, GuardOf::Own(&kept.log())),

@@ -106,8 +106,8 @@ impl Actuator for LiveActuator {
         self.surveyor.register(registration)
     }
 
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        self.surveyor.unregister(change)
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.surveyor.unregister(registration)
     }
 }
 

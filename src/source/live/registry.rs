@@ -12,6 +12,8 @@ use crate::mad::{Mad, Method, ServiceRecord, Status, attribute};
 
 /// The name of all records.
 const NAME: &str = "fabdeck: change pending";
+/// Bytes of the first field with the machine's name.
+const HOST: usize = 16;
 /// Services that nobody assigns (the first byte of their number).
 const UNASSIGNED: u64 = 2 << 56;
 
@@ -49,11 +51,14 @@ pub fn asks(manager: Lid) -> Parcel {
 }
 
 pub fn registers(manager: Lid, gid: [u8; 16], registration: &Registration) -> Parcel {
-    let Registration { change, host, epoch, beat, lease } = registration;
+    let Registration { change, host, epoch, beat, lease, .. } = registration;
     let mut record = of_change(change, gid);
     record.lease = u32::try_from(lease.as_secs()).unwrap_or(u32::MAX - 1).into();
     fill(&mut record.name, NAME);
-    fill(record.data16.as_mut_bytes(), host);
+    // What does not fit into the first field goes on behind the beat.
+    let (first, rest) = host.split_at(host.floor_char_boundary(HOST));
+    fill(record.data16.as_mut_bytes(), first);
+    fill(record.data32[1..].as_mut_bytes(), rest);
     fill(&mut record.data8, change);
     record.data32[0] = (*beat).into();
     record.data64[0] = (*epoch).into();
@@ -91,7 +96,8 @@ pub fn told(reply: &Reply) -> Registered {
             let record = mad.record::<ServiceRecord>();
             Registered::One(Registration {
                 change: text(&record.data8),
-                host: text(record.data16.as_bytes()),
+                host: text(record.data16.as_bytes()) + &text(record.data32[1..].as_bytes()),
+                port: Some(record.service_gid),
                 epoch: record.data64[0].get(),
                 beat: record.data32[0].get(),
                 lease: Duration::from_secs(record.lease.get().into()),
@@ -122,17 +128,21 @@ mod tests {
     fn what_is_registered_is_what_is_told() {
         let manager = Lid::new(7).unwrap();
         let long = "a-machine-with-a-name-that-is-longer-than-the-field-of-a-record-has-room-for";
-        for (host, kept) in [("node01", "node01"), (long, &long[..16])] {
+        for (host, kept) in [("node01", "node01"), (long, &long[..28])] {
             let registration = Registration {
                 change: "12ab34cd".into(),
                 host: host.into(),
+                port: None,
                 epoch: 3,
                 beat: 17,
                 lease: Duration::from_secs(4200),
             };
             let parcel = registers(manager, [7; 16], &registration);
             let told = told(&Reply::Answer(parcel.mad));
-            assert_eq!(told, Registered::One(Registration { host: kept.into(), ..registration }));
+            assert_eq!(
+                told,
+                Registered::One(Registration { host: kept.into(), port: Some([7; 16]), ..registration })
+            );
         }
         assert_eq!(told(&Reply::Refused(NO_RECORDS)), Registered::Nothing);
         assert_eq!(told(&Reply::Refused(TOO_MANY_RECORDS)), Registered::Several);

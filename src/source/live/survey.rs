@@ -88,8 +88,9 @@ impl<P: MadPort> LiveSurveyor<P> {
         self.tell_manager(|manager, gid| registry::registers(manager, gid, registration))
     }
 
-    pub(super) fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        self.tell_manager(|manager, gid| registry::unregisters(manager, gid, change))
+    pub(super) fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        let of = |own| registration.port.unwrap_or(own);
+        self.tell_manager(|manager, gid| registry::unregisters(manager, of(gid), &registration.change))
     }
 
     fn tell_manager(&mut self, parcel: impl Fn(Lid, [u8; 16]) -> Parcel) -> Result<(), WriteError> {

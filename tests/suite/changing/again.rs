@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::drifting::{elsewhere, meddle};
+use super::drifting::{take_back_beside, write_beside};
 use super::processes::{DEMO, Lab};
 
 /// Whether it has the sign that nothing is left to do, which its guard leaves as the last thing.
@@ -15,22 +15,20 @@ fn signed(lab: &Lab) -> bool {
     there()
 }
 
-/// What another machine wrote stays, and is named each time; once it is gone all goes back.
+/// What another tool wrote stays, and is named each time; once it is gone all goes back.
 #[test]
 fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
     let lab = Lab::new(DEMO);
     let before = lab.tables();
     let id = lab.apply();
-    meddle(&lab);
-    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].as_str().unwrap().to_owned();
+    let steps = write_beside(&lab);
     lab.ends(&["rollback", &id, "--force"], 6);
     assert_eq!(lab.state(), "incomplete");
     assert!(signed(&lab));
     let ended = lab.ends(&["rollback", &id, "--force"], 6);
     assert!(ended.contains("once more") && ended.contains("somebody else has written there"), "{ended}");
     assert!(signed(&lab));
-    // The other machine takes back what it wrote, as far as it still stands there.
-    lab.command_of("./other", &["rollback", &other, "--force"]).output().unwrap();
+    take_back_beside(&lab, &steps);
     lab.ends(&["rollback", &id, "--force"], 0);
     assert_eq!((lab.state(), lab.tables()), ("rolled-back".to_owned(), before));
     assert!(lab.ends(&["rollback", &id], 4).contains("FD-7985"));
@@ -45,10 +43,8 @@ fn an_incomplete_rollback_is_begun_again_when_it_is_asked_for() {
 fn a_rollback_is_not_begun_again_beside_a_pending_change() {
     let lab = Lab::new(DEMO);
     let id = lab.apply();
-    meddle(&lab);
-    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].as_str().unwrap().to_owned();
+    write_beside(&lab);
     lab.ends(&["rollback", &id, "--force"], 6);
-    elsewhere(&lab, &["confirm", &other]);
     lab.run(&["route", "--engine", "updn", "-o", "c.plan"]);
     let pending = lab.apply_plan("c.plan");
     let refused = lab.ends(&["rollback", &id, "--force"], 4);

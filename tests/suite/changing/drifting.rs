@@ -3,11 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use fabdeck::access::{Actuator, Slot, Surveyor, Unwatched, Wanted};
+use fabdeck::change::{Plan, Step};
+use fabdeck::source::{LiveActuator, LiveOptions, Right, open_actuator};
 use serde_json::Value;
 
 use super::processes::{DEMO, Lab};
 
-/// Another machine has a state folder of its own, so it does not know of the change. The switches that it writes.
+/// Another machine changes what nobody has pending any more. The switches that it writes.
 pub fn meddle(lab: &Lab) -> BTreeSet<String> {
     lab.ends(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
     let accepted = "transition,cycle,unreachable,lanes";
@@ -17,6 +20,34 @@ pub fn meddle(lab: &Lab) -> BTreeSet<String> {
     let plan: Value = serde_json::from_str(&plan).unwrap();
     let writes = plan["writes"].as_array().unwrap();
     writes.iter().map(|write| write["switch"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Another tool, which asks nobody whether a change is pending, writes the tables of a plan. What it wrote.
+pub fn write_beside(lab: &Lab) -> Vec<Step> {
+    lab.ends(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
+    let plan = Plan::read(&std::fs::read_to_string(lab.home.path().join("b.plan")).unwrap()).unwrap();
+    let steps: Vec<Step> = plan.writes.iter().map(|write| write.step().unwrap()).collect();
+    let mut tool = tool(lab);
+    steps.iter().for_each(|step| tool.write(&step.slot, &step.new).unwrap());
+    steps
+}
+
+/// It takes back what still stands there.
+pub fn take_back_beside(lab: &Lab, steps: &[Step]) {
+    let mut tool = tool(lab);
+    let slots: Vec<Slot> = steps.iter().map(|step| step.slot).collect();
+    for (step, held) in steps.iter().zip(tool.read(&slots)) {
+        if held.unwrap() == step.new {
+            tool.write(&step.slot, &step.old).unwrap();
+        }
+    }
+}
+
+fn tool(lab: &Lab) -> LiveActuator {
+    let source = format!("sim:{}", lab.home.path().join("lab.sock").display());
+    let mut tool = open_actuator(&source, &LiveOptions::default(), &Right::default()).unwrap();
+    tool.look(Wanted::default(), &mut Unwatched).unwrap();
+    tool
 }
 
 /// What the other machine does.
@@ -34,9 +65,8 @@ pub fn elsewhere(lab: &Lab, args: &[&str]) -> Value {
 fn drift_is_told_with_who_might_have_and_left_in_its_place() {
     let lab = Lab::new(DEMO);
     let id = lab.apply();
-    let written = meddle(&lab);
-    let other = elsewhere(&lab, &["changes"])["rows"][0]["id"].clone();
-    elsewhere(&lab, &["confirm", other.as_str().unwrap()]);
+    let steps = write_beside(&lab);
+    let written: BTreeSet<String> = steps.iter().map(|step| step.slot.at.guid().to_string()).collect();
     let there = lab.tables();
     let since = Instant::now();
     while lab.row()["drift"].is_null() {

@@ -277,8 +277,8 @@ impl Driver for Opensm<'_> {
         self.actuator.register(registration)
     }
 
-    fn unregister(&mut self, change: &str) -> Result<(), WriteError> {
-        self.actuator.unregister(change)
+    fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
+        self.actuator.unregister(registration)
     }
 
     /// The files go back at once: an OpenSM that starts meanwhile must load the old tables, not those of the plan.
