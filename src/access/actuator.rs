@@ -145,6 +145,9 @@ pub enum WriteError {
     /// The port that everything goes through is gone.
     #[error("{0}")]
     Gone(String),
+    /// The device answered the Set, and its answer holds other bytes than were sent.
+    #[error("{what}")]
+    Altered { what: String, holds: Vec<u8> },
 }
 
 /// Reads a fabric part by part, now and again.

@@ -14,8 +14,8 @@ use fabdeck::access::{
     Actuator, DevicePort, ReadPort, Slot, SourceError, Surveyor, Unwatched, Wanted, Watch, WriteError,
 };
 use fabdeck::change::{
-    Begun, Checked, Driver, Follows, Journal, Migration, Opensm, OpensmSite, Plan, PlanFlow, PlanLanes,
-    PlanPort, Record, Step, Towards, verify,
+    AlteredWrites, Begun, Checked, Driver, Follows, Journal, Migration, Opensm, OpensmSite, Plan, PlanFlow,
+    PlanLanes, PlanPort, Record, Step, Towards, verify,
 };
 use fabdeck::fabric::{Fabric, Guid, Lid, NodeKind, ServiceLevel};
 use fabdeck::observe::Observation;
@@ -96,17 +96,17 @@ pub fn road(part: &str) {
             let begun = Instant::now();
             let written = driver.write(&steps, &mut journal, &mut |_| Ok(()));
             let took = begun.elapsed().as_secs_f64();
-            match written.and_then(|()| verify(driver.surveyor(), &steps)) {
+            match written.and_then(|()| verify(&mut driver, &steps)) {
                 Ok(()) => println!("said: applied {} blocks in {took:.2} s", steps.len()),
                 Err(halt) => println!("said: {halt}"),
             }
         }
-        "held" => match verify(driver.surveyor(), &steps) {
+        "held" => match verify(&mut driver, &steps) {
             Ok(()) => println!("said: held"),
             Err(halt) => println!("said: {halt}"),
         },
         "back" => {
-            let left = driver.take_back(&steps, &mut |_| {});
+            let left = driver.take_back(&steps, &mut AlteredWrites::new(), &mut |_| {});
             left.iter().for_each(|left| println!("said: left: {}: {}", left.what, left.why));
             println!("said: {} left", left.len());
         }

@@ -2,6 +2,7 @@
 
 mod adapters;
 mod again;
+mod altered;
 mod asked;
 mod attested;
 mod bounded;

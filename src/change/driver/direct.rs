@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::road::{Driver, Halt, Heed, STRIDE, not_back, read};
+use super::road::{AlteredWrites, Driver, Halt, Heed, STRIDE, not_back, read};
 use crate::access::{Actuator, Registration, Surveyor, WriteError};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::writes::Step;
@@ -25,6 +25,10 @@ impl Driver for Direct<'_> {
 
     fn write(&mut self, steps: &[Step], journal: &mut Journal, heed: Heed<'_>) -> Result<(), Halt> {
         let mut settled = 0;
+        let failed = |step: u64, error| match error {
+            WriteError::Altered { what: error, holds } => Halt::Altered { step: step as usize, error, holds },
+            error => Halt::Write(error),
+        };
         for marked in steps.chunks(STRIDE) {
             for steps in marked.chunks(COMPARED) {
                 let held = read(self.0, steps.iter());
@@ -36,7 +40,7 @@ impl Driver for Direct<'_> {
                     if held != step.old {
                         return Err(Halt::Drift { slot: step.slot });
                     }
-                    self.0.write(&step.slot, &step.new).map_err(Halt::Write)?;
+                    self.0.write(&step.slot, &step.new).map_err(|error| failed(settled, error))?;
                     settled += 1;
                 }
             }
@@ -62,14 +66,29 @@ impl Driver for Direct<'_> {
         self.0.unregister(registration)
     }
 
+    fn compares_answers(&self) -> bool {
+        true
+    }
+
     /// The last write first, so that the fabric passes through the states of the way there.
-    fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
+    fn take_back(
+        &mut self,
+        steps: &[Step],
+        altered: &mut AlteredWrites,
+        told: &mut dyn FnMut(u64),
+    ) -> Vec<Left> {
         let mut left = Vec::new();
         let mut settled = 0;
+        let all = steps.len();
         for steps in steps.rchunks(COMPARED) {
             let held = read(self.0, steps.iter().rev());
             for (step, held) in steps.iter().rev().zip(held) {
-                if let Err(error) = held.and_then(|held| self.undo(step, &held)) {
+                let at = all - 1 - settled as usize;
+                let undone = held.and_then(|held| self.undo(step, &held, altered.get(&at)));
+                if let Err(error) = undone {
+                    if let WriteError::Altered { holds, .. } = &error {
+                        altered.insert(at, holds.clone());
+                    }
                     left.push(Left { what: step.slot.to_string(), why: error.to_string() });
                 }
                 settled += 1;
@@ -81,11 +100,12 @@ impl Driver for Direct<'_> {
 }
 
 impl Direct<'_> {
-    fn undo(&mut self, step: &Step, held: &[u8]) -> Result<(), WriteError> {
+    /// What the device itself made of a write is this change's doing, as what was sent is.
+    fn undo(&mut self, step: &Step, held: &[u8], altered: Option<&Vec<u8>>) -> Result<(), WriteError> {
         if held == step.old {
             return Ok(());
         }
-        if held != step.new {
+        if held != step.new && altered.is_none_or(|altered| held != altered) {
             return Err(WriteError::Refused("somebody else has written there since".to_owned()));
         }
         self.0.write(&step.slot, &step.old)

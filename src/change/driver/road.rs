@@ -1,8 +1,9 @@
 //! What every road has to do, and how it is known that it did.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::access::{Registration, Slot, Surveyor, WriteError};
+use crate::access::{Part, Registration, Slot, Surveyor, WriteError};
 use crate::change::journal::{Journal, JournalError, Left};
 use crate::change::writes::Step;
 use crate::fabric::Lid;
@@ -22,6 +23,14 @@ pub enum Halt {
         "FD-5622: {slot} was written and reads back otherwise: somebody else writes there, or the switch took it wrong"
     )]
     Otherwise { slot: Slot },
+    #[error(
+        "FD-5630: {slot} reads back otherwise, though the switch answered that it holds what was sent: somebody else has \
+         written there since"
+    )]
+    Overwritten { slot: Slot },
+    /// Of the step with this number the device answered other bytes than were sent.
+    #[error("{error}")]
+    Altered { step: usize, error: String, holds: Vec<u8> },
     #[error("FD-5629: while it was written somebody else wrote beside it: {0}")]
     Beside(String),
     #[error(transparent)]
@@ -60,6 +69,9 @@ impl Halt {
 /// Whoever waits: told how many writes are settled; a reason ends it before the next write.
 pub type Heed<'a> = &'a mut dyn FnMut(u64) -> Result<(), String>;
 
+/// Bytes that devices answered instead of those that were sent to them, by the number of the step.
+pub type AlteredWrites = BTreeMap<usize, Vec<u8>>;
+
 /// A road to a fabric.
 pub trait Driver {
     /// Who reads the fabric, whatever the road.
@@ -86,16 +98,31 @@ pub trait Driver {
         None
     }
 
-    /// Brings it back to what was before, as far as it holds what the steps wrote; `told` hears how many are settled.
-    fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left>;
+    /// Whether each Set's answer is compared with what was sent, so that what reads back otherwise later is a foreign write.
+    fn compares_answers(&self) -> bool {
+        false
+    }
+
+    /// Brings it back to what was before, as far as it holds what the steps wrote, or what devices made of that; `told` hears
+    /// how many are settled.
+    fn take_back(
+        &mut self,
+        steps: &[Step],
+        altered: &mut AlteredWrites,
+        told: &mut dyn FnMut(u64),
+    ) -> Vec<Left>;
 }
 
 /// Reads everything back.
-pub fn verify(surveyor: &mut dyn Surveyor, steps: &[Step]) -> Result<(), Halt> {
+pub fn verify(driver: &mut dyn Driver, steps: &[Step]) -> Result<(), Halt> {
+    let compared = driver.compares_answers();
     for steps in steps.chunks(STRIDE) {
-        for (step, held) in steps.iter().zip(read(surveyor, steps.iter())) {
+        for (step, held) in steps.iter().zip(read(driver.surveyor(), steps.iter())) {
             if held.map_err(Halt::Write)? != step.new {
-                return Err(Halt::Otherwise { slot: step.slot });
+                let slot = step.slot;
+                // The answer to a port's state is not compared: the link makes the state.
+                let foreign = compared && !matches!(slot.part, Part::Port(_));
+                return Err(if foreign { Halt::Overwritten { slot } } else { Halt::Otherwise { slot } });
             }
         }
     }

@@ -26,7 +26,7 @@ use crate::change::home::Home;
 use crate::change::journal::{Journal, JournalError, Left, Phase, Record, Told};
 use crate::change::kept::UNKNOWN_WRITES;
 use crate::change::plan::Plan;
-use crate::change::writes::Step;
+use crate::change::writes::{Step, hex};
 
 /// How often a guard that waits looks at the time.
 const TURN: Duration = Duration::from_millis(250);
@@ -296,11 +296,15 @@ impl Keeper<'_> {
         self.untouched = false;
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
         let refusals = &self.refusals;
-        self.driver.write(steps, &mut self.journal, &mut |done| {
+        let written = self.driver.write(steps, &mut self.journal, &mut |done| {
             told.written = done;
             heed(orders, (told, trouble), refusals)
-        })?;
-        verify(self.driver.surveyor(), steps)?;
+        });
+        if let Err(Halt::Altered { step, holds, .. }) = &written {
+            self.note_altered(*step, holds);
+        }
+        written?;
+        verify(self.driver, steps)?;
         let look = self.driver.surveyor().look(Wanted { tables: true, ..Wanted::default() }, &mut Unwatched);
         let look = look.map_err(|error| Halt::Asked(error.to_string()))?;
         if let Some(change) = self.plan.written_beside(&look.fabric, &look.tables) {
@@ -315,6 +319,13 @@ impl Keeper<'_> {
             )));
         }
         Ok(())
+    }
+
+    /// Where the journal cannot hold it, this guard alone knows that these bytes are not foreign.
+    fn note_altered(&mut self, step: usize, holds: &[u8]) {
+        let record = Record::Altered { time: self.time(), write: step as u64, holds: hex(holds) };
+        let _ = self.journal.keep(&record);
+        self.told.take(&record);
     }
 
     /// Keeps the time until somebody confirms, or nobody did.
@@ -542,11 +553,15 @@ impl Keeper<'_> {
         let (orders, told, trouble) = (self.orders, &mut self.told, self.trouble.as_deref());
         let refusals = &self.refusals;
         let all = steps.len() as u64;
-        left.extend(self.driver.take_back(steps, &mut |done| {
+        let before = told.altered.clone();
+        let mut altered = before.clone();
+        left.extend(self.driver.take_back(steps, &mut altered, &mut |done| {
             told.written = all.saturating_sub(done);
             // Orders are answered, and cannot stop it.
             let _ = heed(orders, (told, trouble), refusals);
         }));
+        altered.retain(|step, holds| before.get(step) != Some(holds));
+        altered.iter().for_each(|(step, holds)| self.note_altered(*step, holds));
         left.extend(self.return_to_base_again());
         left
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::change::clock::BootTime;
-use crate::change::driver::OpensmSite;
+use crate::change::driver::{AlteredWrites, OpensmSite};
+use crate::change::lanes::bytes;
 use crate::change::migration::Migration;
 use crate::change::phases::{PlanPhases, Unanswered};
 use crate::change::trail_mark::TrailMark;
@@ -95,6 +96,14 @@ pub enum Record {
     Written {
         count: u64,
     },
+    /// A device answered the Set of the write with this number (from 0) with other bytes than were sent: what it holds now is
+    /// this change's doing too.
+    Altered {
+        time: String,
+        write: u64,
+        /// Two hexadecimal digits a byte.
+        holds: String,
+    },
     /// A guard is about to register the change with the subnet manager; each has a number higher than the one before.
     Registered {
         time: String,
@@ -171,6 +180,7 @@ impl Record {
             Self::Written { .. } => None,
             Self::Begun(begun) => Some(&begun.time),
             Self::Registered { time, .. }
+            | Self::Altered { time, .. }
             | Self::Notifying { time, .. }
             | Self::Notified { time, .. }
             | Self::GoingOn { time, .. }
@@ -256,6 +266,8 @@ pub struct Told {
     pub begun: Begun,
     pub phase: Phase,
     pub written: u64,
+    /// What devices answered instead of what was sent.
+    pub altered: AlteredWrites,
     /// The number of the last guard that registered it; 0: none did.
     pub epoch: u64,
     /// The machine that keeps it; empty in journals of older versions.
@@ -298,6 +310,7 @@ impl Told {
             begun,
             phase: Phase::Applying,
             written: 0,
+            altered: AlteredWrites::new(),
             epoch: 0,
             deadline: None,
             ends: None,
@@ -332,6 +345,10 @@ impl Told {
         match record {
             Record::Begun(_) => {}
             Record::Written { count } => self.written = *count,
+            Record::Altered { write, holds, .. } => {
+                let holds = usize::try_from(*write).ok().zip(bytes(holds));
+                self.altered.extend(holds);
+            }
             Record::Registered { epoch, host, .. } => {
                 self.epoch = *epoch;
                 self.host.clone_from(host);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::keys::Keys;
 use super::policy::Policy;
-use super::set::{SetError, Setter, Target};
-use super::survey::{LiveSurveyor, wire};
+use super::set::{Done, SetError, Setter, Target};
+use super::survey::{LiveSurveyor, part_of, wire};
 use crate::access::{
     Actuator, DevicePort, Part, Registered, Registration, Slot, SourceError, Surveyor, Wanted, Watch,
     WriteError, WritePort,
@@ -87,10 +87,8 @@ impl Actuator for LiveActuator {
         let target = Target { route: way.route, guid: Some(way.guid) };
         let data = self.filled(slot, bytes)?;
         let (attribute, modifier) = wire(slot);
-        self.setter
-            .set(&mut self.surveyor.port, &target, attribute, modifier, &data)
-            .map(drop)
-            .map_err(failed)
+        let done = self.setter.set(&mut self.surveyor.port, &target, attribute, modifier, &data);
+        compare_answer(slot, bytes, &done.map_err(failed)?)
     }
 
     fn notify(
@@ -109,6 +107,26 @@ impl Actuator for LiveActuator {
     fn unregister(&mut self, registration: &Registration) -> Result<(), WriteError> {
         self.surveyor.unregister(registration)
     }
+}
+
+/// The answer to a Set holds what the device stores from now on; OpenSM too takes a table from it. Only the bytes of the part
+/// count: the rest of its attribute is the device's own. A port's state is not stored: the link makes it, later than the
+/// answer.
+fn compare_answer(slot: &Slot, sent: &[u8], done: &Done) -> Result<(), WriteError> {
+    let holds = part_of(slot.part, &done.answer);
+    if matches!(slot.part, Part::Port(_)) || holds == sent {
+        return Ok(());
+    }
+    let differs = sent.iter().zip(&holds).filter(|(sent, holds)| sent != holds).count();
+    let first = sent.iter().zip(&holds).position(|(sent, holds)| sent != holds).unwrap_or(0);
+    let what = format!(
+        "FD-4505: {slot}: the answer to the Set holds other bytes than were sent ({differs} of {}; byte {first} is {}, sent was \
+         {}): the device altered them, nobody else wrote there",
+        sent.len(),
+        holds[first],
+        sent[first]
+    );
+    Err(WriteError::Altered { what, holds })
 }
 
 fn failed(error: SetError) -> WriteError {

@@ -264,7 +264,7 @@ pub(super) fn wire(slot: &Slot) -> (u16, u32) {
 }
 
 /// The bytes of a part in the attribute that it is in.
-fn part_of(part: Part, smp: &Smp) -> Vec<u8> {
+pub(super) fn part_of(part: Part, smp: &Smp) -> Vec<u8> {
     match part {
         Part::Block(_) | Part::Lanes(_) | Part::Arbitration(_) => {
             smp.data::<[u8; SMP_DATA]>()[..part.length()].to_vec()

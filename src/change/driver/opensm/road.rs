@@ -9,7 +9,7 @@ use super::reach::{Call, OpensmSite, Told};
 use super::refusal::{Failed, Refusal};
 use super::status::Status;
 use crate::access::{Actuator, Registration, SourceError, Surveyor, Unwatched, Wanted, WriteError};
-use crate::change::driver::road::{Driver, Halt, Heed, STRIDE, not_back, read};
+use crate::change::driver::road::{AlteredWrites, Driver, Halt, Heed, STRIDE, not_back, read};
 use crate::change::journal::{Journal, Left, Record};
 use crate::change::plan::Plan;
 use crate::change::writes::Step;
@@ -292,7 +292,7 @@ impl Driver for Opensm<'_> {
 
     /// The files go back all at once, so the switches do too. Where there was none, the tables that were in force go there
     /// first: an engine that is left alone with those of the plan would keep what it likes of them.
-    fn take_back(&mut self, steps: &[Step], told: &mut dyn FnMut(u64)) -> Vec<Left> {
+    fn take_back(&mut self, steps: &[Step], _: &mut AlteredWrites, told: &mut dyn FnMut(u64)) -> Vec<Left> {
         let mut left = Vec::new();
         match self.note() {
             // Nothing was put there.
