@@ -14,6 +14,7 @@ mod exported;
 mod golden;
 mod heard;
 mod killed;
+mod linear;
 mod noted;
 mod properties;
 mod reference;

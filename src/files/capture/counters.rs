@@ -72,6 +72,8 @@ pub struct Base {
     at: Vec<Duration>,
     /// Whether each was there in the last sweep.
     present: Vec<bool>,
+    /// How many were not.
+    absent: usize,
     /// Values of all samples, and bytes of vendors' names of counters.
     held: usize,
     named: usize,
@@ -108,7 +110,8 @@ impl Base {
         match &record.values {
             Values::Whole(runs) => {
                 self.samples.clear();
-                (self.held, self.named) = (0, 0);
+                self.present.clear();
+                (self.held, self.named, self.absent) = (0, 0, 0);
                 self.take_in(runs)?;
             }
             Values::More(runs) => {
@@ -136,7 +139,11 @@ impl Base {
                 self.samples.push(sample(&counters, row)?);
             }
         }
-        self.present.clear();
+        // Of many small records each costs what it adds, not what is there.
+        if self.absent > 0 {
+            self.present.fill(true);
+            self.absent = 0;
+        }
         self.present.resize(self.samples.len(), true);
         self.at.resize(self.samples.len(), Duration::ZERO);
         Ok(())
@@ -159,7 +166,9 @@ impl Base {
     fn move_on(&mut self, moved: &Moved) -> Result<(), String> {
         let ports = places(&moved.ports, self.samples.len())?;
         self.present.fill(true);
-        for place in places(&moved.silent, self.samples.len())? {
+        let silent = places(&moved.silent, self.samples.len())?;
+        self.absent = silent.len();
+        for place in silent {
             self.present[place] = false;
         }
         for (name, by) in &moved.by {

@@ -178,10 +178,12 @@ fn slots_of(table: &[u8], offset: u64) -> Option<Vec<Slot>> {
 
 /// Where the next good lead begins, from an offset on.
 fn find_lead(bytes: &impl Bytes, from: u64) -> io::Result<Option<u64>> {
-    const CHUNK: usize = 1 << 20;
-    let (mut at, size) = (from, bytes.size());
+    const MOST: u64 = 1 << 20;
+    // Twice as much each time: where holes are many and small, finding their ends reads little more than they have.
+    let (mut at, size, mut much) = (from, bytes.size(), 256);
     while at < size {
-        let chunk = bytes.read(at, (size - at).min(CHUNK as u64) as usize)?;
+        let chunk = bytes.read(at, (size - at).min(much) as usize)?;
+        much = (much * 2).min(MOST);
         let mut seen = 0;
         while let Some(found) = Lead::find(&chunk[seen..]) {
             let place = at + (seen + found) as u64;

@@ -1,5 +1,7 @@
 //! A capture, read at one moment after the other, in any order. It holds one moment at a time.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 use rayon::prelude::*;
@@ -47,6 +49,16 @@ pub struct Damage {
     pub what: String,
 }
 
+/// A device may answer when it is asked once more; what it gave is as it is.
+const READING_FAILED: &str = "reading failed: ";
+
+fn remembered(broken: &mut BTreeMap<usize, Damage>, damage: Damage) -> Damage {
+    if !damage.what.starts_with(READING_FAILED) {
+        broken.entry(damage.slot).or_insert_with(|| damage.clone());
+    }
+    damage
+}
+
 /// Adds the records of a state among some lines; not their numbers and times.
 fn imprint(print: &mut blake3::Hasher, text: &[u8]) {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
@@ -84,6 +96,9 @@ pub struct Reader<B> {
     /// What the state was made of.
     print: Option<blake3::Hasher>,
     counters_at: Option<usize>,
+    /// Frames that cannot be read: the state, or the counters, that build upon one are not read once more to find it again.
+    broken_states: BTreeMap<usize, Damage>,
+    broken_counters: BTreeMap<usize, Damage>,
     time: i64,
     notes: Notes,
 }
@@ -140,6 +155,8 @@ impl<B: Bytes> Reader<B> {
             state_at: None,
             print: None,
             counters_at: None,
+            broken_states: BTreeMap::new(),
+            broken_counters: BTreeMap::new(),
             time: 0,
             notes: Notes::new(),
         }
@@ -243,7 +260,7 @@ impl<B: Bytes> Reader<B> {
         let Slot { offset, lead } = self.slot(slot);
         let damage = |what: String| Damage { slot, offset, record: lead.first, what };
         let frame = self.bytes.read(offset, lead.packed as usize);
-        let frame = frame.map_err(|error| damage(format!("reading failed: {error}")))?;
+        let frame = frame.map_err(|error| damage(format!("{READING_FAILED}{error}")))?;
         unpack(&lead, &frame).map_err(damage)
     }
 
@@ -289,14 +306,24 @@ impl<B: Bytes> Reader<B> {
 
     /// Goes to the moment that is complete with a frame.
     pub fn show(&mut self, slot: usize) -> Result<(), Damage> {
-        self.settle_state(slot)?;
-        self.settle_counters(slot)?;
+        if let Err(damage) = self.settle_state(slot) {
+            return Err(remembered(&mut self.broken_states, damage));
+        }
+        if let Err(damage) = self.settle_counters(slot) {
+            return Err(remembered(&mut self.broken_counters, damage));
+        }
         self.time = self.slot(slot).lead.time;
         Ok(())
     }
 
     fn settle_state(&mut self, slot: usize) -> Result<(), Damage> {
         let chain = self.state_frames(slot)?;
+        let (first, last) = (chain.first().copied().unwrap_or(slot), chain.last().copied().unwrap_or(slot));
+        let mut broken = self.broken_states.range(first..=last);
+        // Whether the state builds upon it: frames of a chain rise.
+        if let Some((_, damage)) = broken.find(|(frame, _)| chain.binary_search(frame).is_ok()) {
+            return Err(damage.clone());
+        }
         let (at, print) = (self.state_at.take(), self.print.take());
         let at = at.filter(|_| print.is_some());
         let known = at.and_then(|at| chain.iter().position(|frame| *frame == at));
@@ -394,6 +421,9 @@ impl<B: Bytes> Reader<B> {
 
     fn settle_counters(&mut self, slot: usize) -> Result<(), Damage> {
         let whole = self.whole_counters(slot)?;
+        if let Some((_, damage)) = self.broken_counters.range(whole..=slot).next() {
+            return Err(damage.clone());
+        }
         let known = self.counters_at.take().filter(|known| (whole..=slot).contains(known));
         let frames = known.map_or(whole, |known| known + 1)..=slot;
         let frames: Vec<usize> = frames.filter(|frame| self.slot(*frame).lead.has(flags::COUNTERS)).collect();

@@ -1,12 +1,13 @@
 //! What is known at one moment of a capture, and the records that say it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::counters::Base;
 use super::line::{Header, JobsRecord, Manager, PolicyRecord, Record, Remark, TickRecord};
 use super::switching::{Forwarding, LaneTables};
 use super::topology::Topology;
-use crate::fabric::{Fabric, NameMap, Tables};
+use crate::fabric::{Fabric, NameMap, NodeId, Tables};
 use crate::observe::{Adaptive, JobsHeard, Observation, PolicyLevels, SubnetManager, Ticks};
 
 /// Everything up to a moment, taken together.
@@ -25,6 +26,8 @@ pub struct State {
     pub base: Base,
     /// Of a topology in several records those that were read.
     parts: Topology,
+    /// Nodes that hold lanes.
+    laned: BTreeSet<NodeId>,
 }
 
 impl State {
@@ -38,7 +41,7 @@ impl State {
             Record::Topology(topology) => {
                 if let Some(topology) = topology.join(&mut self.parts)? {
                     // Tables are those of nodes, which may be others now.
-                    self.tables = Tables::default();
+                    (self.tables, self.laned) = Default::default();
                     self.fabric = topology.fabric()?;
                 }
             }
@@ -54,7 +57,7 @@ impl State {
                 self.names.by_guid = names.into_iter().map(guid).collect::<Result<_, _>>()?;
             }
             Record::Tables(tables) => tables.apply(&self.fabric, &mut self.tables)?,
-            Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables)?,
+            Record::Lanes(lanes) => lanes.apply(&self.fabric, &mut self.tables, &mut self.laned)?,
             Record::Adaptive(adaptive) => self.adaptive = adaptive.map(Adaptive::from),
             Record::Policy(policy) => self.policy = policy.map(PolicyRecord::levels).transpose()?,
             Record::Ticks(all) => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::fabric::{
-    Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
+    Arbitration, Fabric, Guid, Lane, Lft, Mft, NodeId, NodeTables, PortNum, Sl2Vl, Tables, VlWeight,
 };
 
 /// Forwarding tables. Of nodes that are not named nothing is held, or nothing changed.
@@ -179,15 +179,24 @@ impl LaneTables {
         self.nodes = renamed(std::mem::take(&mut self.nodes), guid);
     }
 
-    pub fn apply(self, fabric: &Fabric, tables: &mut Tables) -> Result<(), String> {
+    /// `laned`: the nodes that hold lanes, so that forgetting them costs what it took to say them.
+    pub fn apply(
+        self,
+        fabric: &Fabric,
+        tables: &mut Tables,
+        laned: &mut BTreeSet<NodeId>,
+    ) -> Result<(), String> {
         if self.whole {
-            for held in tables.nodes.values_mut() {
-                (held.sl2vl, held.arbitration) = Default::default();
+            for node in std::mem::take(laned) {
+                if let Some(held) = tables.nodes.get_mut(&node) {
+                    (held.sl2vl, held.arbitration) = Default::default();
+                }
             }
         }
         for (key, held) in self.nodes {
             let node =
                 fabric.node_by_key(&key).ok_or_else(|| format!("lanes of '{key}', which is no node here"))?;
+            laned.insert(node);
             let entry = tables.entry(node);
             entry.sl2vl =
                 held.sl2vl.iter().map(|(ports, row)| lanes_of(ports, row)).collect::<Result<_, _>>()?;

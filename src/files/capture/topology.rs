@@ -21,6 +21,9 @@ pub struct Topology {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     of: Option<u32>,
     nodes: Vec<NodeRecord>,
+    /// Ports of the parts that were joined so far: each part is counted once.
+    #[serde(skip)]
+    joined_ports: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -122,7 +125,7 @@ impl Topology {
         if self.of.is_none() {
             *parts = Self::default();
         }
-        let ports = self.ports() + parts.ports();
+        let ports = self.ports() + parts.joined_ports;
         if ports > most_ports {
             return Err(format!("{ports} ports, and at most {most_ports} can be"));
         }
@@ -131,8 +134,9 @@ impl Topology {
         if of > MOST_NODES || nodes > of {
             return Err(format!("{nodes} of {of} nodes, and at most {MOST_NODES} can be"));
         }
+        (parts.joined_ports, parts.of) = (ports, None);
         parts.nodes.extend(self.nodes);
-        Ok((parts.nodes.len() == of).then(|| std::mem::take(parts)))
+        Ok((parts.nodes.len() == of).then(|| Self { joined_ports: 0, ..std::mem::take(parts) }))
     }
 
     fn ports(&self) -> usize {

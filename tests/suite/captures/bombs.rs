@@ -9,7 +9,7 @@ fn frame(lines: &[u8], raw: usize, records: u32) -> Vec<u8> {
     frame_of(Lead { flags: says, records, raw: raw as u32, ..Lead::default() }, lines)
 }
 
-fn frame_of(lead: Lead, lines: &[u8]) -> Vec<u8> {
+pub fn frame_of(lead: Lead, lines: &[u8]) -> Vec<u8> {
     let mut compressor = zstd::bulk::Compressor::new(19).unwrap();
     compressor.include_checksum(true).unwrap();
     let packed = compressor.compress(lines).unwrap();
@@ -18,7 +18,7 @@ fn frame_of(lead: Lead, lines: &[u8]) -> Vec<u8> {
 }
 
 /// A frame of records from a number on.
-fn frame_from(says: u32, first: u64, records: &[String]) -> Vec<u8> {
+pub fn frame_from(says: u32, first: u64, records: &[String]) -> Vec<u8> {
     let line = |(at, record)| format!("{{\"seq\":{at},\"time\":0,\"record\":{record}}}\n");
     let lines: String = (first..).zip(records).map(line).collect();
     let (records, raw) = (records.len() as u32, lines.len() as u32);
@@ -34,7 +34,7 @@ fn refusal(bytes: &[u8]) -> String {
     }
 }
 
-const HEADER: &str =
+pub const HEADER: &str =
     r#"{"header":{"format":"f","fabdeck":"0","source":"s","interval_ms":1,"utc_offset_s":99999999}}"#;
 
 /// The page of the layout has the limits that hold, in this order, and no others.

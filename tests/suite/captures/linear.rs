@@ -1,0 +1,138 @@
+//! A capture that is four times as long takes about four times the work, whatever is in it: shapes of which each record or
+//! each frame cost as much as all that came before it.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use fabdeck::capture::{Moments, survey};
+use fabdeck::files::capture::{Bytes, Lead, Reader, flags};
+
+use super::bombs::{HEADER, frame_from, frame_of};
+
+const WHOLE: u32 = flags::STATE_WHOLE | flags::STATE_MOVED | flags::COUNTERS | flags::COUNTERS_WHOLE;
+
+fn counters(at: &str, values: &str) -> String {
+    format!(r#"{{"counters":{{"began":1,"took":1,"asked":1,"sent":1,"at":[{at}],"values":{{{values}}}}}}}"#)
+}
+
+/// One sample of port 1.
+fn sample(kind: &str) -> String {
+    counters("0", &format!(r#""{kind}":[{{"counters":[],"ports":[[null,1,1,[]]]}}]"#))
+}
+
+fn node(guid: usize) -> String {
+    format!(
+        r#"{{"kind":"host","guid":"0x{guid:x}","name":"n","port_count":1,"answered":true,"ports":[{{"number":1}}]}}"#
+    )
+}
+
+/// Seconds of the best of three readings.
+fn seconds(bytes: &[u8]) -> f64 {
+    let once = || {
+        let since = Instant::now();
+        Reader::open("linear", bytes).unwrap().show_last().unwrap();
+        since.elapsed()
+    };
+    (0..3).map(|_| once()).min().unwrap_or(Duration::ZERO).as_secs_f64()
+}
+
+/// Four times the records take less than nine times as long; sixteen times is what squares take.
+fn grows_evenly(what: &str, records: usize, capture: impl Fn(usize) -> Vec<u8>) {
+    let (short, long) = (seconds(&capture(records)), seconds(&capture(4 * records)));
+    println!("said: {what}: {records} records in {short:.3} s, four times as many in {long:.3} s");
+    assert!(long < 9.0 * short.max(0.01), "{what}: {short:.3} s, {long:.3} s");
+}
+
+#[test]
+fn a_fabric_in_many_small_parts() {
+    grows_evenly("parts of a fabric", 4000, |count| {
+        let part = |at: usize| format!(r#"{{"topology":{{"of":{count},"nodes":[{}]}}}}"#, node(at + 1));
+        let records: Vec<String> =
+            [HEADER.to_owned()].into_iter().chain((0..count).map(part)).chain([sample("whole")]).collect();
+        frame_from(WHOLE | flags::MOMENT, 0, &records)
+    });
+}
+
+#[test]
+fn lanes_that_are_forgotten_again_and_again() {
+    grows_evenly("lanes forgotten", 2000, |count| {
+        let nodes: Vec<String> = (1..=count).map(node).collect();
+        let tables: Vec<String> = (1..=count).map(|guid| format!("\"host 0x{guid:016x}\":{{}}")).collect();
+        let mut records = vec![
+            HEADER.to_owned(),
+            format!(r#"{{"topology":{{"nodes":[{}]}}}}"#, nodes.join(",")),
+            format!(r#"{{"tables":{{"whole":true,"nodes":{{{}}}}}}}"#, tables.join(",")),
+        ];
+        records.extend(vec![r#"{"lanes":{"whole":true,"nodes":{}}}"#.to_owned(); count]);
+        records.push(sample("whole"));
+        frame_from(WHOLE | flags::MOMENT, 0, &records)
+    });
+}
+
+/// Counts what is read.
+struct Counted<'b>(&'b [u8], &'b AtomicU64);
+
+impl Bytes for Counted<'_> {
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn read(&self, offset: u64, length: usize) -> io::Result<Vec<u8>> {
+        self.1.fetch_add(length as u64, Ordering::Relaxed);
+        self.0.read(offset, length)
+    }
+}
+
+/// How often each byte is read on the average where every moment is shown, and how many moments cannot be.
+fn rereads(bytes: &[u8]) -> (u64, usize) {
+    let read = AtomicU64::new(0);
+    let mut moments = Moments::new(Reader::open("linear", Counted(bytes, &read)).unwrap());
+    let last = moments.reader.moments().len() - 1;
+    let lost = survey(&mut moments, 0..=last).lost;
+    (read.load(Ordering::Relaxed) / bytes.len() as u64, lost)
+}
+
+/// Frames that go on from the first, of which the one in the middle is wrong: those behind it cannot be shown.
+fn broken(count: u64, says: u32, record: &str, wrong: &str) -> Vec<u8> {
+    let begin = [HEADER.to_owned(), sample("whole")];
+    let mut bytes = frame_from(WHOLE | flags::MOMENT, 0, &begin);
+    let mut state = 0;
+    for at in 0..count {
+        let (first, record) = (2 + at, if at == count / 2 { wrong } else { record });
+        let line = format!("{{\"seq\":{first},\"time\":0,\"record\":{record}}}\n");
+        let (flags, raw) = (says | flags::MOMENT, line.len() as u32);
+        bytes.extend(frame_of(
+            Lead { flags, first, state, records: 1, raw, ..Lead::default() },
+            line.as_bytes(),
+        ));
+        if says & flags::STATE_MOVED != 0 {
+            state = first;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn what_builds_upon_damage_is_not_read_once_more_for_every_moment() {
+    let moved = |at: &str| counters(at, r#""moved":{"silent":[],"ports":[],"by":{}}"#);
+    let sweeps = broken(600, flags::COUNTERS, &moved("0"), &moved("0,0"));
+    let names = |guid: &str| format!(r#"{{"names":{{"{guid}":"n"}}}}"#);
+    let states = broken(600, flags::STATE_MOVED, &names("0x1"), &names("no GUID"));
+    for (what, bytes) in [("sweeps", sweeps), ("states", states)] {
+        let (often, lost) = rereads(&bytes);
+        println!("said: {what}: {} bytes, each read {often} times; {lost} moments lost", bytes.len());
+        assert_eq!(lost, 300, "{what}");
+        assert!(often < 8, "{what}: each byte was read {often} times");
+    }
+}
+
+#[test]
+fn holes_between_frames_are_not_read_to_the_end_of_the_file() {
+    let one = frame_from(WHOLE | flags::MOMENT, 0, &[HEADER.to_owned(), sample("whole")]);
+    let bytes = [one, vec![0]].concat().repeat(1000);
+    let (often, lost) = rereads(&bytes);
+    println!("said: {} bytes with 1000 holes, each read {often} times", bytes.len());
+    assert_eq!(lost, 0);
+    assert!(often < 12, "each byte was read {often} times");
+}
