@@ -5,6 +5,7 @@
 
 use std::error::Error;
 use std::ffi::{CString, c_char, c_int, c_long, c_uint, c_void};
+use std::os::fd::BorrowedFd;
 use std::{fmt, io, ptr};
 
 use crate::mad::MAD_SIZE;
@@ -258,9 +259,19 @@ impl Library {
             let refused = matches!(-result, UNNAMED | INPUT_OUTPUT);
             return Err(if refused { system } else { io::Error::from_raw_os_error(-result) });
         }
+        keep_from_programs(result);
         let packet = Box::new(RawPacket { envelope: Envelope::default(), data: [0; DATA_SIZE] });
         Ok(Device { library: self, id: result, packet })
     }
+}
+
+/// Programs that this process starts (hooks, guards, OpenSM's tools) get no way to send datagrams: libibumad opens devices
+/// without `O_CLOEXEC`. A simulator's number names no file, and has nothing to inherit.
+fn keep_from_programs(id: c_int) {
+    // SAFETY: the number is that of a device that was opened just now and is closed by its `Device` alone; it is used here
+    // only as long as this call lasts.
+    let file = unsafe { BorrowedFd::borrow_raw(id) };
+    let _ = rustix::io::fcntl_setfd(file, rustix::io::FdFlags::CLOEXEC);
 }
 
 /// The library's numbers for a failure whose reason lies in errno.
@@ -498,6 +509,41 @@ mod tests {
             size_of::<Envelope>(),
             "nothing between envelope and datagram"
         );
+    }
+
+    /// A library of this program's own whose devices are `/dev/null`, opened as libibumad opens them.
+    const STAND_IN: &str = r#"
+        #include <fcntl.h>
+        #include <stddef.h>
+        #include <unistd.h>
+        int umad_init(void) { return 0; }
+        int umad_get_cas_names(char n[][20], int m) { return 0; }
+        int umad_get_ca(const char *n, void *c) { return -1; }
+        int umad_release_ca(void *c) { return 0; }
+        int umad_get_issm_path(const char *n, int p, char *t, int m) { return -1; }
+        int umad_open_port(const char *n, int p) { return open("/dev/null", O_RDWR | O_NONBLOCK); }
+        int umad_close_port(int i) { return close(i); }
+        int umad_register(int i, int c, int v, unsigned char r, long *m) { return 0; }
+        int umad_unregister(int i, int a) { return 0; }
+        size_t umad_size(void) { return 0; }
+        int umad_send(int i, int a, void *u, int l, int t, int r) { return 0; }
+        int umad_recv(int i, void *u, int *l, int t) { return -1; }
+    "#;
+
+    #[test]
+    fn programs_that_are_started_do_not_get_an_open_device() {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, library) = (folder.path().join("stand_in.c"), folder.path().join("stand_in.so"));
+        std::fs::write(&source, STAND_IN).unwrap();
+        let built = Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).output();
+        let built = built.expect("cc (Debian: gcc)");
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        let device = Library::load_from(library.to_str().unwrap()).unwrap().open("mlx5_0", 1).unwrap();
+        let entry = format!("/proc/self/fd/{}", device.id);
+        assert_eq!(std::fs::read_link(&entry).unwrap().to_str(), Some("/dev/null"));
+        // The program's own standard files are pipes and no input, so that the device is the only one of its kind.
+        let program = Command::new("test").args(["-e", &entry]).stdin(std::process::Stdio::piped()).output();
+        assert_eq!(program.unwrap().status.code(), Some(1), "the program has {entry}");
     }
 
     #[test]
