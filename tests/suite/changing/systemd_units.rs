@@ -1,0 +1,85 @@
+//! The unit files of `docs/systemd`: what they start exists, with these flags, and systemd can read them.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/systemd");
+const PROGRAM: &str = "/usr/local/bin/fabdeck";
+
+fn units() -> BTreeMap<String, String> {
+    let files = std::fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().path());
+    let named = files.map(|path| {
+        (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read_to_string(path).unwrap())
+    });
+    named.collect()
+}
+
+fn values<'u>(unit: &'u str, key: &str) -> Vec<&'u str> {
+    let lines = unit.lines().filter_map(|line| line.split_once('='));
+    lines.filter(|(name, _)| *name == key).map(|(_, value)| value).collect()
+}
+
+fn fabdeck(args: &[&str], home: &Path) -> std::process::Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabdeck"));
+    for variable in ["HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+        command.env(variable, home);
+    }
+    command.args(args).current_dir(home).output().unwrap()
+}
+
+#[test]
+fn what_units_start_is_a_command_that_runs() {
+    let (units, home) = (units(), tempfile::tempdir().unwrap());
+    let mut started = 0;
+    for (name, unit) in &units {
+        for line in values(unit, "ExecStart") {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            assert_eq!(words[0], PROGRAM, "{name}");
+            // With a folder in which nothing is pending, in the place of the machine's own.
+            let ended = fabdeck(&[&words[1..], &["--state-dir", "./state"]].concat(), home.path());
+            assert_eq!(ended.status.code(), Some(0), "{name}: {line}: {ended:?}");
+            started += 1;
+        }
+    }
+    assert_eq!(started, 1);
+}
+
+/// What comments say to add are flags of the command, too.
+#[test]
+fn flags_in_comments_of_units_are_those_of_the_command() {
+    let home = tempfile::tempdir().unwrap();
+    let help = fabdeck(&["guard", "--help"], home.path()).stdout;
+    let help = String::from_utf8(help).unwrap();
+    let mut found = 0;
+    for (name, unit) in units() {
+        let own = unit.lines().filter(|line| !line.contains("systemctl"));
+        for word in own.flat_map(|line| line.split([' ', '`', ',', ';', '.'])) {
+            if word.starts_with("--") {
+                assert!(help.contains(word), "{name}: {word}");
+                found += 1;
+            }
+        }
+    }
+    assert!(found >= 3, "{found}");
+}
+
+#[test]
+fn a_timer_starts_a_unit_that_is_there_at_times_that_come() {
+    let units = units();
+    let timers: Vec<_> = units.iter().filter(|(name, _)| name.ends_with(".timer")).collect();
+    assert_eq!(timers.len(), 1);
+    for (name, timer) in timers {
+        let started = values(timer, "Unit");
+        assert!(started.len() == 1 && units.contains_key(started[0]), "{name}: {started:?}");
+        assert_eq!(values(timer, "WantedBy"), ["timers.target"], "{name}");
+        // The service ends where nothing is pending, and never by itself where a change is.
+        assert!(units[started[0]].contains("guard --resume"), "{name}");
+        let often = values(timer, "OnCalendar");
+        assert_eq!(often, ["*:*:00/30"], "{name}");
+        let Ok(told) = Command::new("systemd-analyze").args(["calendar", often[0]]).output() else {
+            continue;
+        };
+        assert!(told.status.success(), "{name}: {}", String::from_utf8_lossy(&told.stderr));
+    }
+}
