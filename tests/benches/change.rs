@@ -63,7 +63,7 @@ impl Bench {
         let plan = Plan::read(&fs::read_to_string(kept.plan())?)?;
         let steps = steps(&read.told.begun.writes)?;
         Direct(&mut self.actuator).write(&steps, &mut journal, &mut |_| Ok(()))?;
-        verify(&mut self.actuator, &steps)?;
+        verify(&mut Direct(&mut self.actuator), &steps)?;
         journal.keep(&Record::Applied { time: String::new(), deadline: String::new(), ends: None })?;
         let all = since.elapsed();
         assert!(plan.hash == self.plan.hash, "it is the plan that was begun");
@@ -76,13 +76,13 @@ impl Bench {
         let since = Instant::now();
         let steps = steps(&Plan::read(&fs::read_to_string(file)?)?.writes)?;
         write(&mut self.actuator, &steps)?;
-        verify(&mut self.actuator, &steps)?;
+        verify(&mut Direct(&mut self.actuator), &steps)?;
         Ok(since.elapsed())
     }
 
     fn take_back(&mut self) -> Outcome<()> {
         write(&mut self.actuator, &self.back)?;
-        verify(&mut self.actuator, &self.back)?;
+        verify(&mut Direct(&mut self.actuator), &self.back)?;
         Ok(())
     }
 }
