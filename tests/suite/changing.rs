@@ -9,7 +9,7 @@ mod bounded;
 mod clerk;
 mod consoles;
 mod crashes;
-mod drifting;
+pub mod drifting;
 mod exact;
 mod faulty;
 mod flooded;

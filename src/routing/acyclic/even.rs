@@ -16,7 +16,7 @@ const MANY_ENTRIES: usize = 1 << 17;
 pub(in crate::routing) struct Evened {
     /// Nothing was left out that was wanted.
     pub whole: bool,
-    /// Nor was any other adapter.
+    /// Nor was any other adapter, where that was tried.
     pub all_adapters: bool,
     /// Something was left out, and is not any more.
     pub added: bool,
@@ -37,29 +37,19 @@ pub(in crate::routing) fn even_out(
     let was_whole = forest.is_whole(wanted);
     // Who serves never moves the paths of those that compute.
     let moves = request.compute_nodes.is_empty() && request.io_nodes.is_empty();
-    let serves_all =
-        |forest: &Forest<'_>| wanted != Wanted::BetweenHosts || forest.is_whole(Wanted::BetweenAdapters);
-    let as_given = |forest: &Forest<'_>| Evened {
-        whole: was_whole,
-        all_adapters: was_whole && serves_all(forest),
-        ..Evened::default()
-    };
     if was_whole && (!moves || is_even(problem, &forest)) {
-        return Ok(as_given(&forest));
+        return Ok(Evened { whole: was_whole, ..Evened::default() });
     }
     let given = forest.clone();
     if !forest.take_up() {
-        return Ok(as_given(&given));
+        return Ok(Evened { whole: was_whole, ..Evened::default() });
     }
     let bound = bound(problem, &net.senders);
     let finish = |forest: &mut Forest<'_>| {
         let whole = forest.complete(wanted);
         // What reduces data or serves too, as far as that fits.
         let beside = wanted == Wanted::BetweenHosts && !was_whole;
-        let all_adapters = match beside {
-            true => forest.complete(Wanted::BetweenAdapters),
-            false => serves_all(forest),
-        };
+        let all_adapters = !beside || forest.complete(Wanted::BetweenAdapters);
         if moves {
             forest.relieve(bound, pulse)?;
         }

@@ -25,7 +25,11 @@ pub fn meddle(lab: &Lab) -> BTreeSet<String> {
 /// Another tool, which asks nobody whether a change is pending, writes the tables of a plan. What it wrote.
 pub fn write_beside(lab: &Lab) -> Vec<Step> {
     lab.ends(&["route", "--engine", "minhop", "--fail", "switch:spine-1", "-o", "b.plan"], 0);
-    let plan = Plan::read(&std::fs::read_to_string(lab.home.path().join("b.plan")).unwrap()).unwrap();
+    write_plan(lab, "b.plan")
+}
+
+pub fn write_plan(lab: &Lab, file: &str) -> Vec<Step> {
+    let plan = Plan::read(&std::fs::read_to_string(lab.home.path().join(file)).unwrap()).unwrap();
     let steps: Vec<Step> = plan.writes.iter().map(|write| write.step().unwrap()).collect();
     let mut tool = tool(lab);
     steps.iter().for_each(|step| tool.write(&step.slot, &step.new).unwrap());
