@@ -170,9 +170,10 @@ impl Keeper<'_> {
         if !is_due || left < AHEAD {
             return;
         }
+        // Whatever fails is tried again, and not at every turn.
+        self.registering.due = Some(now.after(TRIED_AFTER));
         let found = self.driver.surveyor().registered();
         if let Registered::NotKept(_) = found {
-            self.registering.due = Some(now.after(TRIED_AFTER));
             return;
         }
         self.registering.trouble = stands_against(&found, &self.told.begun.id);
@@ -194,9 +195,9 @@ impl Keeper<'_> {
         }
         held.beat = held.beat.wrapping_add(1);
         held.lease = left + LONGER;
-        let renewed = self.driver.register(&held.clone());
-        let after = if renewed.is_ok() { RENEWED_AFTER } else { TRIED_AFTER };
-        self.registering.due = Some(now.after(after));
+        if self.driver.register(&held.clone()).is_ok() {
+            self.registering.due = Some(now.after(RENEWED_AFTER));
+        }
     }
 
     /// The change is over: other machines may begin one. The registration may be that of a guard before.
